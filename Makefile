@@ -124,14 +124,14 @@ search:
 	cmake --build --preset commands
 	python3 tools/docs/search_comparison.py -o docs/search.md
 
-# Writes docs/strands_published.md anew, predicted gains of two strands beside published ones, and
+# Writes docs/accuracy/strands_published.md anew, predicted gains of two strands beside published ones, and
 # docs/schedules.md, when each schedule wins.
 strands:
 	tools/setup.sh search
 	cmake --preset release
 	cmake --build --preset commands
-	python3 tools/docs/strands_tables.py -o docs/strands_published.md
-	python3 tools/docs/zero_bubble_tables.py -o docs/zero_bubble_published.md
+	python3 tools/docs/strands_tables.py -o docs/accuracy/strands_published.md
+	python3 tools/docs/zero_bubble_tables.py -o docs/accuracy/zero_bubble_published.md
 	python3 tools/docs/schedule_tables.py -o docs/schedules.md
 
 # docs/accuracy.md: the errors of every model on published rows, those left out by fits without them.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "stepwright/answers/made_by.h"
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/quoting.h"
@@ -72,6 +73,7 @@ CheckAnswer answer_check(const CheckRequest& request) {
 
 nlohmann::ordered_json check_answer_json(const CheckAnswer& answer) {
   nlohmann::ordered_json json = check::check_json(answer.check, answer.fault);
+  json["made_by"] = made_by_json();
   if (answer.run) json["log"] = run_comparison_json(*answer.run, *answer.check.prediction);
   return json;
 }

@@ -24,7 +24,7 @@ struct CheckRequest {
 struct CheckAnswer {
   check::JobCheck check;
   std::optional<RunComparison> run;  ///< nullopt without logs, and of a job that does not start.
-  std::string fault;                 ///< Why not; empty: it should.
+  std::string fault;                 ///< Reason why the job does not start; empty: it should start.
 };
 
 /// Checks a job. Fails with `kInput` and `kUnsupported` as `import_sources`.

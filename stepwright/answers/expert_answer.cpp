@@ -22,7 +22,7 @@ std::vector<std::int64_t> expert_degrees(const plan::Job& job) {
   return degrees;
 }
 
-/// The fastest of a search of its own.
+/// Returns the fastest plan of a separate search.
 std::optional<tune::TunedPlan> searched(const tune::TuneResult& result,
                                         const tune::TuneOptions& options) {
   plan::Job job = result.job;

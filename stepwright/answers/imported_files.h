@@ -10,7 +10,7 @@ namespace stepwright::answers {
 
 /// The files of a framework, and what a person says beside them.
 struct ImportRequest {
-  std::vector<GivenFile> files;  ///< The files; at least one.
+  std::vector<GivenFile> files;  ///< At least one file.
   std::string source;            ///< Framework of the files; empty: their content says it.
   framework_files::Given given;  ///< Values that the files do not say.
   bool strict = false;           ///< True if each setting that may matter must be read.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stepwright/answers/given_file.h"
+#include "stepwright/answers/made_by.h"
 #include "stepwright/core/output_file.h"
 #include "stepwright/memory/memory_json.h"
 #include "stepwright/plan/files.h"
@@ -43,6 +44,7 @@ nlohmann::ordered_json memory_answer_json(const MemoryAnswer& answer) {
   nlohmann::ordered_json json = memory::memory_json(answer.report, answer.allocated);
   if (answer.snapshot) json["snapshot"] = snapshot::snapshot_json(*answer.snapshot);
   json["notes"] = answer.notes;
+  json["made_by"] = made_by_json();
   return json;
 }
 

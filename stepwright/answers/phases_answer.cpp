@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "stepwright/answers/made_by.h"
 #include "stepwright/core/error.h"
 
 namespace stepwright::answers {
@@ -36,6 +37,7 @@ PhasesAnswer answer_job_phases(plan::Job job, const PhasesRequest& request) {
 
 nlohmann::ordered_json phases_answer_json(const PhasesAnswer& answer) {
   nlohmann::ordered_json json = phases::phased_step_json(answer.step);
+  json["made_by"] = made_by_json();
   if (answer.splits) json["splits"] = phases::splits_json(*answer.splits);
   return json;
 }

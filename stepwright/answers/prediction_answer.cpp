@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stepwright/answers/given_file.h"
+#include "stepwright/answers/made_by.h"
 #include "stepwright/answers/plan_names.h"
 #include "stepwright/answers/report_text.h"
 #include "stepwright/plan/choices/words.h"
@@ -74,6 +75,7 @@ Json prediction_answer_json(const PredictionAnswer& answer) {
   const Json changed = with_run(answer.prediction, answer.run);
   Json result = changed;
   result["remedies"] = check::remedies_json(answer.remedies);
+  result["made_by"] = made_by_json();
   if (!answer.before) return result;
   const Json old = with_run(*answer.before, answer.run);
   result["baseline"] = old;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "stepwright/answers/made_by.h"
 #include "stepwright/answers/run_settings.h"
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
@@ -78,6 +79,7 @@ nlohmann::ordered_json run_answer_json(const RunAnswer& answer) {
   json["verdict"] = name_of(memory::kFitVerdictNames, memory.verdict());
   json["p_fits"] = memory.p_fits;
   json["plan"] = plan::plan_json(answer.best.prediction.planned);
+  json["made_by"] = made_by_json();
   if (answer.played) json["simulated"] = whole_run::simulated_json(*answer.played);
   if (answer.comparison) {
     json["candidates"] = whole_run::candidates_json(*answer.comparison);

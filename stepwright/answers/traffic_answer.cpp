@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stepwright/answers/given_file.h"
+#include "stepwright/answers/made_by.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/notes.h"
 #include "stepwright/step/program.h"
@@ -36,6 +37,7 @@ nlohmann::ordered_json traffic_answer_json(const TrafficAnswer& answer) {
   if (answer.links) json["links"] = traffic::links_json(*answer.links);
   if (answer.sweep) json["sweep"] = traffic_sweep_json(*answer.sweep);
   json["notes"] = answer.notes;
+  json["made_by"] = made_by_json();
   return json;
 }
 

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "stepwright/answers/made_by.h"
 #include "stepwright/answers/plan_names.h"
 #include "stepwright/answers/report_text.h"
 #include "stepwright/answers/tune_answer.h"
@@ -54,6 +55,7 @@ Json tune_answer_json(const TuneAnswer& answer) {
   if (answer.sweep) json["sweep"] = tune::sweep_json(*answer.sweep, answer.run);
   json["more_memory"] = tune::more_memory_json(result, answer.more_memory);
   json["two_strands"] = tune::two_strands_json(result, answer.strands);
+  json["made_by"] = made_by_json();
   return json;
 }
 

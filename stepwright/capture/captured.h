@@ -35,7 +35,7 @@ struct CapturedCommand {
   Words batch_options;                           ///< Options of the batch job, as written.
   std::vector<std::string> left_out;             ///< Names of secrets that were left out.
   std::int64_t count = 1;                        ///< How often the script reached the command.
-  std::int64_t hosts = 1;                        ///< Different hosts among these.
+  std::int64_t hosts = 1;                        ///< Number of different hosts among these calls.
 };
 
 /// The launches that a script reached, and what else became of it.

@@ -34,10 +34,11 @@ struct Settings {
 struct Context {
   std::filesystem::path folder;  ///< Folder of the capture.
   Settings settings;
-  Words launcher;                        ///< Words of carriers in front, the outermost first.
-  std::optional<Allocation> allocation;  ///< Allocation of the batch job around it.
-  Words scripts;                         ///< Batch scripts around it, absolute paths.
-  bool remote = false;                   ///< True behind ssh, kubectl and containers.
+  Words launcher;  ///< Words of carriers in front, the outermost first.
+  /// Allocation of the enclosing batch job; nullopt outside of one.
+  std::optional<Allocation> allocation;
+  Words scripts;        ///< Absolute paths of the enclosing batch scripts.
+  bool remote = false;  ///< True behind ssh, kubectl and containers.
 
   /// True if commands that write, fetch or delete do nothing.
   [[nodiscard]] bool writes_nothing() const { return remote || settings.only_launchers; }

@@ -65,7 +65,7 @@ struct Question {
   const char* words;  ///< Question for a person.
   std::string* answer;
   std::function<void()> check;  ///< Takes the answer; fails when no job can say it.
-  bool open = false;            ///< True if there need not be an answer.
+  bool open = false;            ///< True if the answer may be empty.
 };
 
 class Init : public Command {

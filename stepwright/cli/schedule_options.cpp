@@ -14,7 +14,7 @@ constexpr const char* kGroup = "Of schedules, in seconds of a whole stage and on
 constexpr const char* kPaired = "--paired";
 constexpr const char* kPipelineOptions[] = {
     "--stages", "--micro-batches", "--forward", "--backward", "--weight", "--chunks", kPaired};
-constexpr std::size_t kNeeded = 5;  ///< The first of them have no default.
+constexpr std::size_t kNeeded = 5;  ///< The first five options have no default.
 
 }  // namespace
 

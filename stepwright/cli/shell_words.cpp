@@ -15,7 +15,7 @@ namespace {
 struct Argument {
   std::string name;  ///< Without dashes; of an argument as help shows it.
   std::string letter;
-  std::string words;                 ///< Description on one line.
+  std::string words;                 ///< Description of the option on one line.
   std::string value;                 ///< Name of its value; empty: it takes none.
   std::vector<std::string> choices;  ///< All values that it can have; empty: any.
 };

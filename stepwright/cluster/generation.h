@@ -16,7 +16,7 @@ namespace stepwright::cluster {
 /// Figures of the devices of one architecture, which attain alike shares of their peaks: a file in
 /// `generations/` with a source for each figure (docs/formats.md, "Generation").
 struct Generation {
-  std::string name;          ///< Name of its best-known member.
+  std::string name;          ///< Name of the generation's best-known device.
   std::string architecture;  ///< Another word for it, such as Hopper; empty: none.
   /// Dense 16-bit peaks between which its devices lie; 0: devices must name it.
   double lowest_flops = 0, highest_flops = 0;

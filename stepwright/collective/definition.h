@@ -33,7 +33,7 @@ inline constexpr Operations kAllOperations = {Collective::kAllReduce,     Collec
 /// Between whom the bytes of a message flow; laws of prices, loads of links and the matrix of pairs
 /// follow from it.
 enum class MessagePattern : std::uint8_t {
-  kAsScheduled,   ///< Whatever its schedule says, step by step.
+  kAsScheduled,   ///< The pattern of the schedule itself, step by step.
   kRound,         ///< Ring of the group; an all-to-all sends to each of it.
   kSwitches,      ///< Up to the switch of a node and back, along a tree between nodes.
   kLevelsInTurn,  ///< Ring of each node, then rings along the rails.
@@ -88,7 +88,7 @@ inline const AlgorithmDefinition& definition_of(Algorithm algorithm) {
   return *kAlgorithmRows[static_cast<std::size_t>(algorithm)].definition;
 }
 
-/// Where hierarchies are algorithms of their own.
+/// True if hierarchical algorithms differ from flat ones on this group.
 inline bool on_two_levels(const GroupForm& form) {
   return form.members > 1 && form.nodes > 1 && form.even();
 }

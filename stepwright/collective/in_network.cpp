@@ -8,8 +8,8 @@ namespace {
 
 /// One chunk inside a node.
 struct InsideChunk {
-  double once_s = 0;  ///< To be summed, or to be passed on.
-  double pace_s = 0;  ///< Both, as they follow each other.
+  double once_s = 0;  ///< Seconds of summing a chunk, or of passing it on.
+  double pace_s = 0;  ///< Seconds between chunks that are summed and passed on.
 };
 
 InsideChunk inside_chunk(cluster::AddingSwitches where, const GroupLinks& links,

@@ -13,7 +13,7 @@ namespace stepwright::collective {
 struct LinkLoad {
   std::string name;  ///< The level's, or "nic".
   std::int64_t units = 0;
-  std::int64_t busiest_unit = 0;  ///< The first of those that carry most.
+  std::int64_t busiest_unit = 0;  ///< The unit that carries most; the first of equal ones.
   double busiest_bytes = 0;
   double mean_bytes = 0;
 };

@@ -224,8 +224,8 @@ class TieredReduce {
   std::int32_t first_output_;
   RankWriter& writer_;
   std::vector<SumRegion> regions_;
-  std::vector<StepRef> made_;  ///< Per sum, the step that completed it.
-  std::vector<StepRef> used_;  ///< And the last one that read it.
+  std::vector<StepRef> made_;  ///< The step that completed each sum.
+  std::vector<StepRef> used_;  ///< The last step that read each sum.
   std::vector<StepRef> results_;
   StepRef after_;
   StepRef last_;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kMscclLoader = "MSCCL";
 constexpr std::int32_t kMostStepPieces = 71;
-/// Each way, of a rank on one channel.
+/// Most peers of a rank on one channel, in each direction.
 constexpr int kMostChannelPeers = 32;
 constexpr std::size_t kMostChannels = 32;
 /// Offsets have 16 bits.

@@ -81,7 +81,8 @@ class TouchedPieces {
  private:
   struct Piece {
     collective::StepRef writer;
-    std::vector<collective::StepRef> readers;  ///< Since it was written.
+    /// Steps that have read the piece since it was written.
+    std::vector<collective::StepRef> readers;
   };
 
   void add(collective::StepRef step) {
@@ -223,7 +224,7 @@ class BlockCutter {
   const collective::RankSchedule& own_;
   std::vector<ThreadBlock> blocks_;
   std::map<MessageFlow, std::size_t> block_of_flow_;
-  std::vector<std::size_t> last_block_;  ///< Per channel, of its latest step.
+  std::vector<std::size_t> last_block_;  ///< The thread block of each channel's latest step.
   std::map<MessageFlow, std::size_t> sent_;
   TouchedPieces touched_;
   std::vector<std::vector<BlockClock>> clocks_;  ///< Per thread block and step, at its start.

@@ -75,7 +75,7 @@ class Assembler {
   struct Open {
     Tree container;
     bool merge_due = false;
-    std::vector<Tree> merged{};  ///< Mappings whose members it has, too.
+    std::vector<Tree> merged{};  ///< Mappings that a merge key (`<<`) adds to the container.
   };
   void place(Tree value);
   void take_merged(Tree value);

@@ -76,7 +76,7 @@ class Node {
   [[nodiscard]] std::string where() const;
   /// The dotted path from the root: `batch.length`, `layers.0`; empty for the root.
   [[nodiscard]] std::string path() const;
-  /// The name of its document in messages.
+  /// Name of the node's document, for messages.
   [[nodiscard]] const std::string& file() const;
   /// The line of its file on which it begins, from 1; 0 when it came from no file.
   [[nodiscard]] std::uint32_t line() const;

@@ -5,7 +5,7 @@
 namespace stepwright {
 namespace {
 
-/// Below it e^x is 0.
+/// Exponents below this give e^x = 0.
 constexpr double kLeastExponent = -745;
 /// ln 2 as a sum, whose first part has so few bits that its product with an exponent is exact.
 constexpr double kLn2High = 0x1.62e42feep-1;

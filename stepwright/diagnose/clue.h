@@ -14,7 +14,7 @@ namespace stepwright::diagnose {
 
 /// Places of clues among findings.
 enum class ClueRank : std::uint8_t {
-  kRoot,     ///< No other line of a log explains it.
+  kRoot,     ///< A cause that no other line of a log explains.
   kNetwork,  ///< It may follow from a rank that ended.
   kFollows,  ///< Said only where nothing else is known.
 };

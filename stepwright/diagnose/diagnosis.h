@@ -30,7 +30,7 @@ struct MeasuredSteps {
 /// The findings of all files of a job.
 struct Diagnosis {
   std::vector<DiagnosedFile> files;
-  std::vector<Finding> findings;           ///< The cause of all others first.
+  std::vector<Finding> findings;           ///< Findings, causes before what follows from them.
   std::vector<std::string> notes;          ///< Gaps in the files, and which files would say more.
   std::vector<MeasuredSteps> measured;     ///< Steps of each log that has some.
   std::vector<MeasuredMessages> messages;  ///< Messages of each log that times them.

@@ -54,9 +54,10 @@ struct Place {
 /// One thing that went wrong.
 struct Finding {
   FindingKind kind{};
-  std::optional<double> lost_s;      ///< Seconds of a step, in the mean.
-  std::optional<double> lost_bytes;  ///< Bytes that were asked for and not there.
-  std::vector<std::int64_t> ranks;   ///< Ranks where it happened, sorted; empty: unknown.
+  std::optional<double> lost_s;  ///< Seconds of a step, in the mean.
+  /// Bytes that were asked for and that the device did not have.
+  std::optional<double> lost_bytes;
+  std::vector<std::int64_t> ranks;  ///< Ranks where it happened, sorted; empty: unknown.
   Place where;
   std::string what;                   ///< Description of the fault, in one sentence.
   std::vector<std::string> evidence;  ///< Lines of the files that show it, each with its place.

@@ -14,10 +14,10 @@ namespace stepwright::diagnose {
 
 /// Equal messages of a group, as a log timed them.
 struct TimedMessage {
-  std::int64_t line = 0;  ///< Line of the first of them.
+  std::int64_t line = 0;  ///< Line of the first message.
   collective::Collective operation{};
   double payload_bytes = -1;  ///< The full buffer; negative: only `part_bytes` is known.
-  double part_bytes = -1;     ///< One rank's part of it.
+  double part_bytes = -1;     ///< One rank's part of the full buffer.
   double seconds = 0;         ///< The shortest, or the mean of a row of a table.
   std::int64_t calls = 0;
   std::int64_t ranks = 0;  ///< Ranks of the group; 0: unknown.

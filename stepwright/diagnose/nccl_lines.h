@@ -26,11 +26,12 @@ struct NcclFacts {
   std::map<std::string, NcclLine> first_channel;      ///< The first line of each way.
   std::map<std::string, NcclLine> settings;           ///< Value of each NCCL_* variable.
   std::map<std::string, std::set<std::string>> nics;  ///< Adapters of InfiniBand by host.
-  std::map<std::string, NcclLine> no_adapter;         ///< Hosts that found none.
-  std::set<std::string> hosts;                        ///< All that wrote a line.
-  bool across_nodes = false;                          ///< A communicator says "nNodes 2" or more.
-  std::optional<NcclLine> socket_network;             ///< Line that says "Using network Socket".
-  std::optional<NcclLine> no_direct;                  ///< "GPU Direct RDMA Disabled for HCA".
+  /// Hosts without an adapter, each with the line that says so.
+  std::map<std::string, NcclLine> no_adapter;
+  std::set<std::string> hosts;             ///< All that wrote a line.
+  bool across_nodes = false;               ///< A communicator says "nNodes 2" or more.
+  std::optional<NcclLine> socket_network;  ///< Line that says "Using network Socket".
+  std::optional<NcclLine> no_direct;       ///< "GPU Direct RDMA Disabled for HCA".
 };
 
 /// Reads lines of NCCL ("host:pid:tid [0] NCCL INFO ...", NCCL 2.4 to 2.27).

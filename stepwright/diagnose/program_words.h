@@ -38,7 +38,8 @@ struct ProgramWords {
   std::string_view mark;  ///< A line about a loss holds it.
   /// Words in front of the step's number; the second where the first is absent.
   std::array<std::string_view, 2> numbers;
-  bool by_epoch = false;  ///< "1][200/735]" follows: epoch, step of it, steps.
+  /// True if the number is written "1][200/735]": epoch, step of the epoch, its steps.
+  bool by_epoch = false;
   std::string_view time;  ///< Words in front of a step's time.
   double time_unit_s = 1;
   std::string_view rate;  ///< Tokens per second of a device.

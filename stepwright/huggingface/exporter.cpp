@@ -226,7 +226,7 @@ class Exporter {
     }
   }
 
-  /// With what adapters add to them.
+  /// Values of a tensor, adapters' results added.
   std::vector<double> merged_values(const ForeignTensor& tensor) {
     std::vector<double> values = whole_values(tensor);
     const auto weight = adapted_.find(tensor.own);

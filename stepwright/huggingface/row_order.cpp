@@ -21,8 +21,8 @@ struct Rows {
 /// Rows of heads of which a rotary position turns some.
 struct Turned {
   std::int64_t head = 0;   ///< Rows of a head; 0: nothing is turned.
-  std::int64_t first = 0;  ///< First turned row of each head,
-  std::int64_t pairs = 0;  ///< and of how many pairs.
+  std::int64_t first = 0;  ///< First turned row of each head.
+  std::int64_t pairs = 0;  ///< Number of turned pairs of rows in a head.
 };
 
 bool is_of_indexer(std::string_view own) {

@@ -13,8 +13,8 @@ namespace stepwright::huggingface {
 struct RowRun {
   std::int64_t begin = 0;
   std::int64_t count = 0;
-  std::int64_t place = 0;  ///< Place of the first one among the rows of a tensor;
-  std::int64_t step = 1;   ///< each next one stands so many further.
+  std::int64_t place = 0;  ///< Index of the run's first row in the tensor.
+  std::int64_t step = 1;   ///< Rows from one row of the run to the next in the tensor.
   bool operator==(const RowRun&) const = default;
 };
 
@@ -22,7 +22,7 @@ struct RowRun {
 struct ForeignTensor {
   std::string name;
   std::string own;           ///< Name in checkpoints: "layers.3.attention.qkv".
-  std::vector<RowRun> rows;  ///< None of them is in two blocks.
+  std::vector<RowRun> rows;  ///< Runs of rows, none of which crosses a block.
   std::int64_t columns = 1;  ///< Columns of both tensors.
   std::int64_t blocks = 1;   ///< Equal blocks in which its rows stand (experts).
   bool transposed = false;   ///< Each block is stored columns x rows.

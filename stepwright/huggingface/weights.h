@@ -56,8 +56,8 @@ class HuggingFaceWeights {
     std::int64_t row = 0;  ///< First row of the parameter.
     std::int64_t count = 0;
     std::size_t tensor = 0;        ///< Index of the tensor in `tensors_`.
-    std::int64_t foreign_row = 0;  ///< First row of the tensor;
-    std::int64_t step = 1;         ///< the next one's is so much further.
+    std::int64_t foreign_row = 0;  ///< First row of the tensor.
+    std::int64_t step = 1;         ///< Rows from one row of the run to the next in the tensor.
   };
   struct Opened {
     ForeignTensor tensor;

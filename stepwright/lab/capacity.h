@@ -12,7 +12,7 @@ double tcp_capacity_bytes_per_s(double seconds);
 
 /// The share of its rate that the slowest link of each kind keeps, in payload, when all are busy.
 struct BusyLinks {
-  double nic = 1;  ///< 1 where there is but one node.
+  double nic = 1;  ///< Share of the NICs; 1 if there is one node.
   double inside = 1;
 };
 

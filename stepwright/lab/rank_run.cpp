@@ -70,7 +70,7 @@ class RankRun {
     heed_deadline();
   }
 
-  /// Until the next deadline; -1: there is none.
+  /// Milliseconds until the next deadline; -1: no deadline.
   [[nodiscard]] int milliseconds_left() const {
     if (!deadline_) return -1;
     return static_cast<int>(std::ceil(std::clamp(*deadline_ - seconds(), 0.0, 1e6) * 1e3));

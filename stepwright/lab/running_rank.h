@@ -25,7 +25,7 @@ std::string describe(const RankEnd& end);
 struct RankOutput {
   explicit RankOutput(const std::string& prefix) : lines(prefix) {}
 
-  /// Whether there may be more.
+  /// True if more output may come.
   [[nodiscard]] bool is_open() const { return pipe.read.is_open(); }
   /// Passes on what there is, as lines; waits for it when there is nothing yet.
   void pass_on(std::ostream& to);

@@ -14,7 +14,7 @@ namespace stepwright::learn {
 /// A constant before and after.
 struct CalibratedConstant {
   std::string_view key;  ///< Key of docs/formats.md, "Conditions of training".
-  std::string of;        ///< Name of its device or framework.
+  std::string of;        ///< Device or framework of the constant.
   double built_in = 0;
   double calibrated = 0;
 };
@@ -24,9 +24,9 @@ struct CalibrationRun {
   std::size_t line = 0;
   std::string id;
   double measured_s = 0;
-  double built_in_error = 0;  ///< predicted / measured - 1, with the built-in constants ...
-  double fitted_error = 0;    ///< ... with the calibrated ones ...
-  double held_out_error = 0;  ///< ... and with those of a fit that did not see the run.
+  double built_in_error = 0;  ///< predicted / measured - 1, with the built-in constants.
+  double fitted_error = 0;    ///< Error with the calibrated constants.
+  double held_out_error = 0;  ///< Error with the constants of a fit that did not see the run.
   double trust = 1;
   std::string outlier;  ///< Why the fit does not count it; empty when it does.
 };

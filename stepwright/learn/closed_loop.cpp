@@ -332,8 +332,8 @@ class Loop {
   MemoryPosterior memory_;
   std::vector<Known> plans_;
   std::map<plan::Plan, std::size_t> index_;  ///< Indices into `plans_`, by plan.
-  std::vector<std::size_t> step_plan_;       ///< The plan of each measured step ...
-  std::vector<double> weights_;              ///< ... and how far it is trusted.
+  std::vector<std::size_t> step_plan_;       ///< Index of the plan of each measured step.
+  std::vector<double> weights_;              ///< Trust in each measured step.
   std::optional<Learnable> learnable_;
   Distribution posterior_;
   LinearTimes before_;     ///< Times of the measured steps before any run; empty: nothing ran.

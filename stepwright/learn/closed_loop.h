@@ -35,8 +35,8 @@ struct LoopRun {
   std::size_t line = 0;
   std::string id;
   double measured_s = 0;
-  double before_s = 0;  ///< Predicted before any run ...
-  double now_s = 0;     ///< ... and with what all runs teach.
+  double before_s = 0;  ///< Seconds predicted before any run.
+  double now_s = 0;     ///< Seconds predicted with what all runs teach.
 };
 
 /// The verdict of a person's own runs of a job on its plans.
@@ -50,8 +50,8 @@ struct ClosedLoop {
   std::vector<LearnedConstant> learned;
   /// The constants, of those learned, that moved steps against what most runs say.
   std::vector<LearnedConstant> contrary;
-  std::vector<SkippedRun> skipped;             ///< Rows of the runs ...
-  std::vector<SkippedRun> skipped_candidates;  ///< ... and of the candidates.
+  std::vector<SkippedRun> skipped;             ///< Rows of the runs that were skipped.
+  std::vector<SkippedRun> skipped_candidates;  ///< Rows of the candidates that were skipped.
 };
 
 struct LoopOptions {

@@ -13,7 +13,7 @@ struct RoutedCalls {
   GroupCall call;                   ///< The call, with the predicted mean payload.
   std::int64_t calls = 0;           ///< Executed, of all ranks and steps.
   double bound_bytes = 0;           ///< The mean times the job's imbalance.
-  std::int64_t executed_bytes = 0;  ///< Payloads of all of them.
+  std::int64_t executed_bytes = 0;  ///< Payloads of all executed calls.
   std::int64_t largest_bytes = 0;   ///< Payload of the largest call.
   std::int64_t beyond = 0;          ///< Calls above the bound.
 };
@@ -23,7 +23,8 @@ struct Comparison {
   std::int64_t communicators = 0;        ///< Communicators of all ranks, compared call by call.
   std::int64_t calls = 0;                ///< Predicted, of all ranks and steps.
   std::vector<std::string> differences;  ///< One line each; empty: none.
-  std::vector<RoutedCalls> routed;       ///< Not among the differences, whatever their payloads.
+  /// Calls of routers; payloads that differ are no differences.
+  std::vector<RoutedCalls> routed;
 };
 
 /// Compares operation, group, payload, count and order of every rank's calls on each of its

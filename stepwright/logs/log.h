@@ -68,7 +68,7 @@ struct LogSource {
   std::int64_t world = 0;          ///< Ranks of the job; 0: not known.
   std::int64_t lines = 0;          ///< Lines, events or entries read.
   std::int64_t unexplained = 0;    ///< Lines that should be calls and could not be read.
-  std::vector<Unexplained> first;  ///< The first of them.
+  std::vector<Unexplained> first;  ///< The first unexplained lines.
   std::vector<std::string> notes;  ///< Assumptions and gaps that a person should know.
   std::vector<double> step_starts_s;    ///< Marks of steps, by the clock of the file.
   std::int64_t steps = 0;               ///< Number of steps that its calls are of; 0: not said.

@@ -216,7 +216,7 @@ class StepFinder {
   struct Left {
     std::map<std::int64_t, double> calls;  ///< Number of calls, by payload.
     double data_bytes = 0;                 ///< Bytes of data parallelism, in buckets of any size.
-    double bucket_bytes = 1;               ///< Mean of its planned ones.
+    double bucket_bytes = 1;               ///< Mean bytes of the planned buckets.
   };
 
   /// Calls of a step that are only planned or only logged; those of data parallelism by their

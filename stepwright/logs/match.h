@@ -21,7 +21,7 @@ struct MatchedCalls {
   std::int64_t logged = 0;
   std::int64_t predicted_only = 0;  ///< Predicted calls that are not logged.
   std::int64_t logged_only = 0;     ///< Logged calls that are not predicted.
-  bool beside = false;              ///< The plan lets them run beside computation.
+  bool beside = false;              ///< True if the plan lets the calls run beside computation.
   double predicted_s = 0;           ///< Predicted seconds of a call alone (`add_predicted_times`).
   std::int64_t timed = 0;           ///< Logged calls that say how long they took.
   double seconds = 0;               ///< Seconds of the timed calls, with the wait for others.

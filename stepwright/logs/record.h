@@ -56,7 +56,7 @@ struct LogRecord {
   std::int64_t peer = kUnknown;    ///< Global rank of the other side of a message.
   std::int64_t count = 1;          ///< Equal calls that stand for one.
   double enqueued_s = kNoTime;     ///< When the host asked for it, by the clock of its file.
-  double start_s = kNoTime;        ///< When it began; by the same clock.
+  double start_s = kNoTime;        ///< When the call began, by the same clock.
   double duration_s = kNoTime;     ///< Seconds of one call, with the wait for others.
   double exposed_s = kNoTime;      ///< Seconds of it beside no computation of the rank.
   std::int32_t communicator = -1;  ///< An index into `Log::communicators`.

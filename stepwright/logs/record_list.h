@@ -114,7 +114,7 @@ class RecordList {
 
   std::vector<std::uint32_t> kinds_;
   std::vector<std::int64_t> lines_;
-  std::vector<Times> times_;  ///< Empty while no call has one.
+  std::vector<Times> times_;  ///< Times of each record; empty while no call has times.
   std::vector<LogRecord> known_;
   std::map<Said, std::uint32_t> numbers_;  ///< Number of each kind; empty after kinds changed.
 };

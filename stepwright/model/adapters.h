@@ -70,7 +70,7 @@ struct Frozen {
   bool embedding = false;  ///< Freezes the embedding; with a tied head the head's table, too.
   bool encoder = false;    ///< Freezes the encoder of images, without its projector.
   bool projector = false;  ///< Freezes the projector behind the encoder.
-  std::int64_t first = 0;  ///< Layers from here, so many.
+  std::int64_t first = 0;  ///< First of the frozen layers.
   std::int64_t layers = 0;
 
   [[nodiscard]] bool has(std::int64_t layer) const {

@@ -43,8 +43,8 @@ struct Tower {
 struct Projector {
   std::int64_t parameters = 0;
   std::int64_t matrices = 0;  ///< Parameters that a token is multiplied by.
-  std::int64_t tokens = 0;    ///< That an image becomes.
-  std::int64_t rows = 0;      ///< That it multiplies for an image.
+  std::int64_t tokens = 0;    ///< Tokens that an image becomes.
+  std::int64_t rows = 0;      ///< Rows that the projector multiplies for an image.
   std::int64_t square = 1;    ///< Patches that become a token, where images have any size.
 };
 

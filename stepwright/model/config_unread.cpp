@@ -59,7 +59,7 @@ constexpr std::string_view kOfRuns[] = {"_attn_implementation",
                                         "use_bfloat16",
                                         "use_cache",
                                         "verbose"};
-/// And of the type in which they sum.
+/// Keys of kernels and of the type in which they sum.
 constexpr std::string_view kOfKernels[] = {"attention_softmax_in_fp32",
                                            "bias_dropout_fusion",
                                            "enable_moe_fp32_combine",

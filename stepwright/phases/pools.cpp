@@ -100,7 +100,7 @@ class Splits {
  private:
   [[nodiscard]] std::int64_t all() const { return job_.cluster.devices(); }
 
-  /// Beside those that the job states to generate.
+  /// Devices that train: all but those that only generate.
   [[nodiscard]] std::int64_t training_devices() const {
     const std::int64_t generating = job_.method.rollout->devices;
     if (generating >= all()) {

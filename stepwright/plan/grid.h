@@ -20,7 +20,7 @@ enum class GroupKind : std::uint8_t {
   kContext,
   kDataContext,  ///< Holders of the same dense parameters: data x context.
   kShardInner,   ///< m consecutive ranks of data x context.
-  kShardOuter,   ///< Equal positions of those (n ranks): the rail.
+  kShardOuter,   ///< Ranks at equal places of the inner groups (n ranks): the rail.
   kExpert,
   kExpertTensor,
   kExpertModel,  ///< expert tensor x expert: the all-gather dispatcher's group.

@@ -8,7 +8,7 @@ namespace {
 /// Groups of a shape repeat in blocks of consecutive ranks.
 struct Blocks {
   std::int64_t ranks = 1;  ///< Ranks of one block.
-  std::int64_t head = 0;   ///< With idle ranks: those before, and after, them.
+  std::int64_t head = 0;   ///< Idle ranks before and after each block.
 
   explicit Blocks(const GroupShape& shape) : ranks(shape.extents.block()) {
     if (shape.idle == 0) return;

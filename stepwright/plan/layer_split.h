@@ -11,8 +11,8 @@ namespace stepwright::plan {
 /// to the last: it has the head. Chunks from 0; at least one.
 struct LayerSplit {
   std::int64_t share = 0;    ///< Layers that every chunk has.
-  std::int64_t surplus = 0;  ///< Chunks with one more.
-  std::int64_t first = 0;    ///< The first of those.
+  std::int64_t surplus = 0;  ///< Chunks that have one layer more.
+  std::int64_t first = 0;    ///< First chunk that has one layer more.
 
   LayerSplit(std::int64_t layers, std::int64_t chunks)
       : share(layers / chunks), surplus(layers % chunks), first((chunks - surplus) / 2) {}

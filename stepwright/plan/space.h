@@ -43,18 +43,19 @@ struct Space {
   std::vector<std::int64_t> sharding_group;
   /// Groups of experts; `kNodeGroup`: `node_expert_group`.
   std::vector<std::int64_t> expert_group;
-  std::vector<Recompute> recompute;  ///< Free: none, selective, full.
+  std::vector<Recompute> recompute;  ///< Recomputations; if free: none, selective, full.
   std::vector<bool> sequence_parallel;
   std::vector<TensorInput> tensor_input;
   std::vector<ContextKind> context_kind;
-  std::vector<DType> accumulate;                  ///< Types of accumulated gradients (*)
-  std::vector<std::int64_t> gradient_bucket;      ///< Elements of a gradient bucket (*)
-  std::vector<std::int64_t> parameter_bucket;     ///< Elements of a parameter bucket (*)
-  std::vector<Overlap> overlap;                   ///< Sets of overlaps (*)
-  CollectiveLists collectives;                    ///< Algorithms, each list (*)
-  std::vector<RankOrder> rank_order;              ///< Orders of ranks (*)
-  OffloadLists offload;                           ///< Offloads, each list (*)
-  std::vector<std::vector<std::int64_t>> layers;  ///< An empty one: even. (*)
+  std::vector<DType> accumulate;               ///< Types of accumulated gradients (*)
+  std::vector<std::int64_t> gradient_bucket;   ///< Elements of a gradient bucket (*)
+  std::vector<std::int64_t> parameter_bucket;  ///< Elements of a parameter bucket (*)
+  std::vector<Overlap> overlap;                ///< Sets of overlaps (*)
+  CollectiveLists collectives;                 ///< Algorithms, each list (*)
+  std::vector<RankOrder> rank_order;           ///< Orders of ranks (*)
+  OffloadLists offload;                        ///< Offloads, each list (*)
+  /// Layers of each chunk; an empty list: even. (*)
+  std::vector<std::vector<std::int64_t>> layers;
 
   bool operator==(const Space&) const = default;
 };

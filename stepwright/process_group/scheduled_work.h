@@ -29,7 +29,7 @@ class ScheduledWork : public c10d::Work {
         future_(c10::make_intrusive<c10::ivalue::Future>(
             c10::ListType::create(c10::TensorType::get()))) {}
 
-  /// Completes it; one of the two, once.
+  /// Completes the work with its outputs. Call this or the other completion once.
   void succeed() {
     future_->markCompleted(c10::IValue(outputs_));
     finish();

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 struct Change {
   std::string_view what;
-  std::string_view set;  ///< As `predict --set` takes it.
+  std::string_view set;  ///< The change, as `predict --set` takes it.
 };
 constexpr Change kChanges[] = {{"The NICs were twice as fast", "cluster.nic=2x"},
                                {"The NICs were half as fast", "cluster.nic=0.5x"},

@@ -31,8 +31,9 @@ struct TrainOptions {
   double scale = 1;           ///< For a held run: divides its times and its messages' bytes.
   double pace = 1;            ///< Seconds that a computation lasts for each of processor time.
   std::string checkpoint;     ///< Directory of checkpoints; empty: none are written.
-  std::int64_t checkpoint_every = 0;  ///< Steps; 0: after the last one only.
-  std::int64_t keep_checkpoints = 0;  ///< The last ones; 0: all.
+  /// Steps between two checkpoints; 0: only after the last step.
+  std::int64_t checkpoint_every = 0;
+  std::int64_t keep_checkpoints = 0;  ///< Checkpoints to keep, the last ones; 0: all.
   /// Goes on from the last committed checkpoint, if there is one.
   bool resume = false;
   std::string ledger;  ///< Files to write; empty: none.

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 using Repeated = std::function<void(std::int64_t times)>;
 
 constexpr double kPayloads[] = {1 << 18, 1 << 20, 1 << 22};
-constexpr std::int64_t kMessages = 4;  ///< One after the other in a pair.
+constexpr std::int64_t kMessages = 4;  ///< Messages of a pair, one after the other.
 constexpr int kTimes = 3;
 /// Computation lasts so many times as long as the messages, so that it is beside them to their end.
 constexpr double kLonger = 2;

@@ -77,8 +77,8 @@ struct Links {
   };
 
   std::int64_t chunk = 0;  ///< Chunk of the model at this place.
-  End forward;             ///< Whose forward comes before its own,
-  End backward;            ///< The chunk whose backward comes before its own.
+  End forward;             ///< The chunk whose forward comes before this one's.
+  End backward;            ///< The chunk whose backward comes before this one's.
 };
 
 Links::End end_at(const Placement& placement, std::optional<Place> place, std::int64_t own) {

@@ -130,7 +130,7 @@ class TurnPlayer {
   std::vector<double> all_ends_;
   std::vector<Message> messages_;
   std::vector<double> message_ends_;       ///< Ends of the messages that are known to have ended.
-  std::vector<double> free_;               ///< By position: when what it has begun ends.
+  std::vector<double> free_;               ///< When each position ends the turn that it has begun.
   std::vector<std::vector<double>> ends_;  ///< By position: the end of each of its turns.
 };
 

@@ -15,7 +15,7 @@ enum class Direction : std::uint8_t {
   kBackward,  ///< Data and weight gradients.
   kUpdate,
   kDataGradient,    ///< The part of a backward that other chunks wait for.
-  kWeightGradient,  ///< The rest of it, at any later time.
+  kWeightGradient,  ///< The rest of a backward, at any later time.
   kHeadGradient,    ///< The head's weight gradients, behind all turns of its position.
   // By all positions at once, each for its part of the vocabulary (`is_joint`):
   kEmbed,          ///< Tokens to rows, for the first chunk.

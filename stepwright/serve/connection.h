@@ -12,11 +12,11 @@ namespace stepwright::serve {
 
 /// How long browsers may take, and how many may be connected.
 struct ServeLimits {
-  std::chrono::milliseconds request{10'000};  ///< Until a request has come to its end.
+  std::chrono::milliseconds request{10'000};  ///< Time until a request is complete.
   /// Longest time in which no byte of the answer is taken.
   std::chrono::milliseconds idle{10'000};
-  std::chrono::milliseconds answer{300'000};  ///< Until the whole answer is taken.
-  std::chrono::milliseconds farewell{2'000};  ///< Until the browser ends the connection, too.
+  std::chrono::milliseconds answer{300'000};  ///< Time until the whole answer is taken.
+  std::chrono::milliseconds farewell{2'000};  ///< Time until the browser ends the connection, too.
   std::size_t connections = 64;
 };
 

@@ -18,7 +18,7 @@ struct DocumentFigures {
   double too_long = 0;         ///< Share of the data's documents that were split or dropped.
   double tokens = 0;           ///< Tokens of documents in a step.
   double tokens_per_s = 0;     ///< Tokens of documents a second.
-  double even_step_s = 0;      ///< Were all micro-batches the mean one.
+  double even_step_s = 0;      ///< Seconds of a step if all micro-batches were the mean one.
   Uneven uneven;               ///< Seconds that unequal micro-batches add, and how steps vary.
 };
 

@@ -227,7 +227,7 @@ class PickledSnapshot {
 
   logs::PickleReader pickle_;
   SnapshotBuilder builder_;
-  std::map<PickleId, TraceWalk> traces_;  ///< By the list that holds their events.
+  std::map<PickleId, TraceWalk> traces_;  ///< Walks by the pickled list that holds their events.
   std::vector<FrameId> frames_;
 };
 

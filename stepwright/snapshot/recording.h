@@ -26,13 +26,14 @@ struct Recording {
   std::int64_t peak_bytes = 0;             ///< Largest sum of blocks as the program asked for them.
   std::optional<std::int64_t> peak_event;  ///< nullopt: the peak was there before the first event.
   std::int64_t reserved_bytes = 0;         ///< Segments of the caching allocator at the peak.
-  std::int64_t reserved_at_end_bytes = 0;  ///< When the snapshot was taken; of these ...
-  std::int64_t unused_bytes = 0;           ///< ... what no block uses, ...
-  std::int64_t largest_unused_bytes = 0;   ///< ... and the largest piece of that.
-  std::int64_t before_bytes = 0;           ///< Bytes in use before the first event.
-  std::vector<Block> at_peak;              ///< Blocks in order; `what` is a `StackId`.
-  std::vector<TimelinePoint> timeline;     ///< Bytes in use over events.
-  std::vector<OutOfMemory> failures;       ///< The first 100 failures.
+  /// Segments of the caching allocator when the snapshot was taken.
+  std::int64_t reserved_at_end_bytes = 0;
+  std::int64_t unused_bytes = 0;          ///< Bytes of those segments that no block uses.
+  std::int64_t largest_unused_bytes = 0;  ///< Largest piece of the unused bytes.
+  std::int64_t before_bytes = 0;          ///< Bytes in use before the first event.
+  std::vector<Block> at_peak;             ///< Blocks in order; `what` is a `StackId`.
+  std::vector<TimelinePoint> timeline;    ///< Bytes in use over events.
+  std::vector<OutOfMemory> failures;      ///< The first 100 failures.
   bool overflows = false;  ///< More than 4 Mi blocks were in use, of which some were left out.
 };
 

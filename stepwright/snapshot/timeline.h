@@ -7,8 +7,8 @@ namespace stepwright::snapshot {
 
 /// A moment of a timeline.
 struct TimelinePoint {
-  std::int64_t event = 0;  ///< The first of those that it stands for.
-  std::int64_t bytes = 0;  ///< The largest sum at one of them.
+  std::int64_t event = 0;  ///< First event of the events that the point stands for.
+  std::int64_t bytes = 0;  ///< Largest sum at any of those events.
 };
 
 /// A sum over any number of events in at most 256 points.

@@ -58,8 +58,8 @@ struct SegmentBlock {
 struct Segment {
   std::int64_t device = 0;
   std::int64_t bytes = 0;
-  std::int64_t unused_bytes = 0;          ///< Bytes of pieces that no block uses ...
-  std::int64_t largest_unused_bytes = 0;  ///< ... and of the largest one.
+  std::int64_t unused_bytes = 0;          ///< Bytes of pieces that no block uses.
+  std::int64_t largest_unused_bytes = 0;  ///< Bytes of the largest unused piece.
   std::vector<SegmentBlock> blocks;
 
   /// Adds a piece that no block uses, which stands behind `run` bytes of others. Returns the new
@@ -83,8 +83,8 @@ class TraceWalk {
  private:
   PeakWalk walk_;
   std::int64_t events_ = 0;
-  std::int64_t reserved_ = 0;          ///< Added by events so far ...
-  std::int64_t reserved_at_peak_ = 0;  ///< ... and until the peak.
+  std::int64_t reserved_ = 0;          ///< Bytes that events so far have reserved.
+  std::int64_t reserved_at_peak_ = 0;  ///< Bytes that events up to the peak have reserved.
   Timeline timeline_;
   std::vector<OutOfMemory> failures_;
 };

@@ -35,7 +35,7 @@ constexpr bool reduces(DataMoment moment) {
 enum class Reach : std::uint8_t {
   kInner,  ///< I: the m consecutive ranks of a sharding group.
   kOuter,  ///< E: the n ranks at equal places of those groups; the payload is 1/m.
-  kWorld,  ///< W: all that hold the same parameters.
+  kWorld,  ///< W: all ranks that hold the same parameters.
 };
 
 struct DataMessage {
@@ -149,7 +149,7 @@ bool refreshes_in_blocks(const plan::Plan& plan);
 /// A message that ends a step whatever its strategy; an all-reduce unless it says so.
 struct EndMessage {
   plan::GroupKind group{};
-  std::int64_t elements = 0;  ///< 0: there is none.
+  std::int64_t elements = 0;  ///< Elements of the message; 0: no message.
   DType type{};
   std::string_view name;
   Purpose purpose{};
@@ -159,7 +159,7 @@ struct EndMessage {
 };
 /// The sums of a position at the end of a step.
 struct StepEnd {
-  std::int64_t partial = 0;  ///< Elements as in `UnitSize::partial`; so the next.
+  std::int64_t partial = 0;  ///< Elements as in `UnitSize::partial`.
   std::int64_t expert_partial = 0;
   std::int64_t tied_table = 0;  ///< Elements of a table shared with another stage; 0: none.
   bool loss = false;            ///< It computes the loss.

@@ -146,7 +146,7 @@ enum class Stream : std::uint8_t {
   kPipelineBackward,
   kGather,  ///< Parameter gathers of data parallelism.
   kReduce,  ///< Gradient reductions of data parallelism.
-  kToHost,  ///< Copies to the memory of the host, and
+  kToHost,  ///< Copies to host memory.
   kFromHost,
   kVocabulary,  ///< Messages of positions that share the vocabulary and do not meet.
 };
@@ -213,7 +213,7 @@ enum class Purpose : std::uint8_t {
   kDeltaScan,        ///< kScan: a gated delta rule.
   kMamba2Scan,       ///< kScan: one decay for each head.
   kMambaScan,        ///< kScan: a decay for each element of the state.
-  kOtherUpdate,      ///< kOptimizer: not Adam's in one pass.
+  kOtherUpdate,      ///< kOptimizer: an update that is not Adam's single pass.
   kLargestLogit,     ///< kLossLocal: the first pass of the cross entropy.
   // Of one position's part of the vocabulary, between others' (`step/vocabulary_part.h`):
   kPartSoftmax,   ///< kLossLocal: exponentials over their own sum.

@@ -46,7 +46,7 @@ class Issuer {
     std::vector<double> until_message;
     /// Operators that keep their order, by stream, the next one last.
     std::array<std::vector<std::size_t>, kStreams> queues;
-    std::vector<std::size_t> fillers;  ///< Not issued, in their order.
+    std::vector<std::size_t> fillers;  ///< Weight gradients not yet issued, in their order.
   };
   struct Choice {
     std::size_t strand = 0;
@@ -222,7 +222,8 @@ class Joiner {
   std::array<const Template*, 2> pieces_{};
   std::array<std::size_t, 2> tensors_{};
   std::array<std::size_t, 2> parameters_{};
-  std::vector<std::int32_t> places_;  ///< By index in an order: where it stands.
+  /// Place in the order of each operator, by its index in forward, then backward.
+  std::vector<std::int32_t> places_;
   Template out_;
 };
 

@@ -30,7 +30,7 @@ struct Setting {
   /// `ScheduleTraits::barriers` of a schedule that spreads the vocabulary.
   std::int64_t barriers = 0;
   bool sequence_parallel = false;
-  bool local_adapters = false;  ///< Their A multiplies this rank's own rows.
+  bool local_adapters = false;  ///< True if an adapter's A multiplies this rank's own rows.
   bool keep_gathered = true;    ///< Column-parallel layers keep their gathered input.
   plan::ContextKind context_kind = plan::ContextKind::kRing;
   DType storage = DType::kBf16;   ///< Type of activations and messages.
@@ -115,7 +115,7 @@ std::vector<LocalParameter> local_multi_token_parameters(const Setting& setting,
 /// Frozen ones count as elements of the type of storage, of a narrower type as many as take its
 /// bytes.
 struct UnitSize {
-  std::int64_t dense = 0;  ///< Trained, and so the next.
+  std::int64_t dense = 0;  ///< Elements of trained dense parameters.
   std::int64_t expert = 0;
   std::int64_t borrowed = 0;  ///< Held by another block of the rank, gathered and reduced here too.
   /// The part of `dense` whose gradients are summed over the tensor ranks.

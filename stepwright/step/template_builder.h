@@ -85,8 +85,8 @@ enum class Keep : std::uint8_t {
   kSharedActivationOut,
   kSharedOut,   ///< Result of gated shared experts, before the gate.
   kSharedGate,  ///< Logits of that gate.
-  kPixels,      ///< Patches of images, and
-  kPatchRows,   ///< rows that an encoder's layers make of them.
+  kPixels,      ///< Pixels of images, cut into patches.
+  kPatchRows,   ///< Rows that an encoder's layers make of patches.
   kEmbeddingNormInput,
   kEmbeddingStatistics,
   kEmbeddingMask,
@@ -94,14 +94,16 @@ enum class Keep : std::uint8_t {
   kFinalStatistics,
   kHeadInput,
   kLogits,
-  kLossTarget,           ///< Logit of each token's target less the largest one.
-  kLossSum,              ///< Sum of each token's exponentials.
-  kLossMaximum,          ///< Part of a vocabulary: the largest logit of all parts,
-  kPartMaximum,          ///< that of its own, and
-  kPartSum,              ///< the sum in its measure.
-  kWideLogits,           ///< Logits in fp32, for a plain cross entropy or a cap.
-  kHeadRowGradient,      ///< Loss whose forward computes gradients: that of the head's input,
-  kHeadWeightGradient,   ///< and that of its weight.
+  kLossTarget,   ///< Logit of each token's target less the largest one.
+  kLossSum,      ///< Sum of each token's exponentials.
+  kLossMaximum,  ///< Vocabulary in parts: largest logit of all parts.
+  kPartMaximum,  ///< Vocabulary in parts: largest logit of this part.
+  /// Vocabulary in parts: sum of exponentials relative to the part's largest logit.
+  kPartSum,
+  kWideLogits,  ///< Logits in fp32, for a plain cross entropy or a cap.
+  /// Gradient of the head's input, from a loss whose forward computes gradients.
+  kHeadRowGradient,
+  kHeadWeightGradient,   ///< Gradient of the head's weight, from such a loss.
   kAttentionNormCopies,  ///< Copies in fp32 that an unfused norm keeps, of each norm.
   kMlpNormCopies,
   kEmbeddingNormCopies,

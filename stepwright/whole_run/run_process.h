@@ -15,8 +15,9 @@ struct RunProcess {
   double straggling_s = 0;
   double evaluation_s = 0;            ///< Seconds of one evaluation.
   std::int64_t evaluation_every = 1;  ///< Steps between two evaluations.
-  std::int64_t checkpoint_every = 1;  ///< Steps; after the last one, too.
-  double failures_per_s = 0;          ///< Failures of all devices in use together; 0: none fails.
+  /// Steps between two checkpoints; one more follows the last step.
+  std::int64_t checkpoint_every = 1;
+  double failures_per_s = 0;  ///< Failures of all devices in use together; 0: none fails.
   double restart_s = 0;
   double copy_s = 0;   ///< Seconds of copying a checkpoint, while no step runs.
   double write_s = 0;  ///< Seconds of writing a checkpoint, beside steps.

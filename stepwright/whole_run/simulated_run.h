@@ -14,7 +14,7 @@ struct SimulatedRuns {
   std::int64_t runs = 0;
   RunTime mean;       ///< `deviation_s` over the runs.
   double low_s = 0;   ///< A tenth of the runs are shorter.
-  double high_s = 0;  ///< A tenth of them are longer.
+  double high_s = 0;  ///< A tenth of the runs are longer.
 
   /// Standard error of `mean.wall_s`.
   [[nodiscard]] double error_s() const;

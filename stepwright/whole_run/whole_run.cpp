@@ -58,7 +58,7 @@ void set_checkpoints(WholeRun& run, const RunConditions& conditions) {
 
 /// How far a time may lie off its mean, as shares of it; what is independent adds by squares.
 struct Deviation {
-  double least = 0;  ///< Share that it takes at least.
+  double least = 0;  ///< Least share of the mean.
   double below = 0;
   double above = 0;
 

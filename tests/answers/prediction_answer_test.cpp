@@ -33,6 +33,15 @@ TEST(PredictionAnswer, DifferencesAreThoseOfBothPredictions) {
             answer.prediction.step_time_s() - answer.before->step_time_s());
 }
 
+TEST(PredictionAnswer, SaysByWhichProgramAndConstantsItWasMade) {
+  const nlohmann::ordered_json made_by =
+      prediction_answer_json(answer_prediction(tiny(), {.name = "plan.yaml"}))["made_by"];
+  EXPECT_THAT(made_by["version"].get<std::string>(), testing::MatchesRegex("[0-9]+[.0-9]+"));
+  const auto constants = made_by["constants"].get<std::string>();
+  EXPECT_EQ(constants.size(), 16);
+  EXPECT_EQ(constants.find_first_not_of("0123456789abcdef"), std::string::npos);
+}
+
 TEST(PredictionAnswer, AChangeThatChangesNothingIsSaid) {
   const std::string same = "batch.length=" + std::to_string(tiny().job.length);
   const PredictionAnswer answer =

@@ -61,6 +61,7 @@ struct Page {
 constexpr Page kPages[] = {{"README.md", 1},
                            {"docs/commands.md", 10},
                            {"docs/getting_started.md", 7},
+                           {"docs/guides.md", 16},
                            {"docs/tune_megatron.md", 7},
                            {"docs/calibrate.md", 3},
                            {"docs/read_report.md", 3},

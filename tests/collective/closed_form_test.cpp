@@ -144,7 +144,7 @@ TEST(ClosedForm, OfRingsIsWithinATenth) {
   }
 }
 
-/// Of m rings on m rails each carries 1/m: 15/16 of 4 MB in 15 messages of 31.25 kB a ring.
+/// Each of m rings on m rails carries 1/m: 15/16 of 4 MB in 15 messages of 31.25 kB a ring.
 TEST(ClosedForm, IsWhatAHandCountsForRings) {
   const cluster::Cluster cluster = switched(8, 2, 8, 1e6);
   GroupLinks links = group_links(cluster, 8, 2);

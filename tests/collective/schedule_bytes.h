@@ -8,9 +8,9 @@
 
 namespace stepwright::collective {
 
-/// What a schedule puts on a cluster's links.
+/// Bytes that a schedule puts on a cluster's links.
 struct ScheduleBytes {
-  std::vector<double> sent;  ///< Per rank.
+  std::vector<double> sent;  ///< Bytes that each rank sends.
   LinkLoads links;
 };
 

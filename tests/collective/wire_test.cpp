@@ -36,7 +36,7 @@ std::vector<std::int64_t> first_group(Strided group) {
   return ranks;
 }
 
-/// What went over every pair of ranks, for brute-force walks.
+/// Records the bytes between every pair of ranks, for brute-force walks.
 class Traffic {
  public:
   explicit Traffic(const cluster::Cluster& cluster) : cluster_(&cluster) {}

@@ -14,7 +14,7 @@ struct MscclStep {
   std::string type;
   collective::PieceRun source{};
   collective::PieceRun target{};
-  bool has_source = false;  ///< Its offset is not -1.
+  bool has_source = false;  ///< True if the step's source offset is not -1.
   bool has_target = false;
   std::int32_t count = 0;
   collective::StepRef on;  ///< Thread block and step to wait for.
@@ -32,7 +32,7 @@ struct MscclBlock {
 };
 
 struct MscclGpu {
-  std::vector<std::size_t> pieces;  ///< Of input, output and scratch.
+  std::vector<std::size_t> pieces;  ///< Numbers of pieces of input, output and scratch.
   std::vector<MscclBlock> blocks;
 };
 
@@ -41,7 +41,7 @@ struct MscclFile {
   std::string protocol;
   std::string collective;
   std::int32_t channels = 0;
-  std::int32_t pieces = 0;  ///< Of the full buffer.
+  std::int32_t pieces = 0;  ///< Pieces of the full buffer.
   bool in_place = false;
   bool out_of_place = false;
   std::int64_t min_bytes = 0;

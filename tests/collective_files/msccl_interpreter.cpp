@@ -12,7 +12,7 @@ namespace stepwright::collective_files {
 namespace {
 
 using Numbers = std::vector<std::int64_t>;
-/// Sender, receiver, channel.
+/// Key of a connection: sender, receiver, channel.
 using Connection = std::array<std::int32_t, 3>;
 
 class MscclRun {

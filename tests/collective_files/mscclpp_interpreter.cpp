@@ -46,8 +46,9 @@ class MscclppRun {
  private:
   struct Gpu {
     Json plan;
-    std::map<std::string, std::vector<std::int64_t>> memory;  ///< By letter.
-    std::vector<std::size_t> at;                              ///< Per thread block, the next op.
+    /// Buffers by their letter in the plan.
+    std::map<std::string, std::vector<std::int64_t>> memory;
+    std::vector<std::size_t> at;  ///< Per thread block, the next op.
     std::vector<int> semaphores;
     std::map<ChannelEnd, int> signals;  ///< That came and were not waited for.
   };

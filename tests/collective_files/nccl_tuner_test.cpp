@@ -47,7 +47,7 @@ struct Priced {
     return times ? std::sqrt(times->squared(constants.fill)) : INFINITY;
   }
 
-  /// Of all ways and protocols.
+  /// The least seconds over all ways and protocols.
   [[nodiscard]] double least_seconds(std::uint64_t bytes) const {
     double least = INFINITY;
     for (const collective::Algorithm algorithm : cost::kLibraryAlgorithms) {

@@ -13,7 +13,7 @@ using Pieces = std::vector<std::vector<std::int64_t>>;
 /// Numbers of which no two sums are alike by chance.
 Pieces inputs_of(const collective::CollectiveSchedule& schedule);
 
-/// What `rank` must have in a piece of its output.
+/// The number that `rank` must have in a piece of its output.
 std::int64_t expected(const collective::CollectiveSchedule& schedule, const Pieces& inputs,
                       std::size_t rank, std::size_t piece);
 

@@ -19,7 +19,7 @@ struct PluginLine {
   int ranks = 0;
 };
 
-/// What NCCL's example tuner plugin reads from a file (`plugins/tuner/example/plugin.c` of NCCL
+/// Reads a file as NCCL's example tuner plugin does (`plugins/tuner/example/plugin.c` of NCCL
 /// 2.30): pieces of at most 255 characters up to a line end, passed over when they begin with # or
 /// are empty; fields between commas without blanks around them. Throws `std::runtime_error` where
 /// the plugin would take a default in silence: too few or too many fields, a word that it does not

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "tools/check/check_includes.py"
 sys.path.insert(0, str(SCRIPT.parent))
 from check_includes import BELOW, REACH  # noqa: E402
-from include_graph import cycles  # noqa: E402
+from include_graph import INCLUDERS, cycles, graph, includers, reach  # noqa: E402
 
 LIMITED, LIMIT = next(iter(REACH.items()))
 
@@ -21,6 +21,30 @@ def design() -> dict[str, str]:
     """Room -> rooms that it may use, as docs/design.md has them."""
     text = (ROOT / "docs/design.md").read_text(encoding="utf-8")
     return dict(re.findall(r"^\| `(\w+)/` \|.*\| ([^|]*) \|$", text, re.MULTILINE))
+
+
+def said_reach() -> dict[str, int]:
+    """Header -> the sources that it reaches, as docs/design.md has them."""
+    text = (ROOT / "docs/design.md").read_text(encoding="utf-8")
+    said = {}
+    for headers, counts in re.findall(r"^\| ((?:`[\w/.]+\.h`[, ]*)+)\| ([\d, ]+) \|", text, re.M):
+        names = re.findall(r"`([\w/.]+)`", headers)
+        said |= dict(zip(names, map(int, counts.split(", ")), strict=True))
+    return said
+
+
+def said_commits() -> dict[str, int]:
+    """Commit -> the files of stepwright/ that it touched, as docs/design.md has them."""
+    text = (ROOT / "docs/design.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]+ \| `([0-9a-f]{8})` \| (\d+) \|$", text, re.M)
+    return {commit: int(count) for commit, count in rows}
+
+
+def touched(commit: str) -> int | None:
+    """The files of stepwright/ that a commit touched; None: the history does not have it."""
+    command = ["git", "show", "--name-only", "--format=", commit, "--", "stepwright"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return len(done.stdout.split()) if done.returncode == 0 else None
 
 
 def run(files: dict[str, str], *options: str) -> tuple[int, str]:
@@ -227,6 +251,22 @@ class Includes(unittest.TestCase):
         for folder in ("stepwright/plan", "tests/plan", "bench", "python/stepwright"):
             with self.subTest(folder):
                 self.assertEqual(listed(**{folder: include("plan/laws/a.h")}).strip(), "")
+
+    def test_documents_count_what_headers_reach(self):
+        by_path = includers(graph(ROOT, INCLUDERS))
+        said = said_reach()
+        self.assertGreater(len(said), 15)
+        for header, count in said.items():
+            with self.subTest(header):
+                real = reach(by_path, f"stepwright/{header}")
+                self.assertLessEqual(abs(real - count), max(2, 0.1 * real), real)
+
+    def test_documents_count_what_commits_touched(self):
+        said = said_commits()
+        self.assertGreater(len(said), 3)
+        for commit, count in said.items():
+            with self.subTest(commit):
+                self.assertIn(touched(commit), (count, None))
 
 
 if __name__ == "__main__":

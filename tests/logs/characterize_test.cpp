@@ -78,7 +78,7 @@ TEST(TransferTimes, AreTheShortestOfAllRanks) {
   EXPECT_DOUBLE_EQ(bus_rate(LogOperation::kAllReduce, 4, 1000, 1), 1500);
 }
 
-/// What is said of the groups of a plan by their size.
+/// Schemes that `characterize` names for the groups of a plan, by their size.
 std::map<std::int64_t, std::string> roles_of(const plan::Plan& plan) {
   const plan::Job job = plan::small_job();
   const step::StepProgram program = step::build_program(job, plan);

@@ -17,7 +17,7 @@ inline Log log_of(std::string_view text, std::string name = "a.log") {
   return read_logs(files);
 }
 
-/// Files of tests/logs/data.
+/// Reads files of tests/logs/data.
 inline Log fixture_log(const std::vector<std::string>& names) {
   std::vector<std::string> paths;
   for (const std::string& name : names) paths.push_back("tests/logs/data/" + name);

@@ -67,7 +67,8 @@ Bins best_fit(const Lengths& lengths, std::int64_t capacity) {
   return bins;
 }
 
-/// hiyouga/LLaMA-Factory src/llamafactory/data/processor/processor_utils.py: greedy_knapsack.
+/// LLaMA-Factory's greedy_knapsack (hiyouga/LLaMA-Factory
+/// src/llamafactory/data/processor/processor_utils.py).
 Bins greedy_knapsack(const Lengths& lengths, std::int64_t capacity) {
   std::multiset<std::int64_t> numbers(lengths.begin(), lengths.end());
   Bins bins;
@@ -85,7 +86,7 @@ Bins greedy_knapsack(const Lengths& lengths, std::int64_t capacity) {
   return bins;
 }
 
-/// NVIDIA-NeMo/RL nemo_rl/data/packing/algorithms.py: ModifiedFirstFitDecreasingPacker.
+/// NeMo-RL's ModifiedFirstFitDecreasingPacker (NVIDIA-NeMo/RL nemo_rl/data/packing/algorithms.py).
 Bins modified_first_fit(const Lengths& lengths, std::int64_t capacity) {
   Lengths medium;
   Lengths small;
@@ -245,7 +246,7 @@ Efficiencies efficiencies(const PublishedPacker& packer, const PackedData& data)
   return {100 * tokens / slots, 100 * packs.tokens.mean / static_cast<double>(data.room)};
 }
 
-/// Of each program, of each data.
+/// Efficiencies of each program on each data set.
 const std::vector<std::vector<Efficiencies>>& all_efficiencies() {
   static const std::vector<std::vector<Efficiencies>> known = [] {
     std::vector<std::vector<Efficiencies>> all;

@@ -22,10 +22,11 @@ namespace {
 struct PublishedStep {
   std::string id, gpus, model, note, on_policy;
   std::optional<double> old_s, reference_s, update_s, step_s, weight_sync_s;
-  std::optional<double> forwards_s;  ///< Of policy and reference together.
+  /// Printed seconds of the forwards of policy and reference together.
+  std::optional<double> forwards_s;
   PhasedStep predicted;
 
-  /// Of the printed update, over what the devices are predicted to work in it: lengths are assumed.
+  /// Ratio of the printed update to the predicted work of the devices in it: lengths are assumed.
   [[nodiscard]] double stretch() const {
     const double dispatch = dispatch_s(predicted.update.planned.job);
     return (*update_s - dispatch) / (predicted.seconds(PhaseKind::kUpdate) - dispatch);
@@ -93,7 +94,7 @@ double both_forwards_s(const PublishedStep& step) {
          step.predicted.seconds(PhaseKind::kReference);
 }
 
-/// The table of docs/phases.md of log-probabilities beside updates.
+/// The table of docs/accuracy/reinforcement.md of log-probabilities beside updates.
 std::string table_of_forwards() {
   std::string text =
       "| run | GPUs | update, printed | forward, predicted of it | old log-probabilities, printed "
@@ -175,7 +176,7 @@ std::string table_of_syncs() {
   return text;
 }
 
-/// Of all printed forwards, against the update of their row.
+/// Errors of all printed forwards, predicted from the update of their row.
 std::vector<double> forward_errors() {
   std::vector<double> errors;
   for (const PublishedStep& step : published_steps()) {
@@ -208,7 +209,7 @@ TEST(PublishedSteps, AreNoShorterThanTheirTraining) {
 }
 
 TEST(PublishedSteps, StandInTheDocument) {
-  std::ifstream file("docs/phases.md");
+  std::ifstream file("docs/accuracy/reinforcement.md");
   const std::string document{std::istreambuf_iterator<char>(file), {}};
   EXPECT_NE(document.find(table_of_forwards()), std::string::npos) << table_of_forwards();
   EXPECT_NE(document.find(table_of_phases()), std::string::npos) << table_of_phases();

@@ -11,7 +11,7 @@
 namespace stepwright::plan {
 namespace {
 
-/// Sixteen data ranks.
+/// A plan of sixteen data ranks.
 Plan data_plan() {
   Plan plan;
   plan.parallel.data = 16;

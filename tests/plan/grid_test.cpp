@@ -155,7 +155,7 @@ TEST(Grid, PlacesRanksAsCountingUpDoes) {
   }
 }
 
-/// What the ranks of a group have in common.
+/// Coordinates that the ranks of a group have in common.
 std::vector<std::int64_t> common_of(GroupKind kind, const Coordinates& at) {
   switch (kind) {
     case GroupKind::kTensor: return {at.context, at.data, at.pipeline};

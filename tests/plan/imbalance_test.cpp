@@ -57,7 +57,7 @@ TEST(BusiestLoad, OfANumberIsThatOfEveryDegree) {
   EXPECT_EQ(busiest_load(job, 1), 1) << "one rank has all experts";
 }
 
-/// Of 8 tokens of 4 experts, 2 each in the mean: no expert takes more than the factor allows.
+/// 8 tokens of 4 experts, 2 each in the mean: no expert takes more than the factor allows.
 TEST(CapacityShare, IsWhatExpertsTakeOfWhatComes) {
   const Folder folder;
   Job job = loaded_job(folder.path(), "[5, 1, 2, 0]");

@@ -30,7 +30,7 @@ class Dice {
 /// sequences.
 Job small_job();
 
-/// The same with 8 experts in all layers but the first.
+/// A small job with 8 experts in all layers but the first.
 Job small_expert_job();
 
 /// A cluster of levels node and network.

@@ -49,7 +49,7 @@ model::Architecture random_model(plan::Dice& dice) {
   return model;
 }
 
-/// What other models have instead of queries, keys and values of one width.
+/// Gives the model latent attention in place of queries, keys and values of one width.
 void use_latent(plan::Dice& dice, model::Architecture& model) {
   model.latent = model::LatentAttention{.query_rank = dice.pick<std::int64_t>({0, 12}),
                                         .kv_rank = 10,

@@ -42,7 +42,7 @@ class Model {
     add("", model::head_parameters(model), initial);
   }
 
-  /// What a step minimises, and the part of it that is the loss of the next tokens.
+  /// The loss that a step minimises, and its part that is the loss of the next tokens.
   struct Loss {
     Tensor minimised;
     Tensor next;
@@ -207,8 +207,9 @@ class Model {
     return x.transpose(1, 2);
   }
 
-  /// What ALiBi adds to scores [heads, length, length], by the code of its paper (arXiv 2108.12409,
-  /// ofirpress/attention_with_linear_biases): slopes of powers of two, and between them.
+  /// The distances that ALiBi adds to scores [heads, length, length], by the code of its paper
+  /// (arXiv 2108.12409, ofirpress/attention_with_linear_biases): slopes of powers of two, and
+  /// between them.
   Tensor distances(std::int64_t length) const {
     std::int64_t even = 1;
     while (2 * even <= m_.heads) even *= 2;
@@ -242,7 +243,8 @@ class Model {
     return ones.tril().logical_and(chunk.unsqueeze(0).eq(chunk.unsqueeze(1)));
   }
 
-  /// What adapters add to a product: each part of a fused one has an A and a B of its own.
+  /// The result of the adapters beside a product: each part of a fused one has an A and a B of its
+  /// own.
   Tensor adapted(const Tensor& x, const std::string& name, std::int64_t expert = -1) {
     const auto found = values_.find(name + "_lora_a");
     if (found == values_.end()) return at::zeros({}, at::kDouble);
@@ -532,8 +534,9 @@ class Model {
   const model::Architecture& m_;
   runtime::DropoutDraw draw_;
   std::map<std::string, Tensor> values_;
-  std::set<std::string> buffers_;        ///< Of those, what is stored and no parameter.
-  std::map<std::string, Tensor> loads_;  ///< Of biases of routers: rows of each expert in a step.
+  std::set<std::string> buffers_;  ///< Names of stored values that are no parameters.
+  /// Rows of each expert in a step, by name of the router's bias.
+  std::map<std::string, Tensor> loads_;
 };
 
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const plan::Job& job,

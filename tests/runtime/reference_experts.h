@@ -14,8 +14,8 @@ namespace stepwright::testing {
 /// The feed-forward of a layer, by operations of which autograd knows the gradients.
 class ReferenceFeedForward {
  public:
-  /// What adapters add to the product of an input with the weight of that name in the layer, or
-  /// with that of one expert (-1: of none).
+  /// Returns the result of the adapters for an input and the weight of that name in the layer, or
+  /// in one expert (-1: none).
   using Adapted =
       std::function<at::Tensor(const at::Tensor& x, const std::string& name, std::int64_t expert)>;
 

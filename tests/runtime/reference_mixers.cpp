@@ -70,12 +70,12 @@ Tensor delta_net(const model::Architecture& model, const Tensor& x, const LayerP
   return linear((y * gates).flatten(2), p, "mixer.out");
 }
 
-/// What Mamba and Mamba-2 scan: [batch, length, heads, ...].
+/// Operands of the scan of Mamba and Mamba-2: [batch, length, heads, ...].
 struct Scan {
-  Tensor values;  ///< [.., dimension].
+  Tensor values;  ///< Shape [.., dimension].
   Tensor steps;
   Tensor decays;  ///< [.., state or 1].
-  Tensor keys;    ///< [.., state].
+  Tensor keys;    ///< Shape [.., state].
   Tensor queries;
 };
 

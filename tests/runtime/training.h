@@ -29,16 +29,16 @@ inline constexpr const char* kDropping =
     "{layers: 4, hidden: 32, heads: 4, ffn: 64, vocab: 250, norm: layernorm, gated: false, "
     "position: learned, positions: 20, bias: true, tied: true, dropout: 0.2}";
 
-/// What a run of `stepwright train` left behind.
+/// Results of a run of `stepwright train`.
 struct Trained {
   int exit_code = 0;
-  std::string errors;  ///< What it wrote to standard error.
+  std::string errors;  ///< Text that the run wrote to standard error.
   std::vector<double> losses;
   std::vector<double> norms;
   Values weights;
   Values gradients;
   std::int64_t scheduled = 0;  ///< Calls of process groups that ran as schedules.
-  std::string comparison;      ///< What `stepwright compare` says of what was sent.
+  std::string comparison;      ///< Output of `stepwright compare` for the run.
 };
 
 /// A training run: a plan's text, and options of the command beyond it.

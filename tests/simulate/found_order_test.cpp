@@ -219,8 +219,8 @@ double least_s(const plan::PlannedJob& planned) {
   return least;
 }
 
-/// What is best of a plan, its step, and how long that and the least possible step are against the
-/// best named schedule. What a step has beside its turns is that of the best.
+/// The best schedule of a plan, its step, and the ratios of that step and of the least possible one
+/// to the best named schedule's. All steps have the same time beside their turns.
 struct Outcome {
   std::string best;
   double step_s = 0;

@@ -27,7 +27,7 @@ struct OffloadedRun {
   std::optional<double> after_step_gb, peak_gib, step_s, over_base;
   double predicted_s = 0;
   double allocated_bytes = 0;  ///< After a step, of the fullest stage.
-  double peak_bytes = 0;       ///< Likewise.
+  double peak_bytes = 0;       ///< Peak during a step, of the fullest stage.
 };
 
 void predict_run(OffloadedRun& run, const std::string& job, std::string choices) {

@@ -93,9 +93,9 @@ TEST(Adapters, EndTheBackward) {
   }
 }
 
-/// Of bf16, per token: the inputs of both norms (h each) with their statistics (4 bytes), queries,
-/// keys and values, the core's result (h) with its log-sum-exp (4 bytes a head), both halves of the
-/// MLP; and what adapters ask for.
+/// Bytes per token in bf16: the inputs of both norms (h each) with their statistics (4 bytes),
+/// queries, keys and values, the core's result (h) with its log-sum-exp (4 bytes a head), both
+/// halves of the MLP; and the tensors of adapters.
 TEST(Adapters, KeepTheInputsOfTheirTargetsAndNoOthers) {
   const double always = kTokens * (2 * (2 * kHidden + kQkv + kHidden + 2 * kFfn) + 2 * 4 + 4 * 32);
   const auto kept = [](std::initializer_list<model::AdapterTarget> targets) {
@@ -118,7 +118,7 @@ plan::Plan halved(const plan::Job& job, plan::TensorInput input) {
   return plan;
 }
 
-/// What Transformer Engine keeps more than autograd: of both products behind a norm what it gives,
+/// Transformer Engine keeps more than autograd: the norm's result for both products behind a norm,
 /// of a rank's own rows, unless an adapter keeps the very same.
 TEST(Adapters, BehindANormOfTransformerEngineKeepItsRowsAsWell) {
   const auto more = [](std::initializer_list<model::AdapterTarget> targets, bool cut,
@@ -256,7 +256,8 @@ TEST(Adapters, BesideWholeWeightsAreSummedByNobody) {
   }
 }
 
-/// What expert-tensor ranks hold whole of experts' adapters is one message at the end of a step.
+/// Gradients of experts' adapters that expert-tensor ranks hold whole are one message at the end of
+/// a step.
 TEST(Adapters, OfExpertsThatAreCutAreSummed) {
   plan::Job job = job_of("mixtral-8x7b", 2, 64, 4096);
   adapt(job, 8);

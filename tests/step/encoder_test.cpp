@@ -53,7 +53,7 @@ BlockPair embedding(const plan::Job& job, bool whole = false, plan::Plan plan = 
   return build_embedding(make_setting(job, plan), whole);
 }
 
-/// Of products and of attention.
+/// FLOPs of products and of attention in a phase.
 double work_flops(const Template& piece, Phase phase) {
   double sum = 0;
   for (const Operator& op : piece.operators) {

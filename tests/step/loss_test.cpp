@@ -58,7 +58,7 @@ std::set<std::int64_t> rows_of_logits(const Template& piece) {
   return rows;
 }
 
-/// What a forward keeps beside logits: the input of the norm and its statistics.
+/// Bytes that a forward keeps beside logits: the input of the norm and its statistics.
 constexpr double kOfNorm = kLossTokens * (2 * kLossHidden + 4);
 constexpr double kLossRows = 2 * kLossTokens * kLossHidden;
 

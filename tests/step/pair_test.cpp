@@ -68,7 +68,7 @@ TEST(PairTemplate, IssuesAfterWhatAnOperatorNeedsAndNeedsNothingOfTheOtherStrand
   }
 }
 
-/// What a template computes and sends, whoever's it is.
+/// Counts of the computations and messages of a template, of either strand.
 using Work = std::map<std::tuple<OperatorKind, std::string, Phase, std::int64_t>, int>;
 void add(Work& work, const Template& piece) {
   for (const Operator& op : piece.operators) {

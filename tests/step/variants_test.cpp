@@ -16,7 +16,7 @@ namespace {
 
 struct Variant {
   const char* name;
-  const char* keys;  ///< Of an inline model, beside its sizes.
+  const char* keys;  ///< Keys of the inline model beside its sizes.
 };
 void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
 
@@ -38,8 +38,8 @@ double multiplied(const Template& piece, Phase phase) {
   return sum;
 }
 
-/// Of all matrices of a layer but those of routed experts, for one token; the trunk's: without what
-/// an indexer has, into which nothing flows back.
+/// FLOPs of all matrices of a layer except those of routed experts, for one token. `trunk`: without
+/// the indexer, into which nothing flows back.
 double matrix_flops(const model::Architecture& model, const model::LayerClass& layer, bool trunk) {
   double sum = 0;
   for (const model::Parameter& parameter : model::layer_parameters(model, layer)) {

@@ -24,7 +24,7 @@ std::span<std::byte> bytes_of(Numbers& numbers) {
   return std::as_writable_bytes(std::span(numbers));
 }
 
-/// What rank `rank` gives at place `i`: different everywhere.
+/// The input of rank `rank` at place `i`: different everywhere.
 std::int64_t given(std::int32_t rank, std::size_t i) {
   return (std::int64_t{rank} + 1) * 1'000'003 + static_cast<std::int64_t>(i) * 31;
 }
@@ -58,7 +58,8 @@ std::vector<Numbers> outputs(const collective::ScheduleSpec& spec, std::size_t p
   return result;
 }
 
-/// What the operation promises at place `i` of the output of `rank`; nothing: it promises nothing.
+/// The number that the operation promises at place `i` of the output of `rank`; nullopt if it
+/// promises none.
 std::optional<std::int64_t> due(collective::Collective collective, std::int32_t ranks,
                                 std::int32_t rank, std::size_t i, std::size_t block) {
   const auto sum = [&](std::size_t place) {

@@ -13,8 +13,8 @@
 
 namespace stepwright::transport {
 
-/// What the ranks of a group, threads of one process, send each other. A send is over only when it
-/// is received: nothing is buffered.
+/// Carries messages between the ranks of a group, threads of one process. A send is over only when
+/// it is received: nothing is buffered.
 class ThreadSwitch {
  public:
   /// A message that waits for its other end.
@@ -23,7 +23,8 @@ class ThreadSwitch {
     std::span<std::byte> to;
     bool over = false;
   };
-  using Way = std::tuple<int, std::int32_t, std::int32_t>;  ///< Lane, sender, receiver.
+  /// Key of a flow: lane, sender, receiver.
+  using Way = std::tuple<int, std::int32_t, std::int32_t>;
 
   std::shared_ptr<Message> send(const Way& way, std::span<const std::byte> bytes);
   std::shared_ptr<Message> receive(const Way& way, std::span<std::byte> bytes);

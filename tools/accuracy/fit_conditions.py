@@ -413,7 +413,8 @@ frameworks, whose constants are then the middle of the others', while what their
 stays; whole generations of devices, likewise. Constants that are compiled in come from single
 operators, datasheets and articles, not from these rows; the structure of the model was chosen while
 looking at residuals, and the widths of the priors of devices among some twenty settings by the
-errors of sources left out. Rows that took part in neither: docs/zero_bubble_published.md. Rows of
+errors of sources left out. Rows that took part in neither:
+docs/accuracy/zero_bubble_published.md. Rows of
 tier A; of the grid of plans (playbook) those with a printed utilisation of 10 % and more.
 """
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -23,6 +24,8 @@ FOLDER = Path("docs/collectives")
 SIZES = {"1 MiB": 2.0**20, "64 MiB": 2.0**26, "1 GiB": 2.0**30}
 LARGEST = 2048
 GPUS = 16384
+# Rows of the tables of all machines but the first; `stepwright study collectives` prints the rest.
+FEW = (2, 16, 128, LARGEST)
 
 # Key, title, what it is, and a profile or the text of a cluster file.
 MACHINES = [
@@ -62,9 +65,8 @@ MACHINES = [
 INTRODUCTION = """# How collectives scale, by simulation to 16,384 GPUs
 
 Written by `make scaling` (`tools/docs/scaling.py`, which runs `stepwright study collectives`).
-Every second here
-is computed: **simulated**, message by message (`collective/play.h`), unless a line says
-**closed form**. None is measured.
+Every second here is computed: **simulated**, message by message (`collective/play.h`), unless a
+line says **closed form**. None is measured.
 
 ## What is compared
 
@@ -86,7 +88,9 @@ chunks that its closed form likes best. Beside the schedules of [collectives.md]
 {assumed}
 
 "Gain" is the time of the fastest other schedule, which is named, over that of the HO-Ring: above 1
-the HO-Ring wins.
+the HO-Ring wins. The tables of machines begin with gains. Their last columns are of an all-reduce
+of 1 GiB: the HO-Ring's time, then the time of others over it. `stepwright study collectives PROFILE
+--simulate 16384` prints the numbers of nodes that the tables leave out.
 """
 
 ADDING = """each byte leaves a NIC once and comes back once, V/m for each rank, in one
@@ -335,23 +339,22 @@ def reasons(studies: dict[str, dict]) -> str:
     return f"## Why\n\n{paragraph(wins(studies))}\n\n**It does not win**\n\n{items}\n"
 
 
-def machine(key: str, title: str, text: str, found: dict) -> str:
-    """One machine: table and pictures."""
+def machine(key: str, title: str, text: str, found: dict, rows: Sequence[int]) -> str:
+    """One machine: table of these numbers of nodes and pictures."""
     inside, rail = found["inside_bytes_per_s"], found["rail_bytes_per_s"]
     lines = [
         f"## {title}",
         "",
         paragraph(
             f"{text} {inside / 1e9:.4g} GB/s inside, {rail / 1e9:.4g} GB/s a rail while all of a"
-            f" node send: {inside / rail:.3g} to 1. Gains; and of an all-reduce of 1 GiB the"
-            " HO-Ring's time and how many times as long others take."
+            f" node send: {inside / rail:.3g} to 1."
         ),
         "",
         "| nodes | GPUs | all-reduce 1 MiB | 64 MiB | 1 GiB | all-gather 1 GiB |"
         " reduce-scatter 1 GiB | HO-Ring | one ring | lower bound | network adds | switches add |",
         "|---:|---:|---|---|---|---|---|---:|---:|---:|---:|---:|",
     ]
-    for nodes in node_counts(found):
+    for nodes in rows:
         points = [find(found, "all_reduce", size, nodes) for size in SIZES]
         points += [find(found, op, "1 GiB", nodes) for op in ("all_gather", "reduce_scatter")]
         large = points[2]
@@ -367,6 +370,13 @@ def machine(key: str, title: str, text: str, found: dict) -> str:
         f"![all-reduce of 64 MiB, {key}](scaling/{key}_64_mib.svg)",
     ]
     return "\n".join(lines) + "\n"
+
+
+def machines(studies: dict[str, dict]) -> list[str]:
+    """The first with all its rows, the others with a few."""
+    first = MACHINES[0][0]
+    rows = {key: node_counts(found) if key == first else FEW for key, found in studies.items()}
+    return [machine(key, title, text, studies[key], rows[key]) for key, title, text, _ in MACHINES]
 
 
 def curves(points: list[dict]) -> list[Curve]:
@@ -497,7 +507,7 @@ def main() -> int:
         introduction(studies["dgx-h100"]),
         summary(studies),
         reasons(studies),
-        *(machine(key, title, text, studies[key]) for key, title, text, _ in MACHINES),
+        *machines(studies),
         starts(given.command),
         checks(given.command, studies),
         NOT_MODELLED,

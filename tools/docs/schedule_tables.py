@@ -20,21 +20,21 @@ ROOT = Path(__file__).resolve().parents[2]
 
 INTRODUCTION = """# When each schedule wins
 
-Written by `tools/docs/schedule_tables.py` (`make strands`). What a forward and a backward that run
-beside each other save (two strands, [strands.md](strands.md)) competes with what a schedule idles:
-the folded pipeline has the most pairs and the bubble of 1F1B, DualPipeV fewer pairs and a small
-bubble, zero-bubble schedules none.
+Written by `tools/docs/schedule_tables.py` (`make strands`). Two effects compete. A forward beside a
+backward ([two strands](strands.md)) takes less time than both in turn; a schedule leaves positions
+idle. The folded pipeline has the most pairs and the bubble of 1F1B. DualPipeV has fewer pairs and a
+small bubble. Zero-bubble schedules have no pairs.
 
 ## Equal positions
 
-`stepwright study schedules`: P positions, M micro-batches, a forward takes F = 1 on every position,
-a backward B = 2, half of that weight gradients, no messages between positions; C is a forward
-beside a backward. Of all schedules that hold at most the stated activations on every position
-(those of one micro-batch through a whole position; 1F1B holds P on its first) the one with the
-shortest step, how many times faster it is than 1F1B, and in brackets the best without pairs.
-Schedules with one strand take F + B whatever C. interleaved and paired have 2 chunks, or 4 where
-the number says so, which messages between positions would cost. `dualpipe` is left out: it holds
-every weight twice.
+`stepwright study schedules`: P positions, M micro-batches, no messages between positions. On every
+position a forward takes F = 1 and a backward B = 2, half of that weight gradients; C is a forward
+beside a backward. Each field has the schedule with the shortest step among those that hold at most
+the stated activations on every position, and how many times faster it is than 1F1B. In brackets
+stands the best schedule without pairs. One activation is that of one micro-batch through a whole
+position; 1F1B holds P on its first. Schedules with one strand take F + B whatever C. interleaved
+and paired have 2 chunks, or 4 where the number says so. `dualpipe` is left out: it holds every
+weight twice.
 """
 
 EQUAL = """

@@ -1,6 +1,6 @@
-"""Two strands beside published figures of DHelix and its successor: docs/strands_published.md.
+"""Two strands beside published figures of DHelix and its successor.
 
-python3 tools/docs/strands_tables.py [COMMAND] -o docs/strands_published.md
+python3 tools/docs/strands_tables.py [COMMAND] -o docs/accuracy/strands_published.md
 """
 
 import argparse

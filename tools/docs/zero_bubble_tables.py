@@ -1,6 +1,6 @@
-"""The zero-bubble family beside its published throughput: docs/zero_bubble_published.md.
+"""The zero-bubble family beside its published throughput: docs/accuracy/zero_bubble_published.md.
 
-python3 tools/docs/zero_bubble_tables.py [COMMAND] -o docs/zero_bubble_published.md
+python3 tools/docs/zero_bubble_tables.py [COMMAND] -o docs/accuracy/zero_bubble_published.md
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Two strands in an emulated cluster, predicted before they are played (docs/strands.md).
 
-sudo python3 -B tools/lab/strands_lab.py build/release/stepwright [-o docs/strands_lab.md]
+sudo python3 -B tools/lab/strands_lab.py build/release/stepwright [-o docs/accuracy/strands_lab.md]
      [--only REGEX] [--steps N] [--scale S] [--measured FILE] [--predict-only]
 
 Every plan three times, with the same order of turns: every overlap off, one strand, two strands.
@@ -136,8 +136,9 @@ def report(rows: dict[str, dict]) -> str:
         "# Two strands in the lab",
         "",
         "Written by `sudo python3 -B tools/lab/strands_lab.py build/release/stepwright --steps 2",
-        "-o docs/strands_lab.md`: plans in the emulated cluster `examples/emulation/strands.yaml`,",
-        "computation held, messages real. All predictions were written down before the first plan",
+        "-o docs/accuracy/strands_lab.md`: plans in the emulated cluster",
+        "`examples/emulation/strands.yaml`, computation held, messages real. All predictions were",
+        "written down before the first plan",
         "was played. Predicted / measured; messages: predicted share of a step without overlap.",
         "",
         "| plan | messages % | no overlap s | one strand s | two strands s | gain % | hidden % |",

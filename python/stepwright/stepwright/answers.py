@@ -62,6 +62,7 @@ __all__ = [
     "LinkLoad",
     "LinkLoads",
     "Loss",
+    "MadeBy",
     "MatchedBytes",
     "MeanAbsError",
     "MeasuredFit",
@@ -477,6 +478,16 @@ class Remedy(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
+class MadeBy(Part):
+    """Program and constants of the answer; the same two give the same figures."""
+
+    version: str
+    """Version of the program."""
+    constants: str
+    """Hash of the compiled-in figures of devices, clusters, fits and training."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Prediction(PredictedStep, Answer):
     """stepwright predict --json."""
 
@@ -490,6 +501,8 @@ class Prediction(PredictedStep, Answer):
     remedies: list[Remedy]
     """What lets it fit, each by itself: of each kind the fastest that its framework runs. Empty
     where it fits."""
+    made_by: MadeBy
+    """Program and constants of the answer; the same two give the same figures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -823,6 +836,8 @@ class Tuning(TuningAnswer[TunedPlan]):
     """What more risk and more memory would gain."""
     two_strands: TwoStrands | None
     """A plan near the best with two strands, where it gains a hundredth or more."""
+    made_by: MadeBy
+    """Program and constants of the answer; the same two give the same figures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1087,6 +1102,8 @@ class WholeRun(RunTime, Answer):
     """Of a job: its plans, the shortest run first."""
     endless: list[EndlessRun] | None = None
     """Of a job: its plans none of whose runs would end."""
+    made_by: MadeBy
+    """Program and constants of the answer; the same two give the same figures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1206,6 +1223,8 @@ class PhasedStep(StepTotals, Answer):
     """Of a job: how its devices may be split, the shortest step first."""
     notes: list[str]
     """For people."""
+    made_by: MadeBy
+    """Program and constants of the answer; the same two give the same figures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1320,6 +1339,8 @@ class Traffic(Answer):
     """What links and NICs carry in a step."""
     sweep: list[Sweep] | None = None
     """The plan with each value of a field."""
+    made_by: MadeBy
+    """Program and constants of the answer; the same two give the same figures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1482,6 +1503,8 @@ class Memory(Answer):
     """What fills most of the memory where it does not fit."""
     over_by_bytes: int | None = None
     """By how much it does not fit, in bytes."""
+    made_by: MadeBy
+    """Program and constants of the answer; the same two give the same figures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2220,6 +2243,8 @@ class Check(Answer):
     """Remarks, ranked by what they change."""
     log: dict[str, Any] | None = None
     """With --log: as `compare --json`."""
+    made_by: MadeBy
+    """Program and constants of the answer; the same two give the same figures."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,7 +71,7 @@ class BinomialTree {
   std::int32_t parent_ = -1;
   std::vector<std::int32_t> children_;  ///< The smallest subtree first.
   std::vector<StepRef> sums_;           ///< The step that sums each chunk.
-  std::vector<StepRef> sent_;           ///< Per chunk, the send of its sum.
+  std::vector<StepRef> sent_;           ///< The step that sends each chunk's sum.
 };
 
 RankSchedule binomial_tree(const ScheduleSpec& spec, std::int32_t rank) {

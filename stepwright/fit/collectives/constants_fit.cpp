@@ -8,7 +8,7 @@
 namespace stepwright::fit {
 namespace {
 
-constexpr double kNoise = 0.03;        ///< Relative; beyond it deviations count less.
+constexpr double kNoise = 0.03;        ///< Relative deviation above which rows count less.
 constexpr double kPriorWeight = 0.05;  ///< A constant one spread off counts as a row this far off.
 constexpr int kRounds = 8;
 constexpr int kSteps = 15;

@@ -26,7 +26,7 @@ struct MachineStudy {
   LeftOutErrors rows_left_out;  ///< Each fifth of the rows in turn, by a hash of their ids.
   /// Each layout in turn; empty below three layouts.
   std::vector<LeftOutLayout> layouts;
-  LeftOutErrors layouts_left_out;  ///< All of them together.
+  LeftOutErrors layouts_left_out;  ///< Errors over all layouts together.
 };
 
 /// The fifth to which a sample belongs, from 0.

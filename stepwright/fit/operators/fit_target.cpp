@@ -14,7 +14,7 @@ namespace stepwright::fit {
 namespace {
 
 struct Multiprocessors {
-  std::string_view device;  ///< How its name begins.
+  std::string_view device;  ///< Beginning of the device's name.
   int count;
 };
 /// Enabled streaming multiprocessors, the last that fits: NVIDIA's architecture whitepapers; B200

@@ -310,7 +310,8 @@ class StepFitter {
   const logs::Log& log_;
   step::StepProgram program_;
   WorkByKind work_;
-  std::vector<std::pair<std::size_t, const HostStep*>> chosen_;  ///< With their place in `ranks_`.
+  /// Steps of the fit, each with its index in `ranks_`.
+  std::vector<std::pair<std::size_t, const HostStep*>> chosen_;
   std::map<KindAndPhase, HostSeconds> seconds_;
   std::set<KindAndPhase> used_;
   double dispatch_s_ = 0;

@@ -20,7 +20,7 @@ enum class Form : std::uint8_t {
   kNorm,       ///< [..., columns], then the normalised sizes
   kScores,     ///< [batch, heads, queries, keys]
   kRows,       ///< From an input [..., columns].
-  kSum,        ///< Twice the same [..., columns]
+  kSum,        ///< Two inputs of one shape [..., columns]
   kLookUp,     ///< [vocabulary, columns] and indices
   kScatter,    ///< [..., columns], indices, number of rows of the table
 };

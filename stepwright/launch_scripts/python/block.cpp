@@ -123,7 +123,7 @@ PythonProgram::Flow PythonProgram::simple(const PythonLine& line) {
   return Flow::kNext;
 }
 
-/// One that is evaluated for what it does.
+/// Evaluates an expression statement for its effects.
 void PythonProgram::expression(const PythonLine& line) {
   const PythonObject value = evaluate(line.text, line.line);
   if (!value.open()) return;

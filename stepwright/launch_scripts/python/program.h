@@ -64,7 +64,7 @@ class PythonProgram final : public PythonNames {
     std::uint32_t line = 0;
     Lines body{};
     std::size_t file = 0;
-    bool nested = false;  ///< It sees what the function around it has.
+    bool nested = false;  ///< True for a function inside of another one, whose names it sees.
   };
   struct Class {
     std::string name;
@@ -76,7 +76,7 @@ class PythonProgram final : public PythonNames {
     std::string name;
     std::string_view text;
     bool begun = false;
-    std::vector<PythonLine> lines{};  ///< Once it is begun.
+    std::vector<PythonLine> lines{};  ///< Lines of the module, once it is begun.
     std::map<std::string, Function> functions{};
     std::map<std::string, Class> classes{};
     std::map<std::string, std::string> imported{};  ///< Names, and what they are in full.

@@ -68,8 +68,9 @@ struct ShellScript {
   std::vector<ShellCommand> commands;
   std::map<std::string, OpenChoice> choices;  ///< Open conditions, by place.
   std::vector<MissingScript> missing;
-  std::map<std::string, ShellWritten> written;  ///< By the last part of their paths.
-  std::size_t effort = 0;                       ///< Effort of reading, in about steps.
+  /// Files that the script writes, by the last part of their paths.
+  std::map<std::string, ShellWritten> written;
+  std::size_t effort = 0;  ///< Effort of reading, in about steps.
   /// Variables that hold no more than something open, by that: "$2", "$(nvidia-smi -L)".
   std::map<std::string, std::string> holders;
   std::uint32_t ended = 0;  ///< The line of an `exit` that was come to; 0: none.
@@ -83,8 +84,9 @@ struct ShellSource {
 
 /// Values taken in place of what scripts say.
 struct ShellGiven {
-  std::map<std::string, std::string> variables;  ///< Whatever assigns them; "1": an argument.
-  std::map<std::string, std::size_t> ways;       ///< Indices of ways of `ShellScript::choices`.
+  /// Values of variables, which no assignment changes; "1": an argument.
+  std::map<std::string, std::string> variables;
+  std::map<std::string, std::size_t> ways;  ///< Indices of ways of `ShellScript::choices`.
 };
 
 /// Reads the first script as bash would run it, and of the others what it goes on with: by

@@ -47,7 +47,7 @@ class ShellBudget {
 
 /// The value of a variable.
 struct ShellValue {
-  std::vector<ShellWord> elements;         ///< One, unless it is an array.
+  std::vector<ShellWord> elements;         ///< Words of the value: one, unless it is an array.
   std::map<std::string, ShellWord> keyed;  ///< Elements of an array with words as keys.
   bool array = false;
   bool open_count = false;  ///< True if nobody knows how many elements the array has.

@@ -41,7 +41,7 @@ struct ShellAssignment {
   std::optional<std::string> index;  ///< As it is written.
   bool append = false;
   bool array = false;
-  std::vector<ShellTerm> values;  ///< One, unless it is an array.
+  std::vector<ShellTerm> values;  ///< Assigned terms: one, unless it is an array.
   std::uint32_t line = 0;
 };
 

@@ -77,7 +77,7 @@ class PickleReader {
  private:
   struct Value {
     PickleKind kind = PickleKind::kNone;
-    bool named = false;         ///< The memo names it.
+    bool named = false;         ///< True if the memo names the value.
     bool pinned = false;        ///< More than one name or place: it is never let go of.
     std::uint32_t name = 0;     ///< Number of its name in the memo.
     std::uint64_t content = 0;  ///< A number, or a place in `texts_` or `containers_`.

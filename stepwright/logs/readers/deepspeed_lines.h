@@ -53,7 +53,7 @@ class DeepSpeedLines {
   struct SummaryRow {
     LogRecord record;
     std::int64_t name = 0;   ///< Number of the name above it.
-    double mean_s = 0;       ///< 0: too few digits.
+    double mean_s = 0;       ///< Mean seconds of a call; 0: too few digits.
     double bytes_per_s = 0;  ///< The mean of the rates of calls.
   };
 

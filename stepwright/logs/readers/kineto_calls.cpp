@@ -372,7 +372,7 @@ class KinetoCalls : public KinetoTaker {
   bool sized_ = false;
   std::map<std::string, LogCommunicator> groups_;
   std::vector<TraceMessage> described_;  ///< Messages that `record_param_comms` describes.
-  std::vector<TimeSpan> timed_;          ///< Spans of their kernels.
+  std::vector<TimeSpan> timed_;          ///< Spans of the described messages' kernels.
   std::vector<TraceMessage> kernels_;
   std::vector<TraceMessage> operators_;  ///< Messages of operators `c10d::*`.
   /// Annotated calls, by number of elements.

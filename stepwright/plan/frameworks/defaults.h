@@ -20,7 +20,7 @@ namespace stepwright::plan {
 
 /// Runs by which it is known how far the memory of a framework is from the account of it.
 enum class MemoryEvidence : std::uint8_t {
-  kNone,    ///< No run of it: what frameworks differ by.
+  kNone,    ///< No run is known: the spread between frameworks counts.
   kLabels,  ///< Runs of which it is known whether they fitted.
   kPeaks,   ///< Peaks of allocators and processes.
 };
@@ -115,7 +115,7 @@ struct HostLoading {
 /// hold.
 struct FrameworkVariable {
   std::string name;
-  std::string value;  ///< Empty: it must not be set.
+  std::string value;  ///< Required value; empty: the variable must not be set.
   std::vector<Circumstance> when, unless;
   std::string reason;
 };

@@ -32,7 +32,7 @@ struct AbilityEntry {
   Ability other = Ability::kParallel;
   WordSet with;
   std::vector<AbilityCondition> of_job;  ///< Further conditions, all on the job.
-  WordSet without;                       ///< Degrees of which none is above 1.
+  WordSet without;                       ///< Degrees that must all be 1.
   std::string variant;                   ///< Holds for this variant alone; empty: for all.
   Releases releases;
   std::string source;
@@ -40,11 +40,11 @@ struct AbilityEntry {
 
 /// How many elements a framework reduces and gathers at a time where that is no choice.
 struct FrameworkBuckets {
-  WordSet sharding;            ///< Holds for these strategies.
-  std::int64_t gradients = 0;  ///< Elements; 0: those of a layer.
+  WordSet sharding;            ///< Strategies to which the buckets apply.
+  std::int64_t gradients = 0;  ///< Elements of a gradient bucket; 0: those of a layer.
   std::int64_t of_rank = 0;  ///< Elements for each rank of data and context, where those are more.
-  bool of_plan = false;      ///< The plan chooses those of gradients.
-  bool parameters = false;   ///< Parameters take those of gradients.
+  bool of_plan = false;      ///< True if the plan chooses the gradient buckets.
+  bool parameters = false;   ///< True if parameters take the gradient buckets.
   std::string variant;       ///< Empty: of all variants.
   std::string source;
 };
@@ -65,7 +65,7 @@ struct FrameworkEntry {
   std::string checked;  ///< Which releases were read.
   std::vector<AbilityEntry> runs;
   std::vector<FrameworkBuckets> buckets;
-  std::vector<DefaultLine> defaults;       ///< Later ones have the last word.
+  std::vector<DefaultLine> defaults;       ///< Defaults; later lines override earlier ones.
   std::vector<FrameworkVariant> variants;  ///< Forks and programs that differ from it.
   std::vector<std::string> notes;          ///< Facts that the lines cannot say.
 };

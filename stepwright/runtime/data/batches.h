@@ -27,7 +27,7 @@ class Batches {
   Samples samples_;
   std::int64_t sequences_;               ///< Sequences of the global batch.
   std::int64_t length_;                  ///< Tokens of one sequence.
-  std::int64_t rank_first_;              ///< The first of them on this data rank.
+  std::int64_t rank_first_;              ///< First sequence of this data rank.
   std::int64_t micro_batch_;             ///< Sequences of one micro-batch.
   std::vector<std::int64_t> positions_;  ///< Positions of a sequence that this context rank has.
   SequenceDocuments documents_;

@@ -82,7 +82,7 @@ at::Tensor inverse_roots(const StoredParameter& p, const at::Tensor& moments) {
   return at::cat(parts, 1);
 }
 
-/// Before it is limited.
+/// Returns the update before its norm is limited.
 at::Tensor update_of(const StoredParameter& p, const FactoredStep& step, const UpdateRates& rates) {
   const at::Tensor gradient = clipped_gradient(p, rates);
   const at::Tensor scale =

@@ -21,7 +21,7 @@ std::vector<StoredParameter*> matrices_of_kind(RankState& rank, bool expert);
 
 /// The means of squares of the rows and columns of each matrix, as far as this rank has them.
 FactoredStep& with_sums(RankState& rank, bool expert);
-/// With the moments that follow from them.
+/// Returns the step with the moments that follow from the sums.
 FactoredStep& with_moments(RankState& rank, bool expert);
 /// With the sum of squares of each update: of each matrix or vector, copy by copy.
 FactoredStep& with_squares(RankState& rank, bool expert);

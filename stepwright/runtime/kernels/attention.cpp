@@ -28,7 +28,7 @@ at::Tensor positions_of(const Call& call, std::int64_t context_rank) {
 struct Visitors {
   at::Tensor rows;  ///< [tokens, keys and values].
   at::Tensor positions;
-  bool whole = false;  ///< The queries' own, one sequence in order.
+  bool whole = false;  ///< True if keys are the queries' own: one sequence in order.
 };
 
 /// The numbers of a call's heads among those of the model.

@@ -43,7 +43,7 @@ at::Tensor scores_of(const AttentionInputs& in) {
   return in.cap > 0 ? scores.div_(in.cap).tanh_().mul_(in.cap) : scores;
 }
 
-/// Less what distance takes from them.
+/// Subtracts ALiBi's distances from the scores.
 at::Tensor biased(const AttentionInputs& in, const at::Tensor& scores) {
   if (!in.slopes.defined()) return scores;
   const at::Tensor before = in.mask.keys.unsqueeze(0) - in.mask.queries.unsqueeze(1);

@@ -12,7 +12,7 @@ struct AttentionMask {
   at::Tensor keys;          ///< Positions of keys, [keys].
   std::int64_t window = 0;  ///< Positions that a query sees, its own included; 0: all before.
   bool chunked = false;     ///< `window` cuts the positions into chunks that see none of another.
-  bool whole = false;       ///< Queries and keys are one sequence in order.
+  bool whole = false;       ///< True if queries and keys are one sequence in order.
   at::Tensor query_documents = {};  ///< [batch, queries]; undefined: each sequence is one.
   at::Tensor key_documents = {};    ///< Document of each key, [batch, keys].
   /// Keys chosen for each query, [batch, queries, keys chosen]; undefined: all.
@@ -21,7 +21,7 @@ struct AttentionMask {
 
 /// Which of the probabilities [batch, heads, queries, keys] dropout leaves, and its probability.
 struct AttentionDropout {
-  at::Tensor kept;  ///< Undefined: there is none.
+  at::Tensor kept;  ///< Kept probabilities; undefined: no dropout.
   double probability = 0;
 };
 
@@ -33,7 +33,7 @@ struct AttentionInputs {
   AttentionMask mask;
   AttentionDropout dropout;
   double scale = 1;        ///< Factor on the scores.
-  double cap = 0;          ///< Their bound by a hyperbolic tangent; 0: none.
+  double cap = 0;          ///< Bound of the scores by a hyperbolic tangent; 0: none.
   at::Tensor slopes = {};  ///< ALiBi [heads]: of what distance takes from a score; undefined: none.
 };
 

@@ -72,7 +72,7 @@ Task task_of(const Call& call) {
 
 struct Targets {
   at::Tensor local;  ///< [tokens, 1], clamped to the entries here.
-  at::Tensor here;   ///< [tokens, 1], whether the target is among them.
+  at::Tensor here;   ///< [tokens, 1], true if the target is an entry here.
 };
 
 Targets targets_here(const Call& call, const at::Tensor& targets) {

@@ -24,7 +24,7 @@ std::vector<StoredParameter*> orthogonal_parameters(RankState& rank, bool expert
 OrthogonalStep& with_momentum(RankState& rank, bool expert);
 /// With the matrices that this rank makes orthogonal, as its tensor rank has them.
 OrthogonalStep& with_matrices(RankState& rank, bool expert);
-/// With the updates of those.
+/// Returns the step with the updates of those matrices.
 OrthogonalStep& with_updates(RankState& rank, bool expert);
 
 /// Number added to norms by which matrices are divided.

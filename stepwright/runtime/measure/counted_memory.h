@@ -16,7 +16,7 @@ struct CountedMemory {
       std::array<double, memory::kMemoryKinds>;  ///< Bytes by `MemoryKind`; the reserve stays 0.
   Kinds predicted{};
   Kinds counted{};          ///< Bytes by kind, each tensor of the program in full.
-  double shared_bytes = 0;  ///< Less, because results share their operands' buffers.
+  double shared_bytes = 0;  ///< Bytes that are saved because results share their operands' buffers.
   double kernel_bytes = 0;  ///< More that was allocated inside operators.
 
   /// Bytes of `counted`, with what is shared and what kernels took.

@@ -14,8 +14,8 @@ namespace {
 
 /// Elements that go between the owner of a matrix and a rank that holds a part of it.
 struct Crossing {
-  std::size_t matrix = 0;  ///< Among those of the step.
-  std::int64_t first = 0;  ///< Elements of its parameter's local part.
+  std::size_t matrix = 0;  ///< Index of the matrix in the step.
+  std::int64_t first = 0;  ///< First element in the parameter's local part.
   std::int64_t count = 0;
 };
 

@@ -21,7 +21,7 @@ struct Lanes::Lane {
     DeviceMark mark;
   };
   std::vector<End> ended;      ///< Ends of the last pieces of work that are done.
-  std::int64_t forgotten = 0;  ///< How many pieces ended before those.
+  std::int64_t forgotten = 0;  ///< Number of pieces that ended before those in `ended`.
   std::exception_ptr failure;
   bool ends = false;
   std::thread thread;

@@ -29,7 +29,7 @@ struct EightBits {
 
   /// The numbers, in the type of the scales.
   [[nodiscard]] at::Tensor values() const;
-  /// The scale of each of them.
+  /// The scale of each number.
   [[nodiscard]] at::Tensor spread_scales() const;
   /// Takes the nearest numbers to these, with scales of their own. None but 0 becomes another sign:
   /// where the nearest is 0, of a negative one it is the one below.

@@ -12,8 +12,9 @@ constexpr double kUnready = std::numeric_limits<double>::infinity();
 /// The next part of a chunk in one direction, and when what it waits for has ended.
 struct Row {
   std::int64_t next = 0;
-  const double* awaited_s = nullptr;  ///< By micro-batch; none: nothing.
-  double* ends_s = nullptr;           ///< When its own parts end, by micro-batch.
+  /// Ends of the parts that this chunk waits for, by micro-batch; null: it waits for nothing.
+  const double* awaited_s = nullptr;
+  double* ends_s = nullptr;  ///< Ends of the chunk's own parts, by micro-batch.
   double hop_s = 0;
   double behind_s = 0;  ///< From its end to the end of all, at least.
   int receiver = -1;    ///< The other position whose turn it may be then.
@@ -228,8 +229,8 @@ class ListScheduler {
   std::int64_t count_;
   std::vector<double> ends_s_;  ///< Ends of forwards, then of backwards, by chunk of the model.
   std::vector<Progress> at_;
-  std::vector<Choice> next_;     ///< By position: what it would begin.
-  std::vector<double> ready_s_;  ///< By position: when it could begin `next_`.
+  std::vector<Choice> next_;     ///< The part that each position would begin.
+  std::vector<double> ready_s_;  ///< When each position could begin `next_`.
 };
 
 }  // namespace

@@ -103,7 +103,8 @@ class OrderPlay {
   /// Nodes whose end this change moved, each with its former end.
   std::vector<std::pair<Node, double>> changed_;
   std::size_t position_ = 0;  ///< The position that is changed.
-  double since_s_ = 0;        ///< Keys above it are after what is changed.
+  /// Key of the last replaced node; nodes after the change have larger keys.
+  double since_s_ = 0;
   bool rests_known_ = false;
   double seconds_ = kNever;
   std::int64_t played_ = 0;

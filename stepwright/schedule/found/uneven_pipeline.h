@@ -28,7 +28,7 @@ struct UnevenPipeline {
   std::int64_t micro_batches = 1;
   TurnSeconds seconds;  ///< Seconds of parts, whole backwards and hops; without pairs.
   std::vector<std::vector<KeptSize>> kept;  ///< Kept sizes, by position, then chunk.
-  std::vector<double> room;                 ///< By position: its chunks keep at most.
+  std::vector<double> room;                 ///< Most that the chunks of each position may keep.
 };
 
 /// A pipeline whose positions hold at most so many activations, in those of one micro-batch through

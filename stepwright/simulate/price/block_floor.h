@@ -18,7 +18,7 @@ double chain_seconds(const step::Template& piece, std::span<const cost::Operator
 /// of its own part, whatever else is sent meanwhile.
 struct BlockFloor {
   double seconds = 0;
-  double waiting_s = 0;  ///< When its compute stream can compute nothing.
+  double waiting_s = 0;  ///< Bound on the seconds in which its compute stream waits.
 };
 
 /// Makes `BlockFloor`s; keeps its scratch between calls. A template starts when the compute stream

@@ -83,8 +83,9 @@ class PipelinePricer {
   std::vector<schedule::Beside<PeakBytes>> pair_peaks_;
   std::vector<double> forward_;  ///< Per position: seconds of one micro-batch.
   std::vector<double> backward_;
-  std::vector<double> slowest_chunk_;        ///< Per chunk of a stage: the most of all positions.
-  std::vector<double> first_forward_floor_;  ///< Per position: of its first chunk.
+  std::vector<double> slowest_chunk_;  ///< Per chunk of a stage: the most of all positions.
+  /// Floor of the first forward, by position: its first chunk alone.
+  std::vector<double> first_forward_floor_;
   std::vector<double> first_backward_floor_;
   std::vector<double> weight_floor_;  ///< Per position: of all its weight gradients, if cut.
   schedule::BackwardForm form_{};     ///< Form of backwards in the schedule at hand.

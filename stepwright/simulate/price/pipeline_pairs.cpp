@@ -12,8 +12,8 @@ struct PipelinePricer::PairTurn {
   double seconds = 0;
   /// Computation of layers side by side, which nothing lets begin before both are there.
   double least_s = 0;
-  PeakBytes peak;          ///< Beside what waits before it.
-  double alive_bytes = 0;  ///< Beyond what waited before it.
+  PeakBytes peak;          ///< Peak above what waited before the pair.
+  double alive_bytes = 0;  ///< Bytes alive above what waited before the pair.
 
   /// Runs a block that frees what another has kept for it.
   void run(const BlockCost& block, double freed_bytes) {

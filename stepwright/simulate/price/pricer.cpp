@@ -215,7 +215,7 @@ PipelineParts Pricer::parts(const plan::Plan& given) {
 struct Pricer::Passes {
   double forward_s = 0;  ///< A pass of the steady state.
   double backward_s = 0;
-  double serial_s = 0;  ///< Both passes with every message after the other.
+  double serial_s = 0;  ///< Seconds of both passes with every message after the other.
   double start_s = 0;   ///< Seconds that the first forward adds.
   double end_s = 0;     ///< Seconds that the last backward adds.
   double update_s = 0;

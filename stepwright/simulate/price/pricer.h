@@ -22,7 +22,7 @@ namespace stepwright::simulate {
 /// gathered, their bytes come on top.
 struct PeakBytes {
   double any = 0;
-  double using_parameters = 0;  ///< 0: none needs any.
+  double using_parameters = 0;  ///< Peak while parameters are in use; 0: nothing uses parameters.
 
   /// Takes the larger of each and of `other` beside `beside_bytes`.
   void keep(const PeakBytes& other, double beside_bytes) {
@@ -51,7 +51,7 @@ struct BlockCost {
   double retained_bytes = 0;                        ///< Kept from forward to backward.
   /// Bytes kept from forward to backward in host memory.
   double on_host_bytes = 0;
-  PeakBytes peak;  ///< Alive at its largest moment, all its tensors.
+  PeakBytes peak;  ///< Bytes of all tensors alive at the template's largest moment.
 
   /// Adds `count` repetitions; peaks take the larger.
   void add(const BlockCost& other, double count);
@@ -135,7 +135,7 @@ struct BlockCosts {
   std::array<Part, 2> embedding_parts, head_parts;
   step::UnitSize embedding_size;
   step::UnitSize head_size;        ///< Untied, or with the table on the same rank.
-  step::UnitSize split_head_size;  ///< Tied, with a copy of its own.
+  step::UnitSize split_head_size;  ///< Size of a tied head with a copy of the table of its own.
 };
 
 /// The smallest and the largest of several blocks by each kind of their elements, each by itself;
@@ -174,7 +174,7 @@ struct RestingBlocks {
 
 /// Pipeline positions that do the same, before the model states are spread.
 struct StageCost {
-  std::int64_t position = 0;  ///< The first of them.
+  std::int64_t position = 0;  ///< First of the equal positions.
   std::int64_t count = 1;     ///< Number of such positions.
   BlockCost forward;          ///< One micro-batch through all chunks of the position.
   BlockCost backward;         ///< Data and weight gradients.
@@ -210,7 +210,7 @@ struct StageCost {
 /// The pipeline of a plan without its data-parallel messages. `floor_s` bounds from below what any
 /// sharding of it can reach; `memory_floor_bytes` likewise what it needs.
 struct PipelineCost {
-  std::vector<StageCost> stages;  ///< Distinct ones, by first position.
+  std::vector<StageCost> stages;  ///< Distinct positions, by their first one.
   double seconds = 0;             ///< Closed form of forward and backward over all micro-batches.
   double floor_s = 0;
   double memory_floor_bytes = 0;
@@ -226,7 +226,7 @@ struct PipelineCost {
 enum class Played : std::uint8_t {
   kNothing,
   kFloors,  ///< Plays its lower bound, with the messages that follow the last turns.
-  kAll      ///< Plays its seconds, too.
+  kAll      ///< Plays lower bound and seconds.
 };
 
 /// The cost of a plan, in closed form from summaries: `lower_bound_s <= simulated <=

@@ -42,7 +42,7 @@ class ScheduleStore {
 
  private:
   struct Entry {
-    std::mutex mutex;  ///< While its parts are made.
+    std::mutex mutex;  ///< Held while the entry's parts are made.
     std::shared_ptr<const PlayedSchedule> turns;
     std::shared_ptr<const WaitingTurns> waiting;
   };

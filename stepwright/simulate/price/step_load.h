@@ -39,7 +39,7 @@ double least_step_s(const StepLoad& load, const cost::Contention& contention);
 
 /// The factor on computation beside messages of a link class, at least 1.
 double slow_down_beside(cost::LinkClass link, const cost::Contention& contention);
-/// The largest of them.
+/// The largest factor over all link classes.
 double most_slow_down(const cost::Contention& contention);
 
 }  // namespace stepwright::simulate

@@ -30,8 +30,9 @@ class Engine {
   /// A collective over several stages.
   struct Meeting {
     std::vector<std::pair<std::int32_t, std::int32_t>>
-        members;           ///< Stage and stream, as they come.
-    double reached_s = 0;  ///< By the last of them so far.
+        /// Stage and stream of each member that has arrived, in order of arrival.
+        members;
+    double reached_s = 0;  ///< Instant at which the last member so far arrived.
     std::size_t done = 0;
     double done_s = 0;
   };

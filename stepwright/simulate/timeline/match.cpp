@@ -15,7 +15,7 @@ struct End {
   std::int32_t stage = 0;
   std::int32_t slot = 0;
   std::int32_t message = 0;  ///< Into Score::sends or Score::receives.
-  std::int32_t index = 0;    ///< Among those of the stage.
+  std::int32_t index = 0;    ///< Index among the stage's messages of this direction.
 };
 
 class Matcher {

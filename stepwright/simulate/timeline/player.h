@@ -123,11 +123,12 @@ class Player {
   std::array<std::int32_t, cost::kLinkClasses> on_link_{};
   // Sets of streams.
   unsigned unfinished_ = 0;
-  unsigned waiting_ = 0;  ///< The head waits for its `waits`.
+  unsigned waiting_ = 0;  ///< Streams whose first operator waits for others.
   unsigned check_ = 0;    ///< Streams in `waiting_` whose wait may be over.
   struct Watch {
     unsigned streams = 0;  ///< Streams that wait for this lane.
-    std::int32_t count = std::numeric_limits<std::int32_t>::max();  ///< The least they need.
+    /// Least count that one of these streams needs.
+    std::int32_t count = std::numeric_limits<std::int32_t>::max();
   };
   std::array<Watch, step::kStreams + 1> watches_;  ///< Per lane that is waited for.
   unsigned running_ = 0;

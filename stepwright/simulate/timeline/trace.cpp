@@ -199,7 +199,7 @@ class TraceWriter {
   std::vector<std::vector<Label>> labels_;
   std::string text_;
   bool first_ = true;
-  unsigned streams_ = 0;  ///< Named already in this stage.
+  unsigned streams_ = 0;  ///< Streams of this stage that have been named.
   std::array<LinkRows, cost::kLinkClasses> link_rows_;
 };
 

@@ -10,8 +10,8 @@ namespace stepwright::validate {
 
 /// How a row of memory was measured.
 enum class PeakKind : std::uint8_t {
-  kFits,       ///< A label: it ran.
-  kOom,        ///< A label: it did not.
+  kFits,       ///< A label that says that the run fitted.
+  kOom,        ///< A label that says that the run did not fit.
   kAllocated,  ///< The most that tensors took (torch.cuda.max_memory_allocated).
   kReserved,   ///< Bytes that the caching allocator held.
   kProcess,    ///< Bytes that nvidia-smi shows: the process with its context.

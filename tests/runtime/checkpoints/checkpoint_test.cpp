@@ -136,7 +136,7 @@ TEST(Checkpoint, ContinuesOtherOptimizersBitByBitUnderTheSamePlan) {
   }
 }
 
-/// Its blocks are those of a rank's shards, so that another plan has others.
+/// Blocks of eight-bit states are those of a rank's shards, so that another plan has other blocks.
 TEST(Checkpoint, ContinuesEightBitsUnderAnotherPlanWithinTheirRounding) {
   const auto plan = [](const Choices& choices) {
     return plan_text_of({.model = kSavedModel,

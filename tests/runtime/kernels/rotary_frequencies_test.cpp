@@ -81,7 +81,7 @@ TEST(RotaryFrequencies, OfYarnAreThoseOfTransformers) {
   EXPECT_DOUBLE_EQ(score_scale(model), mscale * mscale / std::sqrt(192));
 }
 
-/// The same of gpt-oss, whose numbers of pairs are no whole ones.
+/// Frequencies of gpt-oss, whose numbers of pairs are not whole.
 TEST(RotaryFrequencies, OfYarnBetweenPairs) {
   const model::Architecture model = model::built_in_model("gpt-oss-20b").value();
   const std::vector<double> found = rotary_frequencies(model, {}, 64);

@@ -14,7 +14,8 @@ namespace {
 constexpr const char* kSharedGate =
     "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 250, experts: {count: 8, "
     "top_k: 2, ffn: 16, shared_ffn: 24, shared_gate: true, leading_dense: 1}}";
-/// Nothing runs beside the compute stream, so that the order of issue is that of execution.
+/// Overlap choices with which nothing runs beside the compute stream: the order of issue is that of
+/// execution.
 constexpr const char* kInOrder =
     "overlap: {gradients: false, parameters: false, tensor_gradients: false, pipeline: false, "
     "context: false}\n";

@@ -51,7 +51,7 @@ class Watched {
                  ended_.set_value(fmt::format("{} ({})", message, code));
                }) {}
 
-  /// Waits for it.
+  /// Waits for the watch to end; returns what it said.
   std::string end() { return said_.get(); }
   [[nodiscard]] bool goes_on() const {
     return said_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;

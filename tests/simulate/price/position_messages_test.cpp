@@ -50,7 +50,7 @@ double times_of(step::DataMoment moment, double micro_batches) {
   return moment == step::DataMoment::kEachBackward ? micro_batches : 1;
 }
 
-/// The same as the pricer counts it.
+/// Sums of the position's messages as the pricer counts them.
 Sums counted(const plan::Job& job, const plan::Plan& plan, const StageCost& stage) {
   Sums sums;
   const auto m = static_cast<double>(plan::micro_batches(job, plan));

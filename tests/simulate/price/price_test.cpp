@@ -166,7 +166,7 @@ TEST(Simulation, KindsOfComputationSumToIt) {
   EXPECT_GT(routed, 0);
 }
 
-/// Of random plans how far the price is from the simulation, and the bounds below it.
+/// Relative distances of random plans: from price to simulation, and from bound to simulation.
 struct Distances {
   std::vector<double> gaps;
   std::vector<double> slack;
@@ -366,7 +366,7 @@ TEST(Price, BoundsPlansThatSpreadTheVocabulary) {
   }
 }
 
-/// What a price says of the fullest host, over what the program's account says.
+/// The price's bytes of the fullest host are never above the program's account.
 TEST(Price, NeverNeedsMoreOfAHostThanTheProgram) {
   Dice dice(19);
   std::mt19937 random(19);
@@ -394,8 +394,8 @@ TEST(Price, NeverNeedsMoreOfAHostThanTheProgram) {
   EXPECT_GE(median(shares), 0.999);
 }
 
-/// What the search drops for its memory does not fit; what it keeps is accounted exactly before it
-/// is shown.
+/// Plans that the search drops for their memory do not fit; kept plans are accounted exactly before
+/// they are shown.
 TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
   Dice dice(642);
   std::vector<double> shares;

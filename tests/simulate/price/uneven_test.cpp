@@ -57,8 +57,8 @@ std::vector<double> drawn_pairs(const plan::Job& job) {
   return pairs;
 }
 
-/// What drawn steps take longer in the mean than one of equal micro-batches: each rank plays its
-/// own, and the step ends with the last. The seconds of a micro-batch are `seconds`.
+/// Mean extra seconds of drawn steps over a step of equal micro-batches: each rank plays its own,
+/// and the step ends with the last. The seconds of a micro-batch are `seconds`.
 double drawn_waits(const plan::Job& job, const plan::Plan& plan, const MicroBatchSeconds& seconds) {
   const std::vector<double> pairs = drawn_pairs(job);
   std::mt19937_64 random(9);

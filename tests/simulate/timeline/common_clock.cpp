@@ -18,7 +18,7 @@ struct Occurrence {
   const step::Operator* operation = nullptr;
   cost::LinkClass link = cost::LinkClass::kNone;
   schedule::Direction direction{};
-  double left_s = 0;  ///< Priced seconds.
+  double left_s = 0;  ///< Priced seconds that are left.
   std::vector<std::size_t> after;
   State state = State::kWaits;
   Span span;
@@ -105,7 +105,7 @@ class Unroller {
   const Draft& draft_;
   std::vector<Occurrence> nodes_;
   std::array<std::vector<std::size_t>, step::kStreams>
-      last_;  ///< Of each stream: its last operator.
+      last_;  ///< The last operator of each stream.
 };
 
 class CommonClock {

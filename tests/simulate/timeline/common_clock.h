@@ -9,7 +9,7 @@
 
 namespace stepwright::simulate {
 
-/// What identifies an operator of a program that uses each template once per schedule entry.
+/// Key of an operator in a program that uses each template once per schedule entry.
 struct OperatorKey {
   std::int32_t stage = 0;
   std::int32_t which = 0;

@@ -22,8 +22,10 @@ struct Line {
 };
 
 Line computation(double seconds, std::vector<std::int32_t> after = {});
-Line tensor_message(double seconds, std::vector<std::int32_t> after = {});  ///< Inside the node.
-Line reduction(double seconds, std::vector<std::int32_t> after = {});  ///< Data-parallel, network.
+/// A message on links inside the node.
+Line tensor_message(double seconds, std::vector<std::int32_t> after = {});
+/// A data-parallel message on the network.
+Line reduction(double seconds, std::vector<std::int32_t> after = {});
 Line send(double seconds, bool backward, std::vector<std::int32_t> after = {});
 Line receive(bool backward);
 
@@ -53,7 +55,7 @@ struct Pipeline {
   std::vector<double> backward_s;
   double send_s = 0;
   std::int32_t micro_batches = 1;
-  bool gpipe = false;  ///< Otherwise 1F1B.
+  bool gpipe = false;  ///< True for GPipe, false for 1F1B.
 };
 Draft draft(const Pipeline& pipeline);
 /// The order of a stage: micro-batch numbers, backward ones as -1 - number.

@@ -142,8 +142,8 @@ TEST_P(RandomProgram, StreamsRunOneOperatorAtATimeAndNoneFasterThanPriced) {
   }
 }
 
-/// What an operator has played by the end of its event when rates follow from the other events of
-/// its stage alone: 1 / messages on its link, or 1 / slow-down for computation.
+/// Seconds that an operator has played by the end of its event if rates follow from the other
+/// events of its stage alone: 1 / messages on its link, or 1 / slow-down for computation.
 double played_s(const Draft& draft, std::span<const Event> events, const Event& self) {
   const auto operation = [&](const Event& event) -> const step::Operator& {
     return draft.program.templates[event.which].operators[event.operation];

@@ -1,0 +1,13 @@
+#include "stepwright/answers/made_by.h"
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cost/constants_hash.h"
+
+namespace stepwright::answers {
+
+nlohmann::ordered_json made_by_json() {
+  return {{"version", STEPWRIGHT_VERSION}, {"constants", cost::constants_hash()}};
+}
+
+}  // namespace stepwright::answers
