@@ -5,4 +5,7 @@ import { gzipSync } from "node:zlib";
 const [page, engine, out] = process.argv.slice(2);
 const packed = gzipSync(await readFile(engine), { level: 9 }).toString("base64");
 const content = { stepwright: "report/1", command: "serve", title: "Explorer", engine: packed };
-await writeFile(out, (await readFile(page, "utf8")).replace("@CONTENT@", () => JSON.stringify(content)));
+await writeFile(
+  out,
+  (await readFile(page, "utf8")).replace("@CONTENT@", () => JSON.stringify(content)),
+);

@@ -78,10 +78,21 @@ const kOfJob = ["job.framework", "job.precision", "job.optimizer"];
 /** The name of the group of a place; what stands beside model and cluster is of `kJob`. */
 export const groupOf = (place) => (kOfJob.includes(place) ? kJob : groupBelow(place));
 
-const groupBelow = (place) => kGroups.find(({ places }) => places.some((head) => head === "" || place === head || place.startsWith(`${head}.`))).name;
+const groupBelow = (place) =>
+  kGroups.find(({ places }) => places.some((head) => head === "" || place === head || place.startsWith(`${head}.`))).name;
 
 /** The controls that stand there before all others are asked for, beside model, cluster and batch. */
-const kBasic = ["job.framework", "job.precision", "parallel.tensor", "parallel.pipeline", "parallel.data", "micro_batch", "schedule.kind", "sharding.states", "recompute"];
+const kBasic = [
+  "job.framework",
+  "job.precision",
+  "parallel.tensor",
+  "parallel.pipeline",
+  "parallel.data",
+  "micro_batch",
+  "schedule.kind",
+  "sharding.states",
+  "recompute",
+];
 export const isBasic = (place) => kBasic.includes(place);
 
 const kSaid = {
@@ -93,7 +104,8 @@ const kSaid = {
 const kShort = 14; // letters of an explanation that stands in the list itself
 
 /** A word of a plan file as it stands in a list: its short explanation with it. */
-export const wordOf = ({ name, text }, place = "") => kSaid[`${place}.${name}`] ?? (name === "" ? text : text && text.length <= kShort ? `${name}: ${text}` : name);
+export const wordOf = ({ name, text }, place = "") =>
+  kSaid[`${place}.${name}`] ?? (name === "" ? text : text && text.length <= kShort ? `${name}: ${text}` : name);
 
 /** The explanation of a word that is too long for the list. */
 export const explanationOf = ({ name, text }) => (name !== "" && text && text.length > kShort ? text : "");

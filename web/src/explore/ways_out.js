@@ -3,7 +3,8 @@ import { element, paragraph } from "../dom.js";
 import { bytes, count, time } from "../format.js";
 import { button } from "./controls.js";
 
-const figures = ({ step_time_s: step, peak_memory_bytes: peak, devices }) => `${devices ? `${count(devices)} GPUs, ` : ""}${time(step)} a step, ${bytes(peak)}`;
+const figures = ({ step_time_s: step, peak_memory_bytes: peak, devices }) =>
+  `${devices ? `${count(devices)} GPUs, ` : ""}${time(step)} a step, ${bytes(peak)}`;
 
 /**
  * The ways on: `show(answer)` after each prediction. `search(question)` asks a planner of its own, so
@@ -18,7 +19,12 @@ export function waysOut({ search, want }) {
    */
   const offered = (name, { offer, none, error }) => {
     if (!offer) return paragraph(`${name}: ${error ?? none}.`, "bad");
-    return element("div", { class: "controls" }, button(`Take ${offer.changes || "it"}`, () => want({ plan: offer.plan })), `${name}: ${figures(offer)}`);
+    return element(
+      "div",
+      { class: "controls" },
+      button(`Take ${offer.changes || "it"}`, () => want({ plan: offer.plan })),
+      `${name}: ${figures(offer)}`,
+    );
   };
   const seek = (name, ask, found) => async () => {
     const answer = shown;
