@@ -70,7 +70,7 @@ Panel utilization_panel(const std::string& key, const ChartAxis& x,
   }
   Panel panel;
   panel.key = key;
-  panel.chart.title = fmt::format("Utilisation over {}", x.title);
+  panel.chart.title = fmt::format("Utilisation by {}", x.title);
   panel.chart.x = x;
   panel.chart.y = {"share of peak FLOP/s", format_percent};
   panel.chart.series = {std::move(products), std::move(attention), std::move(all)};

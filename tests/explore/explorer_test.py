@@ -173,8 +173,11 @@ SET_AT = """((place, value) => {
   tell(control, 'change');
 })(%s, %s)"""
 BOXES = """[...document.querySelectorAll('[data-place=%s] input')].map(box =>
-  box.getAttribute('aria-label'))"""
-CHECK = "(box => { if (box.checked !== %s) box.click(); })(" + CONTROL + ")"
+  box.dataset.value)"""
+CHECK = """(box => { if (box.checked !== %s) box.click(); })(
+  document.querySelector('[data-place=%s] [data-value="%s"]'))"""
+CHECK_IN = """(box => { if (box.checked !== %s) box.click(); })(
+  document.querySelector('.panel [aria-label="%s"] [data-value="%s"]'))"""
 VISIBLE_AT = "document.querySelector('[data-place=\"%s\"]').checkVisibility()"
 UNFOLD = "document.querySelectorAll('details').forEach(one => one.open = true)"
 PRIMARY = "[...document.querySelectorAll('.primary')].filter(one => one.checkVisibility()).length"
@@ -252,15 +255,14 @@ class Explorer(unittest.TestCase):
             self.recompute(value)
         elif isinstance(value, list) and all(isinstance(each, str) for each in value):
             for word in self.tab.evaluate(BOXES % json.dumps(place)):
-                on = json.dumps(word.split(": ")[-1].replace(" ", "_") in value)
-                self.tab.evaluate(CHECK % (on, word))
+                self.tab.evaluate(CHECK % (json.dumps(word in value), json.dumps(place), word))
                 self.settle()
         elif isinstance(value, dict):
             words = self.tab.evaluate(BOXES % json.dumps(place))
             self.assertGreaterEqual(len(words), len(value))
             # A plan leaves out the last ones while they are off.
             for word, on in itertools.zip_longest(words, value.values(), fillvalue=False):
-                self.tab.evaluate(CHECK % (json.dumps(on), word))
+                self.tab.evaluate(CHECK % (json.dumps(on), json.dumps(place), word))
                 self.settle()
         else:
             self.tab.evaluate(SET_AT % (json.dumps(place), json.dumps(value)))
@@ -276,13 +278,13 @@ class Explorer(unittest.TestCase):
         others = [module for module in MODULES if wanted and module not in wanted]
         for module in [*wanted, *others]:  # at least one of them is checked
             on = json.dumps(module in wanted)
-            self.tab.evaluate(CHECK % (on, f"{name} modules: {module.replace('_', ' ')}"))
+            self.tab.evaluate(CHECK_IN % (on, f"{name} modules", module))
             self.settle()
         if setting.get("every", 1) > 1:
             self.choose(f"{name} every nth layer", setting["every"])
         for stage, own in setting.get("stages", {}).items():
             if self.tab.evaluate(f"({CONTROL % f'{name} of stage {stage}'}) === null"):
-                self.choose("Another stage differs", stage)
+                self.choose("Recompute otherwise in stage", stage)
             self.recompute(own, f"{name} of stage {stage}")
 
     def settle(self):

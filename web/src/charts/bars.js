@@ -31,7 +31,7 @@ const limitLines = (limits, text, colours) => ({
 /** The parts of a row with their values. */
 function rowHint(row, { parts, text, total }) {
   const lines = parts.filter(({ key }) => row.values[key]).map(({ key, name }) => [name, text(row.values[key])]);
-  if (total) lines.push(["Together", text(total(row))]);
+  if (total) lines.push(["Total", text(total(row))]);
   return hint(row.name, lines);
 }
 

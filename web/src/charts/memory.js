@@ -75,11 +75,11 @@ function curveSeries({ fillings, curve }, used, memory, colours) {
 
 /** The table of what the memory holds, each filling once. */
 const curveFigures = ({ fillings, curve }, used, stage) => ({
-  caption: `Memory states of stage ${stage} that differ`,
+  caption: `What stage ${stage} holds over the step`,
   columns: [
     ...used.map(([kind]) => ({ name: memoryTerms[kind], number: true })),
-    { name: "Together", number: true },
-    { name: "First after", number: true },
+    { name: "Total", number: true },
+    { name: "First reached after", number: true },
   ],
   rows: fillings.map((filling, number) => [
     ...used.map(([, i]) => bytes(filling[i])),
@@ -121,7 +121,7 @@ export function memoryCurve(curves, stage, memory, step) {
       formatter: (points) => {
         const lines = points.filter(({ value }) => value[1] > 0).map(({ seriesName, value }) => [seriesName, bytes(value[1])]);
         const sum = points.reduce((all, { value }) => all + value[1], 0);
-        return hint(`after ${time(points[0].value[0])}`, [...lines, ["Together", bytes(sum)]]);
+        return hint(`after ${time(points[0].value[0])}`, [...lines, ["Total", bytes(sum)]]);
       },
     },
     series: curveSeries(curves.stages[stage], used, memory, colours),

@@ -99,7 +99,7 @@ export function pareto({ front, others, usable, capacity, error = 0, open }) {
     beside: () => [told],
     clicked: ({ seriesIndex, dataIndex }) => (open ?? show)((seriesIndex === 0 ? front : others)[dataIndex]),
     figures: {
-      caption: "The front, fastest first",
+      caption: "Plans that none beats in both time and memory, fastest first",
       columns: [{ name: "Plan" }, { name: "Step", number: true }, { name: "Memory", number: true }],
       rows: front.map((plan) => [plan.name, time(plan.step_time_s), bytes(plan.peak_memory_bytes)]),
     },

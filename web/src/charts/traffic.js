@@ -132,7 +132,7 @@ function diagonals(traffic) {
       { name: "Messages" },
       { name: "Bytes in one step", number: true },
       { name: "Share", number: true },
-      { name: "Receiver from sender" },
+      { name: "Distance from sender to receiver" },
     ],
     rows: traffic.schemes.map((one) => [
       `${kSchemes[one.scheme]}-parallel`,

@@ -47,7 +47,11 @@ export class Engine {
     this.module = module;
   }
 
-  /** The answer to a question; `tell` hears how far a search is. */
+  /**
+   * The answer to a question; `tell` hears how far a search is.
+   * @param {object} question
+   * @param {(progress: any) => void} tell
+   */
   ask(question, tell = () => {}) {
     if (!this.worker) this.start();
     return new Promise((answered) => {

@@ -116,6 +116,7 @@ export function several(name, options, changed) {
     const box = flag(word, () => changed(boxes.filter((each) => each.input.checked).map((each) => each.value)));
     const input = box.part.querySelector("input");
     input.setAttribute("aria-label", `${name}: ${word}`);
+    input.dataset.value = value; // as plan files call it
     return { value, input, ...box };
   });
   return {

@@ -14,7 +14,7 @@ const kDimensions = [
   ["ffn", "Feed-forward width"],
   ["vocab", "Vocabulary"],
   ["experts.count", "Experts"],
-  ["experts.top_k", "Experts of a token"],
+  ["experts.top_k", "Experts per token"],
   ["experts.ffn", "Width of an expert"],
 ];
 
@@ -72,10 +72,10 @@ const profileName = ({ name, device, devices_per_node: devices }) => `${name}: $
 
 function modelFields(models) {
   const pick = select("model", "Model", [
-    { value: "", name: "as the files or the fields say" },
+    { value: "", name: "from the files or the fields below" },
     ...models.map((name) => ({ value: name, name })),
   ]);
-  const name = text("model.name", "Name of the model", "of a file or of the fields below");
+  const name = text("model.name", "Name of the model", "for a model of your own");
   const sizes = kDimensions.map(([key, word]) => number(`model.${key}`, word));
   return {
     fields: [pick, name, ...sizes],
@@ -83,7 +83,7 @@ function modelFields(models) {
       pick.part,
       name.part,
       folded(
-        "Own dimensions",
+        "Dimensions of your own model",
         sizes.map(({ part }) => part),
       ),
     ],
@@ -143,7 +143,7 @@ function clusterFields(profiles) {
     "Cluster",
     profiles.map((profile) => ({ value: profile.name, name: profileName(profile) })),
   );
-  const devices = number("cluster.devices", "GPUs", "as the files say");
+  const devices = number("cluster.devices", "GPUs", "from the files");
   const hardware = hardwareFields();
   const profile = () => profiles.find(({ name }) => name === pick.input.value);
   pick.input.addEventListener("change", () => hardware.hint(profile()));
@@ -153,7 +153,7 @@ function clusterFields(profiles) {
       pick.part,
       devices.part,
       folded(
-        "Own hardware",
+        "Hardware unlike the profile",
         hardware.fields.map(({ part }) => part),
       ),
     ],
@@ -170,10 +170,10 @@ function clusterFields(profiles) {
 }
 
 function batchFields() {
-  const sequences = number("batch.sequences", "Sequences of a step", "as the files say");
+  const sequences = number("batch.sequences", "Sequences in a batch", "from the files");
   const length = text("batch.length", "Tokens of a sequence", "8192 or 8k");
   const median = number("batch.lengths", "Median tokens of a document");
-  const sigma = number("batch.lengths.lognormal.sigma", "Spread of their logarithm", "0.9");
+  const sigma = number("batch.lengths.lognormal.sigma", "Spread (sigma of the log-normal)", "0.9");
   const packing = select(
     "batch.packing",
     "Packing",
@@ -228,7 +228,7 @@ function sentence({ error, place }) {
  * returns false where it is about none; without a failure it takes the last one away.
  */
 export function ownFields({ models, profiles }) {
-  const settings = text("settings", "Values that scripts leave open", "NAME=VALUE, apart by blanks");
+  const settings = text("settings", "Variables of the scripts", "NAME=VALUE NAME=VALUE");
   const groups = { Model: modelFields(models), Cluster: clusterFields(profiles), Batch: batchFields() };
   const fields = [...Object.values(groups).flatMap((group) => group.fields), settings];
   const parts = Object.entries(groups).map(([name, group]) => element("fieldset", {}, element("legend", {}, name), group.parts));

@@ -1,5 +1,6 @@
 // A job of one's own: files that are dropped, opened or pasted, or forms; what the planner makes of them.
 import { element, list, paragraph, table } from "../dom.js";
+import { checkButton } from "./checked.js";
 import { button } from "./controls.js";
 import { ownFields } from "./own_fields.js";
 
@@ -72,14 +73,14 @@ function facts({ name, parameters, layers, hidden, heads, kv_heads: keys, ffn, v
     ["Parameters", parameters.toLocaleString("en-US")],
     ["Layers", layers],
     ["Hidden size", hidden],
-    ["Heads, of keys", `${heads}, ${keys}`],
+    ["Attention heads, key-value heads", `${heads}, ${keys}`],
     ["Feed-forward width", ffn],
     ["Vocabulary", vocabulary],
   ];
-  if (experts) rows.push(["Experts, of a token", `${experts.count}, ${experts.top_k}`]);
+  if (experts) rows.push(["Experts, used per token", `${experts.count}, ${experts.top_k}`]);
   const shown = table({
     caption: `The model ${name}`,
-    columns: [{ name: "Of the model" }, { name: "Value", number: true }],
+    columns: [{ name: "Property" }, { name: "Value", number: true }],
     rows: rows.map(([word, value]) => [word, String(value ?? "")]),
   });
   return element("details", { class: "own-list" }, element("summary", {}, "The model as it was read"), shown);
@@ -116,9 +117,9 @@ function intake(changed) {
 
 /**
  * The panel "Your own job". `ask(question)` asks the planner, `beside()` is the job in sight, and
- * `want(wish)` shows a plan or a job. `part`; `show(plan)` follows the plan in sight.
+ * `want(wish)` shows a plan or a job; a search takes the planner's `module`. `part`; `show(plan)` follows the plan in sight.
  */
-export function ownJob(choices, { ask, beside, want }) {
+export function ownJob(choices, { ask, module, beside, want }) {
   const said = element("div", { role: "status" });
   const failed = element("p", { class: "bad", role: "alert", hidden: "" });
   const fields = ownFields(choices);
@@ -142,12 +143,17 @@ export function ownJob(choices, { ask, beside, want }) {
   };
   const read = async () => {
     const files = source.files();
+    check.button.disabled = files.length === 0;
+    check.clear();
     const answer = await ask({ ask: "import", files, given: fields.given(), beside: beside() });
     if (answer.error !== undefined) return tell(answer);
     tell();
     show(answer);
     return want({ plan: answer.plan ?? answer.job, name: files[0]?.name ?? "your job" });
   };
+  const question = () => ({ files: source.files(), given: fields.given(), beside: beside() });
+  const check = checkButton("these files", { module, question, want });
+  check.button.disabled = true; // there are none yet
   const use = button("Plan this job", read);
   fields.part.addEventListener("change", () => source.files().length > 0 && read());
   const part = element(
@@ -156,9 +162,10 @@ export function ownJob(choices, { ask, beside, want }) {
     element("summary", {}, "Your own job"),
     source.part,
     fields.part,
-    use,
+    element("div", { class: "controls" }, use, check.button),
     failed,
     said,
+    check.told,
   );
   return {
     part,

@@ -1,13 +1,13 @@
 // The panel of the explorer: a control for each choice that the planner tells of, with its place in plan files.
 import { element } from "../dom.js";
 import { flag, number, release, several, size, text, words } from "./controls.js";
-import { explanationOf, groupOf, isBasic, kGroups, kJob, nameOf, wordOf } from "./labels.js";
+import { explanationOf, groupOf, isBasic, kGroups, kJob, nameOf, partName, wordOf } from "./labels.js";
 import { Refusals } from "./refusals.js";
 import { recompute } from "./recompute.js";
 
 const named = (list) => list.map((value) => ({ value, name: value }));
-const explained = (list, place) => list.map((word) => ({ value: word.name, name: wordOf(word, place), text: explanationOf(word) }));
-const short = (list) => list.map(({ name }) => ({ value: name, name: name.replaceAll("_", " ") }));
+const explained = (list, place) => list.map((word) => ({ value: word.name, name: wordOf(word, place), text: explanationOf(word, place) }));
+const short = (list) => list.map(({ name }) => ({ value: name, name: partName(name) }));
 
 /** What a model, a cluster or a framework is called that stands in the plan or is known by its name. */
 const knownBy = (what) => (typeof what === "string" ? what : (what.profile ?? `${what.name ?? "its own"} (in the plan)`));
@@ -108,7 +108,7 @@ const kMakers = {
     return { part: made.part, show: (value) => made.show(value === true ? ["step"] : value || []) };
   },
   recompute: (name, control, changed) => {
-    const made = recompute(name, control, (word) => word.replaceAll("_", " "), changed);
+    const made = recompute(name, control, partName, changed);
     return { part: made.part, show: (value, plan) => made.show(value, plan.parallel.pipeline) };
   },
 };

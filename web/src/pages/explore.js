@@ -10,6 +10,7 @@ import { linkOf, planOf } from "../explore/link.js";
 import { ownParts } from "../explore/own_parts.js";
 import { panel } from "../explore/panel.js";
 import { savedPlans } from "../explore/saved.js";
+import { progress } from "../explore/search.js";
 import { Steps } from "../explore/steps.js";
 import { drawAll, figure } from "../figure.js";
 import { bytes, count, time } from "../format.js";
@@ -170,6 +171,7 @@ class Explorer {
     this.main.replaceChildren(
       this.own.ways,
       this.results.part,
+      this.own.check,
       this.own.launch,
       this.trade,
       element(
@@ -346,11 +348,7 @@ class Explorer {
     this.searching = new Engine(this.engine.module);
     this.search.textContent = "Stop the search";
     this.found.replaceChildren(paragraph("The search has begun."));
-    const tell = ({ simulating, done, most }) =>
-      this.found.replaceChildren(
-        paragraph(`${simulating ? "Plans simulated" : "Parts of the space searched"}: ${count(done)} of at most ${count(most)}`),
-        element("progress", { max: String(Math.max(most, 1)), value: String(done), "aria-label": "How far the search is" }),
-      );
+    const tell = (state) => this.found.replaceChildren(...progress(state));
     const asked = JSON.stringify(this.job());
     const answer = await this.searching.ask({ ask: "tune", text: asked, name: "the job" }, tell);
     this.endSearch();

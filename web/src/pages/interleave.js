@@ -111,8 +111,8 @@ export function interleavePage({ answer, pictures }) {
           unit: "time of the pair",
           total: (row) => row.values.time,
           figures: {
-            caption: "Time of the pair",
-            columns: [{ name: "" }, { name: "Time", number: true }, { name: "Against one after the other", number: true }],
+            caption: "Time of a forward and a backward together",
+            columns: [{ name: "" }, { name: "Time", number: true }, { name: "Against no interleaving", number: true }],
             rows: ways.map(([key, name]) => [name, time(answer[key]), change(answer[key] / answer.serial_s - 1)]),
           },
         }),

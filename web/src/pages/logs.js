@@ -48,8 +48,8 @@ function belowKnee(answer) {
       columns: [
         { name: "Operation" },
         { name: "Knee", number: true },
-        { name: "Calls below it", number: true },
-        { name: "Of", number: true },
+        { name: "Calls below the knee", number: true },
+        { name: "All calls", number: true },
         { name: "Bytes", number: true },
         { name: "Time", number: true },
       ],
@@ -136,7 +136,7 @@ const groups = (answer) =>
         { name: "Ranks" },
         { name: "Calls" },
         { name: "Payload", number: true },
-        { name: "Probably for" },
+        { name: "Probably used for" },
       ],
       rows: answer.communicators.map((row) => [
         row.group_size,

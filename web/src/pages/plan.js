@@ -196,7 +196,7 @@ export function planSections(pictures) {
       "What fills the memory",
       paragraph(memorySentence(memory)),
       figure(memoryPeaks(memory)),
-      element("h3", {}, "Over the step"),
+      element("h3", {}, "Memory over the step"),
       overStep(pictures),
     ),
     trafficSection(pictures),

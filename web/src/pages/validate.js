@@ -37,7 +37,7 @@ function groups(answer) {
             { name: "Rows", number: true },
             { name: "Median", number: true },
             { name: "Mean", number: true },
-            { name: "Nine of ten", number: true },
+            { name: "Error of 9 in 10, at most", number: true },
             { name: "Bias", number: true },
             { name: "Within 10%", number: true },
           ],
@@ -108,7 +108,7 @@ export function validatePage({ answer, pictures }) {
       ? undefined
       : tiles([
           { name: "Median error", value: percent(answer.median_abs_error) },
-          { name: "Nine of ten rows", value: percent(answer.p90_abs_error), rest: "off at the most" },
+          { name: "Error of 9 in 10 rows, at most", value: percent(answer.p90_abs_error) },
           { name: "Within 10%", value: percent(answer.within_10_percent), rest: "of the rows" },
           bias(answer),
         ]),
