@@ -169,7 +169,7 @@ Study study_utilization(const plan::PlannedJob& planned) {
   };
   const Axes axes[] = {{"hidden", logarithmic("hidden size"), hidden_sizes(planned)},
                        {"micro_batch", logarithmic("micro-batch"), micro_batches_around(planned)},
-                       {"tensor", logarithmic("tensor size"), tensor_sizes(planned)},
+                       {"tensor", logarithmic("tensor-parallel degree"), tensor_sizes(planned)},
                        {"length", logarithmic("sequence length"), lengths(planned)}};
   Study study{.variable = "utilization", .planned = planned, .panels = {}};
   for (const Axes& axis : axes) {

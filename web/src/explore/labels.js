@@ -65,7 +65,7 @@ const kNames = {
   "job.kernels.cross_entropy": "Cross-entropy kernel",
   "job.kernels.expert_weights": "Router weights are applied",
   "job.kernels.loss_chunks": "Chunks of the loss",
-  "job.kernels.loss_keeps": "Loss keeps for the backward",
+  "job.kernels.loss_keeps": "Kept by the loss for the backward",
   "job.kernels.fused_norm": "Fused norms",
   "job.kernels.fused_activation": "Fused activation function",
   "job.kernels.fused_softmax": "Fused softmax of attention",
@@ -109,6 +109,9 @@ const kParts = {
   norm: "norms",
   "per-operator": "single operators, by their cost",
   qkv_linear: "Q, K and V projections",
+  // How much is recomputed.
+  every: "every nth layer",
+  modules: "chosen parts of layers",
 };
 
 /** The name of a part of a layer or of a kind of messages. */

@@ -83,5 +83,5 @@ export function launchFiles({ targets }, { ask, plan, want }) {
     button("Download", () => write()),
     button("Which frameworks start this plan", compare),
   );
-  return { part: section("Launch file", "Start it", controls, told), show: () => told.replaceChildren() };
+  return { part: section("Launch file", "Write the launch file", controls, told), show: () => told.replaceChildren() };
 }

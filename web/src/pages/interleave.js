@@ -95,7 +95,7 @@ export function interleavePage({ answer, pictures }) {
     section(
       "Order",
       "What runs together",
-      paragraph(`The forward list starts at ${answer.starts_at}; what belongs to the next layer has a prime.`),
+      paragraph(`Operators of the forward are listed from ${answer.starts_at} on; those of the next layer are marked with a prime (').`),
       figure(blocks(answer.blocks)),
       operators(answer.operators),
     ),

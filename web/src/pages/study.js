@@ -30,7 +30,7 @@ function panelAnswer({ title, curves, x, y }) {
   const highest = leastOf(drawn, (curve) => -last(curve)[1]);
   const [[from, least], [to, most]] = [highest.points[0], last(highest)];
   const of = drawn.length > 1 ? ` (highest: ${highest.name.replaceAll("_", "-")})` : "";
-  return `${title}${of}: ${reading(y).text(least)} at ${reading(x).name} ${reading(x).text(from)}, ${reading(y).text(most)} at ${reading(x).text(to)}.`;
+  return `${title}${of}: ${reading(y).text(least)} at ${reading(x).text(from)} (${reading(x).name}), ${reading(y).text(most)} at ${reading(x).text(to)}.`;
 }
 
 const panels = ({ panels: panelsOf }) => [

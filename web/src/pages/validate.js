@@ -70,7 +70,7 @@ function bias({ kind, mean_signed_error: error }) {
 function chosen(choices) {
   return section(
     "Choices",
-    "Would it have chosen the fastest plan",
+    "Does it choose the fastest plan?",
     list([
       `${count(choices.groups)} groups of runs differ only in the plan; in ${count(choices.best_chosen)} of them the plan predicted fastest was also measured fastest.`,
       `The plan predicted fastest was slower than the fastest measured by ${percent(choices.mean_regret)} on average (median ${percent(choices.median_regret)}, worst ${percent(choices.worst_regret)}).`,
@@ -81,7 +81,7 @@ function chosen(choices) {
 function labels(told) {
   return section(
     "Fits",
-    "Would it have said whether a run fits",
+    "Does it tell whether a run fits?",
     paragraph(
       `${count(told.right)} verdicts are right and ${count(told.wrong)} wrong. Of those predicted more than 5% of the capacity away from the limit, ${count(told.clear_right)} are right and ${count(told.clear_wrong)} wrong. ${count(told.fits_called_oom)} runs that fitted were predicted to run out of memory; ${count(told.oom_called_fits)} that ran out of memory were predicted to fit.`,
     ),
