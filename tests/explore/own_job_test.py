@@ -139,6 +139,7 @@ class OwnJob(unittest.TestCase):
         packed = len(gzip.compress(page, 9))
         print(f"{len(page) / 1e6:.2f} MB, {packed / 1e6:.2f} MB compressed")
         self.assertLessEqual(len(page), 4.5e6)
+        self.assertLessEqual(packed, 2.5e6)
 
     def test_from_a_config_and_64_gpus_to_a_megatron_script(self):
         began = time.monotonic()
