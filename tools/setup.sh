@@ -113,6 +113,13 @@ if [ "$goal" = wheels ] && command -v mmdebstrap >/dev/null; then
   fi
 fi
 
+# Formatter and types of the page, and axe, which its tests run: once for each version of their list.
+if [[ $goal =~ ^(check|test)$ ]] && command -v npm >/dev/null && [ ! web/node_modules/.package-lock.json -nt web/package-lock.json ]; then
+  echo "setup: installing the packages of web/package-lock.json into web/node_modules"
+  npm --prefix web ci --no-audit --no-fund --silent ||
+    echo "setup: went on without them: format, types and accessibility of the page are not checked" >&2
+fi
+
 # Python packages, once for each version of their list.
 [ -n "$pins" ] || exit 0
 installed=.venv/installed-$goal.txt

@@ -28,4 +28,7 @@ const [template, style, script] = await Promise.all([
 // The page runs this script and no other, whatever the content holds.
 const hash = createHash("sha256").update(script).digest("base64");
 const parts = { STYLE: style, SCRIPT: script, HASH: hash };
-await writeFile(output, template.replace(/@(STYLE|SCRIPT|HASH)@/g, (_, part) => parts[part]));
+await writeFile(
+  output,
+  template.replace(/@(STYLE|SCRIPT|HASH)@/g, (_, part) => parts[part]),
+);

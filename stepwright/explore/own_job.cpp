@@ -27,6 +27,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/parameters.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::explore {
 namespace {
@@ -277,6 +278,16 @@ Json imported_json(const Brought& brought) {
   return answer;
 }
 
+/// The plan in the `text` of a question, with the rule that it breaks.
+framework_files::ImportedPlan stated_plan(const Json& question) {
+  framework_files::ImportedPlan stated{
+      .target = {}, .planned = planned_of(question), .report = {}, .refused = {}};
+  stated.refused = plan::illegal(stated.planned.job, stated.planned.plan);
+  return stated;
+}
+
+Json text_of(const SourceFile& file) { return {{"text", file.text}, {"name", file.name}}; }
+
 }  // namespace
 
 Json own_job_json(const Json& question) {
@@ -293,9 +304,15 @@ Json own_job_json(const Json& question) {
 }
 
 framework_files::ImportedPlan imported_of(const Json& question) {
-  const Brought brought = sorted(read_files(question), question);
-  if (!brought.launch.empty()) return imported_plan(brought);
-  return {.target = {}, .planned = planned_of(question), .report = {}, .refused = {}};
+  const std::vector<OwnFile> files = read_files(question);
+  if (const SourceFile* file = only(files, FileKind::kPlan)) return stated_plan(text_of(*file));
+  if (files.empty()) return stated_plan(question);
+  const Brought brought = sorted(files, question);
+  if (brought.launch.empty()) {
+    fail_input(fmt::format("{}: says no plan to check; plan the job first, then check the plan",
+                           files.front().source.name));
+  }
+  return imported_plan(brought);
 }
 
 }  // namespace stepwright::explore

@@ -18,7 +18,8 @@ namespace stepwright::explore {
 /// the readers' messages.
 nlohmann::ordered_json own_job_json(const nlohmann::ordered_json& question);
 
-/// Reads the launch files of such a question, or the plan in its `text`, as `check` takes them.
+/// Reads the launch files or the plan file of such a question, or without files the plan in its
+/// `text`, as `check` takes them. Fails where the files say no plan.
 framework_files::ImportedPlan imported_of(const nlohmann::ordered_json& question);
 
 }  // namespace stepwright::explore

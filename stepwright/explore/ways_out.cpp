@@ -53,6 +53,32 @@ plan::Job any_nodes(const plan::Job& job) {
   return wide;
 }
 
+/// Remedies as in `check --json`, each with the plan that it makes of `planned`.
+Json offered_remedies(const std::vector<check::SaidRemedy>& found,
+                      const plan::PlannedJob& planned) {
+  Json remedies = check::remedies_json(found);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    remedies[i]["name"] = tune::remedy_name(found[i].remedy.kind);
+    remedies[i].update(offered_json(found[i].remedy.changed, planned));
+  }
+  return remedies;
+}
+
+/// Adds to each gain of a check the plan that it reaches (an offered plan).
+void add_reached_plans(Json& gains, const check::JobCheck& check) {
+  if (!check.better) return;
+  plan::PlannedJob reached = check.prediction->planned;
+  for (std::size_t i = 0; i < check.better->changes.size(); ++i) {
+    const tune::Change& change = check.better->changes[i];
+    for (const std::string& assignment : change.set) {
+      // The only choice of a job that a search changes.
+      if (assignment.starts_with("kernels.")) reached = plan::with_field(reached, assignment);
+    }
+    reached.plan = change.reached.plan;
+    gains[i].update(offered_json(reached, check.prediction->planned));
+  }
+}
+
 }  // namespace
 
 Json nearest_run_json(const plan::PlannedJob& planned) {
@@ -102,17 +128,17 @@ Json smallest_cluster_json(const plan::PlannedJob& planned, const tune::TuneOpti
 
 Json remedies_offered_json(const plan::PlannedJob& planned) {
   const std::vector<check::SaidRemedy> found = check::said_remedies(planned, {}, nullptr, 1);
-  Json remedies = check::remedies_json(found);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    remedies[i]["name"] = tune::remedy_name(found[i].remedy.kind);
-    remedies[i].update(offered_json(found[i].remedy.changed, planned));
-  }
-  return {{"remedies", std::move(remedies)}};
+  return {{"remedies", offered_remedies(found, planned)}};
 }
 
 Json checked_json(framework_files::ImportedPlan imported, const tune::TuneOptions& options) {
   const check::JobCheck check = check::check_job(std::move(imported), options);
-  return check::check_json(check, check::fault_of(check, std::nullopt));
+  Json answer = check::check_json(check, check::fault_of(check, std::nullopt));
+  add_reached_plans(answer["gains"], check);
+  if (check.legal()) {
+    answer["remedies"] = offered_remedies(check.remedies, check.prediction->planned);
+  }
+  return answer;
 }
 
 }  // namespace stepwright::explore

@@ -26,7 +26,8 @@ nlohmann::ordered_json smallest_cluster_json(const plan::PlannedJob& planned,
 /// with the plan that it makes (an offered plan).
 nlohmann::ordered_json remedies_offered_json(const plan::PlannedJob& planned);
 
-/// The answer of `check --json`: whether a job starts and fits, and what would be better.
+/// The answer of `check --json`: whether a job starts and fits, and what would be better. Each of
+/// its `gains` and `remedies` is an offered plan, too.
 nlohmann::ordered_json checked_json(framework_files::ImportedPlan imported,
                                     const tune::TuneOptions& options);
 

@@ -17,13 +17,13 @@ struct Change {
   std::string_view what;
   std::string_view set;  ///< The change, as `predict --set` takes it.
 };
-constexpr Change kChanges[] = {{"The NICs were twice as fast", "cluster.nic=2x"},
-                               {"The NICs were half as fast", "cluster.nic=0.5x"},
-                               {"The batch were twice as large", "batch.sequences=2x"},
-                               {"The batch were half as large", "batch.sequences=0.5x"},
-                               {"Sequences were twice as long", "batch.length=2x"},
-                               {"Sequences were half as long", "batch.length=0.5x"},
-                               {"A micro-batch held twice the sequences", "micro_batch=2x"}};
+constexpr Change kChanges[] = {{"NICs twice as fast", "cluster.nic=2x"},
+                               {"NICs half as fast", "cluster.nic=0.5x"},
+                               {"Batch twice as large", "batch.sequences=2x"},
+                               {"Batch half as large", "batch.sequences=0.5x"},
+                               {"Sequences twice as long", "batch.length=2x"},
+                               {"Sequences half as long", "batch.length=0.5x"},
+                               {"Micro-batch of twice the sequences", "micro_batch=2x"}};
 
 Json figures(const simulate::Prediction& changed) {
   return {{"step_time_s", changed.step_time_s()},

@@ -46,7 +46,8 @@ struct Squares {
 
 nlohmann::ordered_json traffic_squares_json(const simulate::Prediction& prediction,
                                             std::int64_t most) {
-  const auto& [job, plan] = prediction.planned;
+  const plan::Job& job = prediction.planned.job;
+  const plan::Plan& plan = prediction.planned.plan;
   const plan::Grid grid(plan);
   const auto matrix = [&](std::optional<step::Scheme> only) {
     return traffic::TrafficMatrix(prediction.program, grid, job.cluster, plan.collectives, only);

@@ -69,7 +69,7 @@ Panel over_placement(const cluster::Cluster& cluster, const cost::CostModel& cos
     if (!curve.points.empty()) curves.push_back(std::move(curve));
   }
   return {"placement",
-          {.title = "All-reduce of 256 MiB over ranks and their distance",
+          {.title = "Bus bandwidth of an all-reduce of 256 MiB, by ranks and their distance",
            .x = {.title = "ranks", .label = whole_number},
            .y = {.title = "busbw", .label = format_rate},
            .series = std::move(curves)}};
@@ -93,8 +93,8 @@ Panel over_sharing(const cluster::Cluster& cluster, const cost::CostModel& cost)
     curves.push_back(std::move(curve));
   }
   return {"sharing",
-          {.title = "256 MiB between nodes over the groups at the NICs",
-           .x = {.title = "groups of a node at once", .label = whole_number},
+          {.title = "Bus bandwidth between nodes at 256 MiB, by groups that share the NICs",
+           .x = {.title = "groups of each node at once", .label = whole_number},
            .y = {.title = "busbw", .label = format_rate},
            .series = std::move(curves)}};
 }
@@ -117,12 +117,12 @@ Study study_bandwidth(const plan::PlannedJob& planned) {
   Study study{.variable = "bandwidth", .planned = planned, .panels = {}};
   if (cluster.devices_per_node > 1) {
     study.panels.push_back(
-        over_sizes("inside", "Inside a node, over the message size", cost,
+        over_sizes("inside", "Bus bandwidth inside a node, by message size", cost,
                    cluster::strided_layout(cluster, cluster.devices_per_node, 1)));
   }
   if (cluster.nodes > 1) {
-    study.panels.push_back(over_sizes("network", "All ranks of the cluster, over the message size",
-                                      cost,
+    study.panels.push_back(over_sizes("network",
+                                      "Bus bandwidth over the whole cluster, by message size", cost,
                                       cluster::strided_layout(cluster, cluster.devices(), 1)));
     study.panels.push_back(over_sharing(cluster, cost));
   }

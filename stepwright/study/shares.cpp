@@ -53,7 +53,7 @@ Panel exposed_shares(const std::string& key, const ChartAxis& x,
   std::erase_if(curves, [](const ChartSeries& series) { return !is_ever_exposed(series); });
   Panel panel;
   panel.key = key;
-  panel.chart.title = fmt::format("Exposed communication over {}", x.title);
+  panel.chart.title = fmt::format("Exposed communication by {}", x.title);
   panel.chart.x = x;
   panel.chart.y = {"share of the step", format_percent};
   panel.chart.series = std::move(curves);

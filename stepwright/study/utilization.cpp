@@ -70,7 +70,7 @@ Panel utilization_panel(const std::string& key, const ChartAxis& x,
   }
   Panel panel;
   panel.key = key;
-  panel.chart.title = fmt::format("Utilisation over {}", x.title);
+  panel.chart.title = fmt::format("Utilisation by {}", x.title);
   panel.chart.x = x;
   panel.chart.y = {"share of peak FLOP/s", format_percent};
   panel.chart.series = {std::move(products), std::move(attention), std::move(all)};
@@ -169,7 +169,7 @@ Study study_utilization(const plan::PlannedJob& planned) {
   };
   const Axes axes[] = {{"hidden", logarithmic("hidden size"), hidden_sizes(planned)},
                        {"micro_batch", logarithmic("micro-batch"), micro_batches_around(planned)},
-                       {"tensor", logarithmic("tensor size"), tensor_sizes(planned)},
+                       {"tensor", logarithmic("tensor-parallel degree"), tensor_sizes(planned)},
                        {"length", logarithmic("sequence length"), lengths(planned)}};
   Study study{.variable = "utilization", .planned = planned, .panels = {}};
   for (const Axes& axis : axes) {

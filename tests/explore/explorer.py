@@ -1,8 +1,8 @@
 """The built explorer, and the engine inside it."""
 
 import base64
-import gzip
 import json
+import lzma
 import os
 import re
 from pathlib import Path
@@ -15,4 +15,6 @@ def engine() -> bytes:
     """The module of WebAssembly that the page unpacks."""
     text = PAGE.read_text(encoding="utf-8")
     content = re.search(r'<script id="content" type="application/json">(.*?)</script>', text)
-    return gzip.decompress(base64.b64decode(json.loads(content[1])["engine"]))
+    packed = bytearray(base64.b64decode(json.loads(content[1])["engine"]))
+    packed[5:13] = b"\xff" * 8  # the size: its end is marked, too, and xz takes but one of both
+    return lzma.decompress(packed, format=lzma.FORMAT_ALONE)

@@ -2,7 +2,6 @@
 browsers."""
 
 import base64
-import gzip
 import json
 import os
 import subprocess
@@ -40,7 +39,7 @@ WORKERS = """(() => {
 def write_page(source: Path, page: Path) -> None:
     """Writes the explorer with a module that holds nothing."""
     content = {"stepwright": "report/1", "command": "serve", "title": "Explorer"}
-    content["engine"] = base64.b64encode(gzip.compress(EMPTY_MODULE)).decode()
+    content["engine"] = base64.b64encode(EMPTY_MODULE).decode()
     text = source.read_text(encoding="utf-8").replace("@CONTENT@", json.dumps(content))
     page.write_text(text, encoding="utf-8")
 

@@ -178,6 +178,37 @@ TEST(OwnJob, CheckSaysOfAPlanWhetherItStartsAndFits) {
   EXPECT_TRUE(answer.contains("gains"));
 }
 
+TEST(OwnJob, CheckReadsAPlanOrAScriptFromFilesAndSaysWhatIsNone) {
+  const Json plan = asked("check", legal_plan());
+  const Json files = Json::array({file("plan.json", legal_plan().dump())});
+  const Json read = explore({{"ask", "check"}, {"files", files}});
+  EXPECT_EQ(read.at("step_time_s"), plan.at("step_time_s"));
+  Json bad = legal_plan();
+  bad["parallel"]["tensor"] = 3;
+  const Json refused = asked("check", bad);
+  EXPECT_EQ(refused.at("starts"), false);
+  EXPECT_THAT(refused.at("fault").get<std::string>(), HasSubstr("does not start"));
+  const Json none = failure({{"ask", "check"},
+                             {"files", Json::array({file("config.json", kConfig)})},
+                             {"given", Json::object()}});
+  EXPECT_THAT(none.at("error").get<std::string>(), HasSubstr("config.json: says no plan to check"));
+}
+
+TEST(OwnJob, CheckOffersThePlanThatEachOfItsChangesReaches) {
+  Json plan = legal_plan();
+  plan["recompute"] = "full";
+  const Json answer = asked("check", plan);
+  ASSERT_FALSE(answer.at("gains").empty());
+  double before = answer.at("step_time_s");
+  for (const Json& gain : answer.at("gains")) {
+    EXPECT_FALSE(gain.at("changes").get<std::string>().empty());
+    const Json there = asked("predict", gain.at("plan")).at("prediction");
+    EXPECT_NEAR(there.at("step_time_s"), gain.at("step_time_s"), 1e-9 * before);
+    EXPECT_LT(there.at("step_time_s").get<double>(), before);
+    before = there.at("step_time_s");
+  }
+}
+
 TEST(OwnJob, APlanThatAFrameworkDoesNotRunComesWithOneThatItRuns) {
   Json plan = legal_plan();
   plan["parallel"] = {{"tensor", 8}, {"pipeline", 4}, {"data", 2}};

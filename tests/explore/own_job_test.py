@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 import browser
 import explorer
 import own_engine
+from browser_test import seconds, violations
 
 PAGE, KIND = own_engine.page_and_browser()
 # Llama 3 8B, as its repository on Hugging Face has it.
@@ -54,7 +55,8 @@ TOLD = "document.querySelector('#launch-file [role=status]').innerText"
 SPOT = """(part => {
   part.scrollIntoView({block: 'center', behavior: 'instant'});
   const box = part.getBoundingClientRect();
-  return {x: box.x + Math.min(box.width / 2, 40), y: box.y + box.height / 2};
+  const spot = {x: box.x + Math.min(box.width / 2, 40), y: box.y + box.height / 2};
+  return part.contains(document.elementFromPoint(spot.x, spot.y)) ? spot : null;
 })(%s)"""
 
 
@@ -81,7 +83,9 @@ class OwnJob(unittest.TestCase):
 
     def click(self, part: str):
         """Clicks with the mouse on an element that is in sight."""
-        spot = self.tab.evaluate(SPOT % self.wait_and_name(part))
+        self.wait_and_name(part)
+        while (spot := self.tab.evaluate(SPOT % part)) is None:  # the page is being laid out
+            time.sleep(0.02)
         for kind in ("mousePressed", "mouseReleased"):
             self.tab.call(
                 "Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **spot
@@ -135,6 +139,7 @@ class OwnJob(unittest.TestCase):
         packed = len(gzip.compress(page, 9))
         print(f"{len(page) / 1e6:.2f} MB, {packed / 1e6:.2f} MB compressed")
         self.assertLessEqual(len(page), 4.5e6)
+        self.assertLessEqual(packed, 2.5e6)
 
     def test_from_a_config_and_64_gpus_to_a_megatron_script(self):
         began = time.monotonic()
@@ -220,6 +225,66 @@ class OwnJob(unittest.TestCase):
         self.wait_for(f"({ways}).hidden")
         self.wait_for(SETTLED)
         self.assertIn("Fits: ", self.tab.evaluate("document.querySelector('.bar').innerText"))
+
+    def test_a_way_out_shows_how_far_its_search_is_and_can_be_stopped(self):
+        plan = {
+            "stepwright": "plan/2",
+            "job": {
+                "model": "llama-3.1-405b",
+                "cluster": {"profile": "dgx-h100", "nodes": 8},
+                "batch": {"sequences": 256, "length": 8192},
+            },
+            "parallel": {"tensor": 8, "data": 8},
+            "sharding": "zero1",
+        }
+        self.click(OWN)
+        self.give(self.file("plan.json", json.dumps(plan)))
+        self.wait_for(f"({BUTTON % 'Smallest cluster that fits'})?.checkVisibility()")
+        self.wait_for(SETTLED)
+        self.click(BUTTON % "Smallest cluster that fits")
+        bar = "document.querySelector('.ways progress[value]')"
+        self.wait_for(f"{bar} !== null")
+        self.assertGreater(float(self.tab.evaluate(f"{bar}.max")), 0)
+        self.assertEqual(violations(self.tab), [])
+        self.click(BUTTON % "Stop")
+        told = "document.querySelector('.ways [role=status]').innerText"
+        self.assertEqual(self.tab.evaluate(told), "Smallest cluster that fits: stopped.")
+        self.assertFalse(self.tab.evaluate("document.querySelector('.ways progress') !== null"))
+
+    def test_check_says_whether_a_plan_starts_and_what_is_faster(self):
+        plan = {
+            "stepwright": "plan/2",
+            "job": {
+                "model": "llama-3-8b",
+                "cluster": {"profile": "dgx-h100", "nodes": 1},
+                "batch": {"sequences": 64, "length": 4096},
+                "kernels": {"attention": "flash3"},
+            },
+            "parallel": {"data": 8},
+            "sharding": "zero3",
+            "recompute": "full",
+        }
+        file = self.file("plan.json", json.dumps(plan))
+        told = self.command("check", file)
+        self.click(OWN)
+        self.assertTrue(self.tab.evaluate(f"({BUTTON % 'Check these files'}).disabled"))
+        self.give(file)
+        self.wait_for("document.querySelector('.own-job [role=status]').innerText.length > 0")
+        self.wait_for(SETTLED)
+        rows = "document.querySelectorAll('%s tbody tr').length"
+        for button, part in (("Check this plan", "#check"), ("Check these files", ".own-job")):
+            self.click(BUTTON % button)
+            self.wait_for(f"document.querySelector('{part}').innerText.includes('It starts.')")
+            said = self.tab.evaluate(f"document.querySelector('{part}').innerText")
+            self.assertIn(f"A faster plan saves {100 * told['gain']:.1f}% of the step", said)
+        self.assertEqual(self.tab.evaluate(rows % "#check"), len(told["gains"]))
+        self.assertEqual(violations(self.tab), [])
+        self.tab.evaluate(f"delete {ANSWERED}")
+        last = "[...document.querySelectorAll('#check tbody button')].at(-1)"
+        self.click(last)
+        self.wait_for(SETTLED)
+        step = seconds(told["gains"][-1]["step_time_s"])
+        self.assertIn(step, self.tab.evaluate("document.querySelector('.tiles').innerText"))
 
     def test_a_framework_that_cannot_run_a_plan_says_so_and_offers_one(self):
         plan = {

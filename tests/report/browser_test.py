@@ -179,7 +179,7 @@ class Report(unittest.TestCase):
             self.assertEqual(row[4], gibibytes(plan["peak_memory_bytes"]))
             more = 100 * (plan["step_time_s"] / best["step_time_s"] - 1)
             self.assertEqual(row[2], "the best" if plan is best else f"+{more:.1f}%")
-        front = self.rows("The front, fastest first")
+        front = self.rows("Plans that none beats in both time and memory, fastest first")
         self.assertEqual(
             [row[1:] for row in front],
             [

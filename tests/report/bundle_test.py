@@ -1,5 +1,5 @@
-"""The committed page is what its sources in web/ give. Skipped where there is no Node, or where its
-packages cannot be had. Runs in the root of the repository."""
+"""The committed page is what its sources in web/ give, which keep format and types. Skipped where
+there is no Node, or where its packages cannot be had. Runs in the root of the repository."""
 
 import shutil
 import subprocess
@@ -38,6 +38,12 @@ class Bundle(unittest.TestCase):
         committed = ROOT / "stepwright" / "report" / "page.html"
         same = page.read_bytes() == committed.read_bytes()
         self.assertTrue(same, f"{committed} is not what web/ gives: run `make web`")
+
+    def test_sources_have_the_format_and_types_that_are_checked(self):
+        for script in ("check-format", "types"):
+            command = ["npm", "--silent", "run", script]
+            done = subprocess.run(command, cwd=WEB, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

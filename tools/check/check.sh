@@ -11,6 +11,7 @@ if [ "${1:-}" = fix ]; then
   [ ${#sources[@]} -eq 0 ] || $bin/clang-format -i "${sources[@]}"
   $bin/ruff check --fix --quiet . || true
   $bin/ruff format .
+  [ ! -x web/node_modules/.bin/prettier ] || npm --silent --prefix web run format
   exit
 fi
 
@@ -23,7 +24,8 @@ python3 -B tools/check/check_words.py || status=1
 $bin/ruff check --quiet . || status=1
 $bin/ruff format --check --quiet . || status=1
 $bin/oxlint --config web/.oxlintrc.json --deny-warnings --format unix web || status=1
-# Types of the page, where `make web` has installed TypeScript.
+# Types and format of the page, where TypeScript and Prettier are installed (tools/setup.sh check, make web).
 [ ! -x web/node_modules/.bin/tsc ] || npm --silent --prefix web run types || status=1
+[ ! -x web/node_modules/.bin/prettier ] || npm --silent --prefix web run check-format || status=1
 [ $status -eq 0 ] && echo "check: nothing found" || echo "check: see above; 'make format' mends the format"
 exit $status

@@ -23,7 +23,7 @@ MOST_BYTES = 150_000
 # Report, and its pictures: name, first and last element of the page (CSS selectors).
 REPORTS = {
     ("tune", "examples/llama-3-70b.yaml"): [
-        ("answer", ".lead", "#why"),
+        ("answer", ".lead", "#why ul"),
         ("alternatives", "#alternatives figure", "#alternatives figure"),
         ("trade_off", "#trade-off", "#trade-off figure"),
         ("time", "#time", "#time figure"),

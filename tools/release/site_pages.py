@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ENGINE = "engine.wasm.gz"
+ENGINE = "engine.wasm.lzma"
 REPORTS = {
     "llama-3-70b-on-64-h100.html": ["tune", "examples/llama-3-70b.yaml"],
     "mixtral-8x7b-on-32-h100.html": ["tune", "examples/mixtral-8x7b.yaml"],

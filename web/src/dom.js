@@ -11,7 +11,12 @@ export function element(tag, attributes = {}, ...children) {
 
 export const paragraph = (text, kind) => element("p", { class: kind }, text);
 
-export const list = (items) => element("ul", {}, items.map((item) => element("li", {}, item)));
+export const list = (items) =>
+  element(
+    "ul",
+    {},
+    items.map((item) => element("li", {}, item)),
+  );
 
 const kFew = 3;
 const kUnnamed = "Row"; // read out where a column has no name to be seen
@@ -24,7 +29,17 @@ const kUnnamed = "Row"; // read out where a column has no name to be seen
  */
 export function table({ caption, columns, rows, best }) {
   const kind = (column) => (column.number ? "number" : undefined);
-  const head = element("tr", { role: "row" }, columns.map((column) => element("th", { scope: "col", role: "columnheader", class: kind(column) }, column.name || element("span", { class: "unseen" }, kUnnamed))));
+  const head = element(
+    "tr",
+    { role: "row" },
+    columns.map((column) =>
+      element(
+        "th",
+        { scope: "col", role: "columnheader", class: kind(column) },
+        column.name || element("span", { class: "unseen" }, kUnnamed),
+      ),
+    ),
+  );
   const body = rows.map((row, i) =>
     element(
       "tr",
@@ -32,7 +47,11 @@ export function table({ caption, columns, rows, best }) {
       row.map((cell, j) => element("td", { role: "cell", class: kind(columns[j]), "data-name": columns[j].name }, cell ?? "")),
     ),
   );
-  const parts = [element("caption", {}, caption), element("thead", { role: "rowgroup" }, head), element("tbody", { role: "rowgroup" }, body)];
+  const parts = [
+    element("caption", {}, caption),
+    element("thead", { role: "rowgroup" }, head),
+    element("tbody", { role: "rowgroup" }, body),
+  ];
   return element(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },

@@ -14,9 +14,20 @@ import { LabelLayout } from "echarts/features";
 import { CanvasRenderer } from "echarts/renderers";
 
 use([
-  BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart,
-  DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent,
-  MarkLineComponent, TooltipComponent, VisualMapComponent, CanvasRenderer, LabelLayout,
+  BarChart,
+  CustomChart,
+  HeatmapChart,
+  LineChart,
+  ScatterChart,
+  DataZoomComponent,
+  GridComponent,
+  LegendComponent,
+  MarkAreaComponent,
+  MarkLineComponent,
+  TooltipComponent,
+  VisualMapComponent,
+  CanvasRenderer,
+  LabelLayout,
 ]);
 
 export { init };

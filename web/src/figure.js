@@ -60,7 +60,15 @@ export function legend(colours, width, names) {
   }
   return {
     height: kLine * lines + 10,
-    legend: { data: names, top: 0, left: 0, width: width - 8, itemWidth: 14, itemHeight: 10, textStyle: { color: colours.ink, fontSize: 12 } },
+    legend: {
+      data: names,
+      top: 0,
+      left: 0,
+      width: width - 8,
+      itemWidth: 14,
+      itemHeight: 10,
+      textStyle: { color: colours.ink, fontSize: 12 },
+    },
   };
 }
 

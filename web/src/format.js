@@ -19,14 +19,18 @@ const kDay = 24 * kHour;
 
 /** Seconds in the unit in which people say them. */
 export const time = (seconds) =>
-  scaled(seconds, [
-    [kDay, "days"],
-    [kHour, "h"],
-    [1, "s"],
-    [1e-3, "ms"],
-    [1e-6, "µs"],
-    [1e-9, "ns"],
-  ], "s");
+  scaled(
+    seconds,
+    [
+      [kDay, "days"],
+      [kHour, "h"],
+      [1, "s"],
+      [1e-3, "ms"],
+      [1e-6, "µs"],
+      [1e-9, "ns"],
+    ],
+    "s",
+  );
 
 export const bytes = (size) =>
   size > -1024 && size < 1024
@@ -40,15 +44,23 @@ export const bytes = (size) =>
       ]);
 
 export const rate = (bytesPerSecond) =>
-  scaled(bytesPerSecond, [
-    [1e12, "TB/s"],
-    [1e9, "GB/s"],
-    [1e6, "MB/s"],
-    [1e3, "kB/s"],
-    [1, "B/s"],
-  ], "GB/s");
+  scaled(
+    bytesPerSecond,
+    [
+      [1e12, "TB/s"],
+      [1e9, "GB/s"],
+      [1e6, "MB/s"],
+      [1e3, "kB/s"],
+      [1, "B/s"],
+    ],
+    "GB/s",
+  );
 
-export const flops = (flopsPerSecond) => scaled(flopsPerSecond, [[1e12, "TFLOP/s"], [1e9, "GFLOP/s"]]);
+export const flops = (flopsPerSecond) =>
+  scaled(flopsPerSecond, [
+    [1e12, "TFLOP/s"],
+    [1e9, "GFLOP/s"],
+  ]);
 
 export const count = (value) => Math.round(value).toLocaleString("en-US");
 

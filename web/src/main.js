@@ -28,7 +28,12 @@ function show(content) {
   document.title = `${content.title} · stepwright ${content.command}`;
   const shown = [
     element("header", {}, element("div", { class: "brand" }, `stepwright ${content.command}`), element("h1", {}, content.title)),
-    sections.length > 0 && element("nav", { "aria-label": "Parts of this report" }, sections.map((part) => element("a", { href: `#${part.id}` }, part.short))),
+    sections.length > 0 &&
+      element(
+        "nav",
+        { "aria-label": "Parts of this report" },
+        sections.map((part) => element("a", { href: `#${part.id}` }, part.short)),
+      ),
     ...parts,
   ];
   document.getElementById("page").replaceChildren(...shown.filter(Boolean));

@@ -27,9 +27,39 @@ export const dark = {
 export const groups = {
   computation: { products: 0, attention: 5, experts: 6, routing: 3, memory_bound: 2, vocabulary: 4, optimizer: 7 },
   waits: { tensor: 1, context: 3, expert: 6, pipeline: 4, data: 5, host: 2, bubble: 7 },
-  memory: { parameters: 0, gradients: 2, optimizer: 7, activations: 1, logits: 3, gathered_parameters: 5, communication_buffers: 4, framework_reserve: 6 },
-  slots: { forward: 0, backward: 2, data_gradient: 2, weight_gradient: 5, head_gradient: 3, recompute: 1, vocabulary: 4, update: 7, optimizer: 7, "forward beside backward": 6 },
-  messages: { tensor: 1, context: 3, expert: 6, pipeline: 4, data: 5, host: 2, control: 7, "link inside a node": 7, "link of the network": 0 },
+  memory: {
+    parameters: 0,
+    gradients: 2,
+    optimizer: 7,
+    activations: 1,
+    logits: 3,
+    gathered_parameters: 5,
+    communication_buffers: 4,
+    framework_reserve: 6,
+  },
+  slots: {
+    forward: 0,
+    backward: 2,
+    data_gradient: 2,
+    weight_gradient: 5,
+    head_gradient: 3,
+    recompute: 1,
+    vocabulary: 4,
+    update: 7,
+    optimizer: 7,
+    "forward beside backward": 6,
+  },
+  messages: {
+    tensor: 1,
+    context: 3,
+    expert: 6,
+    pipeline: 4,
+    data: 5,
+    host: 2,
+    control: 7,
+    "link inside a node": 7,
+    "link of the network": 0,
+  },
 };
 export const places = Object.assign({}, ...Object.values(groups));
 

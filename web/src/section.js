@@ -53,4 +53,14 @@ export function chosenFigure(label, view) {
 }
 
 export const notes = (list) =>
-  list && list.length > 0 ? section("Notes", "What to know before you rely on this", element("ul", {}, list.map((note) => element("li", {}, note)))) : undefined;
+  list && list.length > 0
+    ? section(
+        "Notes",
+        "What to know before you rely on this",
+        element(
+          "ul",
+          {},
+          list.map((note) => element("li", {}, note)),
+        ),
+      )
+    : undefined;

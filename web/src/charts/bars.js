@@ -18,9 +18,28 @@ const limitLines = (limits, text, colours) => ({
   data: limits.map(({ name, value, colour }, i) => ({
     xAxis: value,
     lineStyle: { color: colour(colours), type: "dashed" },
-    label: { formatter: `${name}: ${text(value)}`, position: "start", distance: 2 + kLimitName * i, align: "right", color: colour(colours) },
+    label: {
+      formatter: `${name}: ${text(value)}`,
+      position: "start",
+      distance: 2 + kLimitName * i,
+      align: "right",
+      color: colour(colours),
+    },
   })),
 });
+
+/** The parts of a row with their values. */
+function rowHint(row, { parts, text, total }) {
+  const lines = parts.filter(({ key }) => row.values[key]).map(({ key, name }) => [name, text(row.values[key])]);
+  if (total) lines.push(["Total", text(total(row))]);
+  return hint(row.name, lines);
+}
+
+/** The names of the rows, on a narrow screen above their bars. */
+const rowLabel = (colours, narrow, longest) =>
+  narrow
+    ? { color: colours.ink, inside: true, align: "left", verticalAlign: "bottom", padding: [0, 0, kBar / 2 + 3, -4] }
+    : { color: colours.ink, ...(longest > 50 ? { width: 360, overflow: "break", lineHeight: 15 } : {}) };
 
 /**
  * `rows` [{name, values: {part: number}}], `parts` [{key, name, colour(colours)}], `text(number)`
@@ -38,7 +57,13 @@ export function bars({ label, rows, parts, text, unit, caption, figures, stacked
   const longest = Math.max(...rows.map(({ name }) => name.length));
   const option = ({ colours, narrow, width }) => ({
     legend: legend(colours, width, names).legend,
-    grid: { top: legend(colours, width, names).height + kLimitName * limits.length, left: 8, right: total ? (narrow ? 64 : 84) : 24, bottom: 44, containLabel: true },
+    grid: {
+      top: legend(colours, width, names).height + kLimitName * limits.length,
+      left: 8,
+      right: total ? (narrow ? 64 : 84) : 24,
+      bottom: 44,
+      containLabel: true,
+    },
     xAxis: axis(colours, {
       type: "value",
       name: unit,
@@ -52,20 +77,13 @@ export function bars({ label, rows, parts, text, unit, caption, figures, stacked
       inverse: true,
       data: rows.map(({ name }) => name),
       axisTick: { show: false },
-      axisLabel: narrow
-        ? { color: colours.ink, inside: true, align: "left", verticalAlign: "bottom", padding: [0, 0, kBar / 2 + 3, -4] }
-        : { color: colours.ink, ...(longest > 50 ? { width: 360, overflow: "break", lineHeight: 15 } : {}) },
+      axisLabel: rowLabel(colours, narrow, longest),
       z: 10,
     }),
     tooltip: {
       trigger: "axis",
       axisPointer: { type: "shadow" },
-      formatter: ([first]) => {
-        const row = rows[first.dataIndex];
-        const lines = shown.filter(({ key }) => row.values[key]).map(({ key, name }) => [name, text(row.values[key])]);
-        if (total) lines.push(["Together", text(total(row))]);
-        return hint(row.name, lines);
-      },
+      formatter: ([first]) => rowHint(rows[first.dataIndex], { parts: shown, text, total }),
     },
     series: shown.map(({ key, name, colour }, i) => ({
       name,
@@ -84,6 +102,7 @@ export function bars({ label, rows, parts, text, unit, caption, figures, stacked
           : undefined,
     })),
   });
-  const height = (_, narrow, paper) => 56 + kLimitName * limits.length + rows.length * (each + (narrow ? kNarrowRow - kRow : paper ? kPaperRow - kRow : 0));
+  const height = (_, narrow, paper) =>
+    56 + kLimitName * limits.length + rows.length * (each + (narrow ? kNarrowRow - kRow : paper ? kPaperRow - kRow : 0));
   return { label, option, rows: true, height, names, caption, figures };
 }

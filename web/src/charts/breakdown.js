@@ -12,14 +12,15 @@ const kHatched = "Hatched is time in which nothing is computed.";
 export function breakdown({ label, rows, caption }) {
   const used = timeTerms.filter(([, , seconds]) => rows.some((row) => seconds(row.breakdown) > 0));
   const sum = (row) => timeTerms.reduce((all, [, , seconds]) => all + seconds(row.breakdown), 0);
-  const made = rows.map((row) => ({
-    ...row,
-    values: Object.fromEntries(used.map(([kind, , seconds]) => [kind, seconds(row.breakdown)])),
-  }));
+  const made = rows.map((row) => ({ ...row, values: Object.fromEntries(used.map(([kind, , seconds]) => [kind, seconds(row.breakdown)])) }));
   return bars({
     label,
     rows: made,
-    parts: used.map(([kind, name]) => ({ key: kind, name, colour: (colours) => (waits.includes(kind) ? colours.waiting(kind) : colours.of(kind)) })),
+    parts: used.map(([kind, name]) => ({
+      key: kind,
+      name,
+      colour: (colours) => (waits.includes(kind) ? colours.waiting(kind) : colours.of(kind)),
+    })),
     text: time,
     unit: "time (s)",
     total: sum,

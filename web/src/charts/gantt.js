@@ -17,7 +17,13 @@ const kLeastWidth = 0.6;
 
 const fillsOf = (kind, colours) => {
   const gap = colours.waiting("bubble");
-  return { work: kind === "waiting" ? gap : colours.of(kind), wait: colours.waiting(kind), gap, text: textOn(colours.of(kind)), part: colours.paper };
+  return {
+    work: kind === "waiting" ? gap : colours.of(kind),
+    wait: colours.waiting(kind),
+    gap,
+    text: textOn(colours.of(kind)),
+    part: colours.paper,
+  };
 };
 
 /** The bars of each row, in order of time. */
@@ -58,7 +64,11 @@ function drawBar(place, { work = 1, share, waits }, fills) {
   const { y, height, ...length } = place;
   const apart = { stroke: fills.part, lineWidth: place.width > 4 ? 1 : 0 };
   if (waits) return [{ type: "rect", shape: place, style: { fill: fills.wait, ...apart } }];
-  const worked = { type: "rect", shape: { ...length, y: y + height * (1 - work), height: height * work }, style: { fill: fills.work, opacity: 0.25 + 0.75 * share, ...apart } };
+  const worked = {
+    type: "rect",
+    shape: { ...length, y: y + height * (1 - work), height: height * work },
+    style: { fill: fills.work, opacity: 0.25 + 0.75 * share, ...apart },
+  };
   if (work > kAllWork) return [worked];
   return [{ type: "rect", shape: place, style: { fill: fills.gap, ...apart } }, worked];
 }
@@ -66,7 +76,15 @@ function drawBar(place, { work = 1, share, waits }, fills) {
 /** The mark inside of a bar, where there is room for it. */
 function drawMark({ x, y, width, height }, { mark, waits, work = 1 }, fills) {
   if (mark === undefined || waits || work < kLeastWorkForText || width < kAround + kLetter * String(mark).length) return [];
-  const style = { text: String(mark), x: x + width / 2, y: y + height * (1 - work / 2), align: "center", verticalAlign: "middle", fontSize: 11, fill: fills.text };
+  const style = {
+    text: String(mark),
+    x: x + width / 2,
+    y: y + height * (1 - work / 2),
+    align: "center",
+    verticalAlign: "middle",
+    fontSize: 11,
+    fill: fills.text,
+  };
   return [{ type: "text", silent: true, style }];
 }
 
@@ -79,7 +97,14 @@ function drawRow(row, place, fills) {
   const drawn = [];
   let run;
   const flush = () => {
-    if (run) drawn.push(...drawBar({ x: run.from, y, width: Math.max(run.to - run.from, kLeastWidth), height }, { work: run.work / run.busy, share: Math.min(1, run.busy / Math.max(run.to - run.from, run.busy)) }, fills));
+    if (run)
+      drawn.push(
+        ...drawBar(
+          { x: run.from, y, width: Math.max(run.to - run.from, kLeastWidth), height },
+          { work: run.work / run.busy, share: Math.min(1, run.busy / Math.max(run.to - run.from, run.busy)) },
+          fills,
+        ),
+      );
     run = undefined;
   };
   for (let i = firstAfter(row, (least - origin) / scale); i < row.length; i += 1) {
@@ -113,7 +138,11 @@ const pinLines = (pins, colours) => ({
     symbol: "none",
     animation: false,
     data: pins.list.flatMap(({ start, end }, i) =>
-      [start, end].map((at) => ({ xAxis: at, lineStyle: { color: colours.ink, type: i === 0 ? "solid" : "dashed", width: 1 }, label: { show: false } })),
+      [start, end].map((at) => ({
+        xAxis: at,
+        lineStyle: { color: colours.ink, type: i === 0 ? "solid" : "dashed", width: 1 },
+        label: { show: false },
+      })),
     ),
   },
 });
@@ -139,7 +168,9 @@ const axes = ({ rows, end, timeName }, { colours, narrow, width }) => ({
       color: colours.ink,
       interval: 0,
       overflow: "truncate",
-      ...(narrow ? { fontSize: 10, inside: true, align: "left", verticalAlign: "bottom", padding: [0, 0, 11, -4], width: width - 40 } : { fontSize: 12, width: 220 }),
+      ...(narrow
+        ? { fontSize: 10, inside: true, align: "left", verticalAlign: "bottom", padding: [0, 0, 11, -4], width: width - 40 }
+        : { fontSize: 12, width: 220 }),
     },
     z: 10,
   }),
@@ -190,12 +221,25 @@ function kindsOf(rows, bars, kinds) {
  * @param {import("../types").Gantt} given
  * @returns {import("../types").Spec}
  */
-export function gantt({ label, rows, bars, kinds, caption, end, figures, zoomTo: zoom, views, inside, timeName = "time since the step began" }) {
+export function gantt({
+  label,
+  rows,
+  bars,
+  kinds,
+  caption,
+  end,
+  figures,
+  zoomTo: zoom,
+  views,
+  inside,
+  timeName = "time since the step began",
+}) {
   const used = kindsOf(rows, bars, kinds);
   const names = used.map(({ name }) => name);
   const pins = new Pins({ rows, bars, end, inside });
   let pointer = 0; // pixels from the left
-  const below = (chart, { seriesIndex, dataIndex }, pixel) => barAt(used[seriesIndex].rows[dataIndex], chart.convertFromPixel({ xAxisIndex: 0 }, pixel));
+  const below = (chart, { seriesIndex, dataIndex }, pixel) =>
+    barAt(used[seriesIndex].rows[dataIndex], chart.convertFromPixel({ xAxisIndex: 0 }, pixel));
   const option = ({ colours, narrow, width, chart }) => ({
     legend: legend(colours, width, names).legend,
     grid: { top: legend(colours, width, names).height, left: narrow ? 6 : 10, right: 18, bottom: 46 + kSlider, containLabel: true },

@@ -9,7 +9,7 @@ import { axis, legend } from "../figure.js";
  * @returns {import("../types").Spec}
  */
 export function lines({ label, curves, x, y, caption, height = 340, figures, steps }) {
-  const drawable = ([at, value]) => value === null || (!x.log || at > 0) && (!y.log || value > 0);
+  const drawable = ([at, value]) => value === null || ((!x.log || at > 0) && (!y.log || value > 0));
   const names = curves.length > 1 ? curves.map(({ name }) => name) : [];
   const option = ({ colours, narrow, width }) => ({
     legend: legend(colours, width, names).legend,
@@ -36,7 +36,12 @@ export function lines({ label, curves, x, y, caption, height = 340, figures, ste
       formatter: (points) => {
         const at = points[0];
         const heading = x.names ? at.name : (x.text ?? String)(at.value[0]);
-        return hint(heading, points.filter(({ value }) => (Array.isArray(value) ? value[1] : value) !== null).map(({ seriesName, value }) => [seriesName, y.text(Array.isArray(value) ? value[1] : value)]));
+        return hint(
+          heading,
+          points
+            .filter(({ value }) => (Array.isArray(value) ? value[1] : value) !== null)
+            .map(({ seriesName, value }) => [seriesName, y.text(Array.isArray(value) ? value[1] : value)]),
+        );
       },
     },
     series: curves.map(({ name, points, dashed }, i) => ({
@@ -53,7 +58,9 @@ export function lines({ label, curves, x, y, caption, height = 340, figures, ste
   const own = {
     caption: `${label}: figures`,
     columns: [{ name: "Curve" }, { name: x.name, number: true }, { name: y.name, number: true }],
-    rows: curves.flatMap(({ name, points }) => points.filter(([, value]) => value !== null).map(([at, value]) => [name, x.names ? String(at) : x.text(Number(at)), y.text(value)])),
+    rows: curves.flatMap(({ name, points }) =>
+      points.filter(([, value]) => value !== null).map(([at, value]) => [name, x.names ? String(at) : x.text(Number(at)), y.text(value)]),
+    ),
   };
   return { label, option, height, names, caption, figures: figures ?? own };
 }

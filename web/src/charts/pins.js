@@ -48,7 +48,13 @@ export class Pins {
     const parts = this.list.map((bar, i) => this.about(bar, i));
     if (second) {
       const [before, after] = first.start <= second.start ? [first, second] : [second, first];
-      parts.push(element("p", {}, `From the start of the earlier bar to the end of the later: ${time(Math.max(before.end, after.end) - before.start)}; between the two: ${time(Math.max(0, after.start - before.end))}.`));
+      parts.push(
+        element(
+          "p",
+          {},
+          `From the start of the earlier bar to the end of the later: ${time(Math.max(before.end, after.end) - before.start)}; between the two: ${time(Math.max(0, after.start - before.end))}.`,
+        ),
+      );
     }
     const clear = element("button", { type: "button" }, "Unpin");
     clear.addEventListener("click", () => this.clear(picture));
@@ -57,7 +63,13 @@ export class Pins {
   }
 
   about(bar, i) {
-    const lines = [["Row", this.rows[bar.row]], ["From", time(bar.start)], ["To", time(bar.end)], ["Takes", time(bar.end - bar.start)], ...bar.lines()];
+    const lines = [
+      ["Row", this.rows[bar.row]],
+      ["From", time(bar.start)],
+      ["To", time(bar.end)],
+      ["Takes", time(bar.end - bar.start)],
+      ...bar.lines(),
+    ];
     const held = i === 0 && this.inside?.(bar);
     return element(
       "div",

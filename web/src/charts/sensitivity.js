@@ -19,13 +19,29 @@ export function sensitivity({ now, changes }) {
     total: (row) => row.values.gain,
     figures: {
       caption: "What if",
-      columns: [{ name: "If" }, { name: "--set" }, { name: "Step", number: true }, { name: "Tokens/s", number: true }, { name: "Change", number: true }, { name: "Memory", number: true }, { name: "" }],
+      columns: [
+        { name: "If" },
+        { name: "--set" },
+        { name: "Step", number: true },
+        { name: "Tokens/s", number: true },
+        { name: "Change", number: true },
+        { name: "Memory", number: true },
+        { name: "" },
+      ],
       rows: [
         ["As it is", "", time(now.step_time_s), count(now.tokens_per_s), "", bytes(now.peak_memory_bytes), ""],
         ...changes.map((one) =>
           one.refused
             ? [one.what, one.set, "", "", "", "", remark(one)]
-            : [one.what, one.set, time(one.step_time_s), count(one.tokens_per_s), change(gain(one)), bytes(one.peak_memory_bytes), remark(one)],
+            : [
+                one.what,
+                one.set,
+                time(one.step_time_s),
+                count(one.tokens_per_s),
+                change(gain(one)),
+                bytes(one.peak_memory_bytes),
+                remark(one),
+              ],
         ),
       ],
     },

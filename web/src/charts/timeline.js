@@ -3,8 +3,7 @@ import { bytes, percent, time, words } from "../format.js";
 import { timelineTerms } from "../terms.js";
 import { gantt } from "./gantt.js";
 
-const laneName = (lane) =>
-  lane.startsWith("link") ? lane : lane === "compute" ? "computation" : `${lane.replace("_", " ")} stream`;
+const laneName = (lane) => (lane.startsWith("link") ? lane : lane === "compute" ? "computation" : `${lane.replace("_", " ")} stream`);
 const rowName = (row) => `${row.of ?? ""}stage ${row.stage}: ${laneName(row.lane)}`;
 
 /** The rows of the overview as [{stage, lane, end, bars [{start, end, kind, microBatch, share}]}]. */
@@ -36,7 +35,8 @@ function gaps(bars, place, end, least) {
   const found = [];
   let at = 0;
   for (const { start, end: next } of [...bars, { start: end, end }]) {
-    if (start - at > least) found.push({ row: place, start: at, end: start, kind: "waiting", share: 1, heading: timelineTerms.waiting, lines: () => [] });
+    if (start - at > least)
+      found.push({ row: place, start: at, end: start, kind: "waiting", share: 1, heading: timelineTerms.waiting, lines: () => [] });
     at = Math.max(at, next);
   }
   return found;
@@ -123,7 +123,12 @@ function shown(rows, timeline, label) {
       "Each row is one stream or link of a pipeline stage. Numbers are micro-batches. A bar of computation is filled as high as it computes; hatched time waits. A paler bar of messages is busy for less of its length. Zoom: slider, Ctrl and wheel, two fingers, or the keys + − 0 and the arrows. Click a bar to pin it, another with Shift to measure between the two; the keys n and p go to the next and the one before, Escape unpins.",
     figures: {
       caption: "How long each row is busy",
-      columns: [{ name: "Stage", number: true }, { name: "Stream or link" }, { name: "Busy", number: true }, { name: "Share of the step", number: true }],
+      columns: [
+        { name: "Stage", number: true },
+        { name: "Stream or link" },
+        { name: "Busy", number: true },
+        { name: "Share of the step", number: true },
+      ],
       rows: rows.map((row) => {
         const busy = row.bars.reduce((sum, bar) => sum + bar.share * (bar.end - bar.start), 0);
         return [row.stage, laneName(row.lane), time(busy), percent(busy / timeline.step_time_s)];
@@ -144,7 +149,12 @@ export function overview(timeline, pinned) {
     { value: "all", name: "everything" },
   ];
   const draw = (value) => {
-    if (value === "both") return shown(both.filter((row) => row.lane === "compute"), timeline, "Timelines of one step of A and of this plan");
+    if (value === "both")
+      return shown(
+        both.filter((row) => row.lane === "compute"),
+        timeline,
+        "Timelines of one step of A and of this plan",
+      );
     const chosen = rows.filter((row) => value === "all" || (value === "compute" ? row.lane === "compute" : String(row.stage) === value));
     return shown(chosen, timeline, "Timeline of one step");
   };
@@ -195,7 +205,14 @@ export function detail(timeline) {
     }
     const all = to - from;
     const waiting = chosen.flatMap((row, place) =>
-      row.lane === "compute" ? gaps(bars.filter((bar) => bar.row === place), place, all, 2 * unit) : [],
+      row.lane === "compute"
+        ? gaps(
+            bars.filter((bar) => bar.row === place),
+            place,
+            all,
+            2 * unit,
+          )
+        : [],
     );
     const sorted = [...sums].sort((a, b) => b[1] - a[1]);
     return gantt({
@@ -211,10 +228,17 @@ export function detail(timeline) {
         { name: "The end of the backward", start: 88, end: 100 },
         { name: "Both passes", start: 0, end: 100 },
       ],
-      caption: "Point at a bar for its name, layer and message; click to pin it, another with Shift to measure between the two. Hatched time in the row of computation waits. Drag the slider to the rest of the two passes.",
+      caption:
+        "Point at a bar for its name, layer and message; click to pin it, another with Shift to measure between the two. Hatched time in the row of computation waits. Drag the slider to the rest of the two passes.",
       figures: {
         caption: "Seconds of each operator in what is shown",
-        columns: [{ name: "Operator" }, { name: "Operation" }, { name: "Phase" }, { name: "Time", number: true }, { name: "Share of what is shown", number: true }],
+        columns: [
+          { name: "Operator" },
+          { name: "Operation" },
+          { name: "Phase" },
+          { name: "Time", number: true },
+          { name: "Share of what is shown", number: true },
+        ],
         rows: sorted.map(([name, seconds]) => {
           const [operator, operation, phase] = names[name].split("|");
           return [operator, words(operation).toLowerCase(), words(phase).toLowerCase(), time(seconds), percent(seconds / all)];

@@ -8,7 +8,15 @@ const kDecades = 4; // what is smaller has the palest colour
 const kLabels = 16;
 const kMarked = 2; // diagonals of a scheme that have its name
 
-const kSchemes = { tensor: "tensor", context: "context", expert: "expert", pipeline: "pipeline", data: "data", control: "control", none: "other" };
+const kSchemes = {
+  tensor: "tensor",
+  context: "context",
+  expert: "expert",
+  pipeline: "pipeline",
+  data: "data",
+  control: "control",
+  none: "other",
+};
 
 /** The names of the sides of the matrix: GPUs, nodes or runs of nodes. */
 function sideNames({ ranks, ranks_each: each, devices_per_node: node }) {
@@ -24,7 +32,10 @@ function distances({ cells }) {
   return [...sums].sort((a, b) => b[1] - a[1]);
 }
 
-const apart = (distance, unit) => (distance === 0 ? `inside a ${unit}` : `${Math.abs(distance)} ${unit}${Math.abs(distance) === 1 ? "" : "s"} ${distance > 0 ? "on" : "back"}`);
+const apart = (distance, unit) =>
+  distance === 0
+    ? `inside a ${unit}`
+    : `${Math.abs(distance)} ${unit}${Math.abs(distance) === 1 ? "" : "s"} ${distance > 0 ? "on" : "back"}`;
 
 /** The diagonals of the schemes by name: [{place: [receiver, sender], name}], one mark for those that share a diagonal. */
 function marks(schemes) {
@@ -41,7 +52,9 @@ function scale(cells, colours, narrow) {
   const sizes = cells.map((cell) => Math.log10(cell[2]));
   const most = sizes.length > 0 ? Math.max(...sizes) : 1;
   const least = Math.max(most - kDecades, Math.min(...sizes, most - 1));
-  const place = narrow ? { orient: "horizontal", left: "center", bottom: 0, itemHeight: 120 } : { orient: "vertical", right: 0, top: "middle", itemHeight: 180 };
+  const place = narrow
+    ? { orient: "horizontal", left: "center", bottom: 0, itemHeight: 120 }
+    : { orient: "vertical", right: 0, top: "middle", itemHeight: 180 };
   return {
     min: least,
     max: most,
@@ -59,19 +72,31 @@ function scale(cells, colours, narrow) {
 function matrix(traffic, shown, schemes) {
   const names = sideNames(traffic);
   const every = Math.ceil(names.length / kLabels) - 1;
-  const nodes = { show: traffic.ranks_each === 1, interval: (side) => side % traffic.devices_per_node === 0 };
+  const side = {
+    type: "category",
+    data: names,
+    axisTick: { show: false },
+    splitLine: { show: traffic.ranks_each === 1, interval: (place) => place % traffic.devices_per_node === 0 },
+    axisLabel: { interval: every, hideOverlap: true },
+  };
   const partOf = (from, to) =>
-    schemes.flatMap(({ scheme, cells }) => cells.filter((cell) => cell[0] === from && cell[1] === to).map((cell) => [`${kSchemes[scheme]}-parallel`, bytes(cell[2])]));
+    schemes.flatMap(({ scheme, cells }) =>
+      cells.filter((cell) => cell[0] === from && cell[1] === to).map((cell) => [`${kSchemes[scheme]}-parallel`, bytes(cell[2])]),
+    );
   return ({ colours, narrow }) => ({
     grid: { top: 26, left: 22, right: narrow ? 10 : 120, bottom: narrow ? 106 : 50, containLabel: true },
-    xAxis: axis(colours, { type: "category", data: names, name: "receiver", nameGap: 30, axisTick: { show: false }, splitLine: nodes, axisLabel: { interval: every, hideOverlap: true } }),
-    yAxis: axis(colours, { type: "category", inverse: true, data: names, name: narrow ? "" : "sender", nameGap: 62, axisTick: { show: false }, splitLine: nodes, axisLabel: { interval: every, hideOverlap: true } }),
+    xAxis: axis(colours, { ...side, name: "receiver", nameGap: 30 }),
+    yAxis: axis(colours, { ...side, inverse: true, name: narrow ? "" : "sender", nameGap: 62 }),
     visualMap: scale(shown.cells, colours, narrow),
     tooltip: {
       formatter: ({ seriesIndex, dataIndex }) => {
         if (seriesIndex > 0) return "";
         const [from, to, size] = shown.cells[dataIndex];
-        return hint(from === to ? `inside ${names[from]}` : `${names[from]} to ${names[to]}`, [["In one step", bytes(size)], ["Share of all bytes sent", percent(size / traffic.total_bytes)], ...partOf(from, to)]);
+        return hint(from === to ? `inside ${names[from]}` : `${names[from]} to ${names[to]}`, [
+          ["In one step", bytes(size)],
+          ["Share of all bytes sent", percent(size / traffic.total_bytes)],
+          ...partOf(from, to),
+        ]);
       },
     },
     series: [
@@ -82,7 +107,15 @@ function matrix(traffic, shown, schemes) {
         symbolSize: 5,
         color: colours.bad,
         data: marks(schemes),
-        label: { show: true, position: "top", formatter: ({ name }) => name, color: colours.ink, backgroundColor: colours.paper, padding: [1, 3], fontSize: 11 },
+        label: {
+          show: true,
+          position: "top",
+          formatter: ({ name }) => name,
+          color: colours.ink,
+          backgroundColor: colours.paper,
+          padding: [1, 3],
+          fontSize: 11,
+        },
         labelLayout: { moveOverlap: "shiftX" },
       },
     ],
@@ -95,7 +128,12 @@ function diagonals(traffic) {
   const unit = traffic.ranks_each === 1 ? "GPU" : nodes === 1 ? "node" : `run of ${nodes} nodes`;
   return {
     caption: "Diagonals of the matrix: how far apart sender and receiver are",
-    columns: [{ name: "Messages" }, { name: "Bytes in one step", number: true }, { name: "Share", number: true }, { name: "Receiver from sender" }],
+    columns: [
+      { name: "Messages" },
+      { name: "Bytes in one step", number: true },
+      { name: "Share", number: true },
+      { name: "Distance from sender to receiver" },
+    ],
     rows: traffic.schemes.map((one) => [
       `${kSchemes[one.scheme]}-parallel`,
       bytes(one.total_bytes),
@@ -113,7 +151,10 @@ export function trafficMatrix(traffic) {
   const names = sideNames(traffic);
   const choices = [
     { value: "all", name: `all messages (${bytes(traffic.total_bytes)})` },
-    ...traffic.schemes.map((one) => ({ value: one.scheme, name: `${kSchemes[one.scheme]}-parallel messages alone (${bytes(one.total_bytes)})` })),
+    ...traffic.schemes.map((one) => ({
+      value: one.scheme,
+      name: `${kSchemes[one.scheme]}-parallel messages alone (${bytes(one.total_bytes)})`,
+    })),
   ];
   const draw = (value) => {
     const schemes = value === "all" ? traffic.schemes : traffic.schemes.filter(({ scheme }) => scheme === value);
@@ -123,7 +164,8 @@ export function trafficMatrix(traffic) {
       label: "Traffic matrix of one step",
       option: matrix(traffic, shown, schemes),
       height: (width, narrow) => Math.min(narrow ? width + 96 : 560, 640),
-      caption: "Bytes from each sender (row) to each receiver (column) in one step, on a logarithmic scale. Lines part the nodes; names stand at the diagonals with the most bytes of each kind of parallelism.",
+      caption:
+        "Bytes from each sender (row) to each receiver (column) in one step, on a logarithmic scale. Lines part the nodes; names stand at the diagonals with the most bytes of each kind of parallelism.",
       figures: {
         caption: largest.length < shown.cells.length ? `The largest ${kMostRows} of ${shown.cells.length} pairs` : "All pairs",
         columns: [{ name: "Sender" }, { name: "Receiver" }, { name: "Bytes in one step", number: true }],

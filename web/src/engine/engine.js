@@ -1,25 +1,20 @@
 // The planner in a worker, so that the page stays alive while it thinks.
+import { unlzma } from "./lzma.js";
 import { planner } from "./planner.js";
 
-/** The module behind a stream of gzip. */
-async function compiled(stream) {
-  return WebAssembly.compile(await new Response(stream.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
-}
+const kMagic = 0x6d736100; // "\0asm"
 
-/** The module that is packed into the page: gzip, in base64. */
-export async function unpacked(packed) {
-  const letters = atob(packed);
-  const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
-  return compiled(new Blob([bytes]).stream());
-}
+/** The module that is packed into bytes, or that they are: a host may have unpacked it on the way. */
+const compiled = (bytes) => WebAssembly.compile(new DataView(bytes.buffer).getUint32(0, true) === kMagic ? bytes : unlzma(bytes));
 
-/** The module in a file beside the page, in gzip's format; a host may have unpacked it on the way. */
+/** The module that is packed into the page, in base64. */
+export const unpacked = (packed) => compiled(Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0)));
+
+/** The module in a file beside the page. */
 export async function fetched(name) {
   const answer = await fetch(name);
   if (!answer.ok) throw new Error(`${name} cannot be fetched (${answer.status})`);
-  const bytes = await answer.arrayBuffer();
-  const [first, second] = new Uint8Array(bytes, 0, 2);
-  return first === 0x1f && second === 0x8b ? compiled(new Blob([bytes]).stream()) : WebAssembly.compile(bytes);
+  return compiled(new Uint8Array(await answer.arrayBuffer()));
 }
 
 // A planner that failed where nothing should fail is made anew.
@@ -47,7 +42,11 @@ export class Engine {
     this.module = module;
   }
 
-  /** The answer to a question; `tell` hears how far a search is. */
+  /**
+   * The answer to a question; `tell` hears how far a search is.
+   * @param {object} question
+   * @param {(progress: any) => void} tell
+   */
   ask(question, tell = () => {}) {
     if (!this.worker) this.start();
     return new Promise((answered) => {

@@ -39,7 +39,8 @@ function typed(name, attributes, changed, empty = false) {
 }
 
 /** A number that is typed: `show(number)`. */
-export const number = (name, changed) => typed(name, { type: "number", min: "0", step: "any", inputmode: "decimal" }, (value) => changed(Number(value)));
+export const number = (name, changed) =>
+  typed(name, { type: "number", min: "0", step: "any", inputmode: "decimal" }, (value) => changed(Number(value)));
 
 /** A release, of which 0.10 is not 0.1: `show(text)`; it may be empty. */
 export const release = (name, changed, attributes) => typed(name, { type: "text", spellcheck: "false", ...attributes }, changed, true);
@@ -59,7 +60,12 @@ export function text(name, changed, { empty = false, ...attributes } = {}) {
       return value;
     }
   };
-  const field = typed(name, { type: "text", spellcheck: "false", ...attributes }, (value) => changed(value === "" ? undefined : read(value)), empty);
+  const field = typed(
+    name,
+    { type: "text", spellcheck: "false", ...attributes },
+    (value) => changed(value === "" ? undefined : read(value)),
+    empty,
+  );
   const flat = (value) => Array.isArray(value) && value.every((each) => typeof each === "number");
   return {
     part: field.part,
@@ -110,10 +116,16 @@ export function several(name, options, changed) {
     const box = flag(word, () => changed(boxes.filter((each) => each.input.checked).map((each) => each.value)));
     const input = box.part.querySelector("input");
     input.setAttribute("aria-label", `${name}: ${word}`);
+    input.dataset.value = value; // as plan files call it
     return { value, input, ...box };
   });
   return {
-    part: element("div", { class: "several", role: "group", "aria-label": name }, element("span", { class: "several-name" }, name), boxes.map(({ part }) => part)),
+    part: element(
+      "div",
+      { class: "several", role: "group", "aria-label": name },
+      element("span", { class: "several-name" }, name),
+      boxes.map(({ part }) => part),
+    ),
     show: (values) => boxes.forEach((box) => box.show(values.includes(box.value))),
   };
 }

@@ -11,7 +11,8 @@ function download({ name, text }) {
   URL.revokeObjectURL(link.href);
 }
 
-const figures = ({ step_time_s: step, peak_memory_bytes: peak, fits }) => `A step takes ${time(step)} as the file starts it; the fullest GPU holds ${bytes(peak)}, which ${fits ? "fits" : "DOES NOT FIT"}.`;
+const figures = ({ step_time_s: step, peak_memory_bytes: peak, fits }) =>
+  `A step takes ${time(step)} as the file starts it; the fullest GPU holds ${bytes(peak)}, which ${fits ? "fits" : "DOES NOT FIT"}.`;
 
 /** A line for each framework: whether its files start the plan, else why not and what would run. */
 function frameworks({ launches }, take) {
@@ -22,7 +23,13 @@ function frameworks({ launches }, take) {
     nearest ? button(`Take ${nearest.changes}`, () => take(nearest.plan)) : "",
     step === undefined ? "" : time(step),
   ];
-  const columns = [{ name: "Files of" }, { name: "Start this plan" }, { name: "Why not" }, { name: "Nearest plan that runs there" }, { name: "Its step", number: true }];
+  const columns = [
+    { name: "Files of" },
+    { name: "Start this plan" },
+    { name: "Why not" },
+    { name: "Nearest plan that runs there" },
+    { name: "Its step", number: true },
+  ];
   return table({ caption: "Which frameworks start this plan", columns, rows: launches.map(row) });
 }
 
@@ -34,15 +41,28 @@ export function launchFiles({ targets }, { ask, plan, want }) {
   const told = element("div", { role: "status" });
   const asked = (question) => ask({ text: JSON.stringify(plan()), name: "the plan", ...question });
   let to = targets[0].to;
-  const pick = choice("For", targets.map((target) => ({ value: target.to, name: `${target.to}: ${target.about}` })), (value) => (to = value));
+  const pick = choice(
+    "For",
+    targets.map((target) => ({ value: target.to, name: `${target.to}: ${target.about}` })),
+    (value) => (to = value),
+  );
   const take = (other) => want({ plan: other });
   const written = (answer) => {
     download(answer.file);
     const text = element("details", {}, element("summary", {}, answer.file.name), element("pre", { tabindex: "0" }, answer.file.text));
-    told.replaceChildren(paragraph(`${answer.file.name} is written. ${figures(answer)}`, answer.fits ? undefined : "bad"), list(answer.notes), text);
+    told.replaceChildren(
+      paragraph(`${answer.file.name} is written. ${figures(answer)}`, answer.fits ? undefined : "bad"),
+      list(answer.notes),
+      text,
+    );
   };
   const refused = ({ refused: why, nearest }) => {
-    const ways = nearest ? [button(`Take ${nearest.changes || "the plan as it is written there"}`, () => take(nearest.plan)), button("Download the nearest plan", () => write(true))] : [];
+    const ways = nearest
+      ? [
+          button(`Take ${nearest.changes || "the plan as it is written there"}`, () => take(nearest.plan)),
+          button("Download the nearest plan", () => write(true)),
+        ]
+      : [];
     told.replaceChildren(paragraph(`${to} does not run this plan: ${why}.`, "bad"), element("div", { class: "controls" }, ways));
   };
   const write = async (nearest = false) => {
@@ -56,6 +76,12 @@ export function launchFiles({ targets }, { ask, plan, want }) {
     const answer = await asked({ ask: "launches" });
     told.replaceChildren(answer.error === undefined ? frameworks(answer, take) : paragraph(answer.error, "bad"));
   };
-  const controls = element("div", { class: "controls" }, pick, button("Download", () => write()), button("Which frameworks start this plan", compare));
-  return { part: section("Launch file", "Start it", controls, told), show: () => told.replaceChildren() };
+  const controls = element(
+    "div",
+    { class: "controls" },
+    pick,
+    button("Download", () => write()),
+    button("Which frameworks start this plan", compare),
+  );
+  return { part: section("Launch file", "Write the launch file", controls, told), show: () => told.replaceChildren() };
 }

@@ -14,7 +14,7 @@ const kDimensions = [
   ["ffn", "Feed-forward width"],
   ["vocab", "Vocabulary"],
   ["experts.count", "Experts"],
-  ["experts.top_k", "Experts of a token"],
+  ["experts.top_k", "Experts per token"],
   ["experts.ffn", "Width of an expert"],
 ];
 
@@ -31,7 +31,12 @@ function labelled(field, name, input) {
   const id = `own-${field.replaceAll(".", "-")}`;
   input.id = id;
   const error = element("p", { class: "bad field-error", id: `${id}-error`, hidden: "" });
-  const part = element("div", { class: "own-field" }, element("label", { class: "control", for: id }, element("span", {}, name), input), error);
+  const part = element(
+    "div",
+    { class: "own-field" },
+    element("label", { class: "control", for: id }, element("span", {}, name), input),
+    error,
+  );
   const tell = (message) => {
     error.textContent = message ?? "";
     error.hidden = message === undefined;
@@ -46,7 +51,8 @@ function labelled(field, name, input) {
   return { field, part, input, tell };
 }
 
-const number = (field, name, hint = "") => labelled(field, name, element("input", { type: "number", min: "0", step: "any", inputmode: "decimal", placeholder: hint }));
+const number = (field, name, hint = "") =>
+  labelled(field, name, element("input", { type: "number", min: "0", step: "any", inputmode: "decimal", placeholder: hint }));
 const text = (field, name, hint = "") => labelled(field, name, element("input", { type: "text", spellcheck: "false", placeholder: hint }));
 const select = (field, name, options) =>
   labelled(
@@ -65,17 +71,28 @@ const folded = (name, parts) => element("details", {}, element("summary", {}, na
 const profileName = ({ name, device, devices_per_node: devices }) => `${name}: ${devices} of ${device} a node`;
 
 function modelFields(models) {
-  const pick = select("model", "Model", [{ value: "", name: "as the files or the fields say" }, ...models.map((name) => ({ value: name, name }))]);
-  const name = text("model.name", "Name of the model", "of a file or of the fields below");
+  const pick = select("model", "Model", [
+    { value: "", name: "from the files or the fields below" },
+    ...models.map((name) => ({ value: name, name })),
+  ]);
+  const name = text("model.name", "Name of the model", "for a model of your own");
   const sizes = kDimensions.map(([key, word]) => number(`model.${key}`, word));
   return {
     fields: [pick, name, ...sizes],
-    parts: [pick.part, name.part, folded("Own dimensions", sizes.map(({ part }) => part))],
+    parts: [
+      pick.part,
+      name.part,
+      folded(
+        "Dimensions of your own model",
+        sizes.map(({ part }) => part),
+      ),
+    ],
     write: (given) => {
       const own = {};
       kDimensions.forEach(([key], i) => sizes[i].input.value !== "" && setAt(own, key, Number(sizes[i].input.value)));
       const called = name.input.value.trim();
-      if (Object.keys(own).length > 0) given.model = { ...(pick.input.value && { base: pick.input.value }), ...own, ...(called && { name: called }) };
+      if (Object.keys(own).length > 0)
+        given.model = { ...(pick.input.value && { base: pick.input.value }), ...own, ...(called && { name: called }) };
       else if (pick.input.value) given.model = pick.input.value;
       else if (called) given.name = called;
     },
@@ -86,9 +103,16 @@ function modelFields(models) {
 function hardwareFields() {
   /** @type {[any, (own: any, value: number, profile: any) => void][]} */
   const made = [
-    [number("cluster.device.memory", "Memory of a GPU, GiB"), (own, value, { device }) => (own.device = { name: `${device}, ${value} GiB`, memory: value * kGiB })],
+    [
+      number("cluster.device.memory", "Memory of a GPU, GiB"),
+      (own, value, { device }) => (own.device = { name: `${device}, ${value} GiB`, memory: value * kGiB }),
+    ],
     [number("cluster.devices_per_node", "GPUs of a node"), (own, value) => (own.devices_per_node = value)],
-    [number("cluster.levels", "Links inside a node, GB/s"), (own, value, profile) => (own.levels = [{ name: "nvlink", size: own.devices_per_node ?? profile.devices_per_node, bandwidth: value * kGigabyte }])],
+    [
+      number("cluster.levels", "Links inside a node, GB/s"),
+      (own, value, profile) =>
+        (own.levels = [{ name: "nvlink", size: own.devices_per_node ?? profile.devices_per_node, bandwidth: value * kGigabyte }]),
+    ],
     [number("cluster.nics_per_node", "NICs of a node"), (own, value) => (own.nics_per_node = value)],
     [number("cluster.nic", "A NIC, GB/s"), (own, value) => (own.nic = value * kGigabyte)],
   ];
@@ -114,14 +138,25 @@ function hardwareFields() {
 }
 
 function clusterFields(profiles) {
-  const pick = select("cluster", "Cluster", profiles.map((profile) => ({ value: profile.name, name: profileName(profile) })));
-  const devices = number("cluster.devices", "GPUs", "as the files say");
+  const pick = select(
+    "cluster",
+    "Cluster",
+    profiles.map((profile) => ({ value: profile.name, name: profileName(profile) })),
+  );
+  const devices = number("cluster.devices", "GPUs", "from the files");
   const hardware = hardwareFields();
   const profile = () => profiles.find(({ name }) => name === pick.input.value);
   pick.input.addEventListener("change", () => hardware.hint(profile()));
   return {
     fields: [pick, devices, ...hardware.fields],
-    parts: [pick.part, devices.part, folded("Own hardware", hardware.fields.map(({ part }) => part))],
+    parts: [
+      pick.part,
+      devices.part,
+      folded(
+        "Hardware unlike the profile",
+        hardware.fields.map(({ part }) => part),
+      ),
+    ],
     choose: (name) => {
       if (profiles.some((one) => one.name === name)) pick.input.value = name;
       hardware.hint(profile());
@@ -135,11 +170,15 @@ function clusterFields(profiles) {
 }
 
 function batchFields() {
-  const sequences = number("batch.sequences", "Sequences of a step", "as the files say");
+  const sequences = number("batch.sequences", "Sequences in a batch", "from the files");
   const length = text("batch.length", "Tokens of a sequence", "8192 or 8k");
   const median = number("batch.lengths", "Median tokens of a document");
-  const sigma = number("batch.lengths.lognormal.sigma", "Spread of their logarithm", "0.9");
-  const packing = select("batch.packing", "Packing", kPackings.map((name) => ({ value: name, name })));
+  const sigma = number("batch.lengths.lognormal.sigma", "Spread (sigma of the log-normal)", "0.9");
+  const packing = select(
+    "batch.packing",
+    "Packing",
+    kPackings.map((name) => ({ value: name, name })),
+  );
   return {
     fields: [sequences, length, median, sigma, packing],
     parts: [sequences.part, length.part, folded("Documents of unequal lengths", [median.part, sigma.part, packing.part])],
@@ -158,7 +197,14 @@ function batchFields() {
 }
 
 /** Words of the readers for what a person gives beside files, and the fields where that is given. */
-const kOptions = { model: "model", cluster: "cluster", batch: "batch.sequences", nodes: "cluster.devices", gpus: "cluster.devices", set: "settings" };
+const kOptions = {
+  model: "model",
+  cluster: "cluster",
+  batch: "batch.sequences",
+  nodes: "cluster.devices",
+  gpus: "cluster.devices",
+  set: "settings",
+};
 
 /** The field that a failure is about: by its place, else by the option that its message names. */
 function fieldOf(fields, { error, place }) {
@@ -182,7 +228,7 @@ function sentence({ error, place }) {
  * returns false where it is about none; without a failure it takes the last one away.
  */
 export function ownFields({ models, profiles }) {
-  const settings = text("settings", "Values that scripts leave open", "NAME=VALUE, apart by blanks");
+  const settings = text("settings", "Variables of the scripts", "NAME=VALUE NAME=VALUE");
   const groups = { Model: modelFields(models), Cluster: clusterFields(profiles), Batch: batchFields() };
   const fields = [...Object.values(groups).flatMap((group) => group.fields), settings];
   const parts = Object.entries(groups).map(([name, group]) => element("fieldset", {}, element("legend", {}, name), group.parts));

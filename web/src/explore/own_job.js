@@ -1,5 +1,6 @@
 // A job of one's own: files that are dropped, opened or pasted, or forms; what the planner makes of them.
 import { element, list, paragraph, table } from "../dom.js";
+import { checkButton } from "./checked.js";
 import { button } from "./controls.js";
 import { ownFields } from "./own_fields.js";
 
@@ -17,9 +18,36 @@ function nameOfText(text) {
 const place = ({ file, line }) => (file ? `${file}${line ? `:${line}` : ""}` : "");
 
 const kLists = [
-  ["read", "Read", [["Setting", "name"], ["Value", "value"], ["Where", place], ["Sets", "field"]]],
-  ["assumed", "Assumed", [["Field", "field"], ["Value", "value"], ["Why", "why"]]],
-  ["not_read", "Not read", [["Setting", "name"], ["Value", "value"], ["Where", place], ["Changes the step", "matters"], ["Leaves out", "why"]]],
+  [
+    "read",
+    "Read",
+    [
+      ["Setting", "name"],
+      ["Value", "value"],
+      ["Where", place],
+      ["Sets", "field"],
+    ],
+  ],
+  [
+    "assumed",
+    "Assumed",
+    [
+      ["Field", "field"],
+      ["Value", "value"],
+      ["Why", "why"],
+    ],
+  ],
+  [
+    "not_read",
+    "Not read",
+    [
+      ["Setting", "name"],
+      ["Value", "value"],
+      ["Where", place],
+      ["Changes the step", "matters"],
+      ["Leaves out", "why"],
+    ],
+  ],
 ];
 
 /**
@@ -31,15 +59,30 @@ function folded(answer, [key, name, columns]) {
   const rows = answer[key];
   if (rows.length === 0) return undefined;
   const cell = (row, from) => String((typeof from === "function" ? from(row) : row[from]) ?? "");
-  const shown = table({ caption: name, columns: columns.map(([word]) => ({ name: word })), rows: rows.map((row) => columns.map(([, from]) => cell(row, from))) });
+  const shown = table({
+    caption: name,
+    columns: columns.map(([word]) => ({ name: word })),
+    rows: rows.map((row) => columns.map(([, from]) => cell(row, from))),
+  });
   return element("details", { class: "own-list" }, element("summary", {}, `${name}: ${rows.length}`), shown);
 }
 
 /** The facts of a model: [name, value]. */
 function facts({ name, parameters, layers, hidden, heads, kv_heads: keys, ffn, vocabulary, experts }) {
-  const rows = [["Parameters", parameters.toLocaleString("en-US")], ["Layers", layers], ["Hidden size", hidden], ["Heads, of keys", `${heads}, ${keys}`], ["Feed-forward width", ffn], ["Vocabulary", vocabulary]];
-  if (experts) rows.push(["Experts, of a token", `${experts.count}, ${experts.top_k}`]);
-  const shown = table({ caption: `The model ${name}`, columns: [{ name: "Of the model" }, { name: "Value", number: true }], rows: rows.map(([word, value]) => [word, String(value ?? "")]) });
+  const rows = [
+    ["Parameters", parameters.toLocaleString("en-US")],
+    ["Layers", layers],
+    ["Hidden size", hidden],
+    ["Attention heads, key-value heads", `${heads}, ${keys}`],
+    ["Feed-forward width", ffn],
+    ["Vocabulary", vocabulary],
+  ];
+  if (experts) rows.push(["Experts, used per token", `${experts.count}, ${experts.top_k}`]);
+  const shown = table({
+    caption: `The model ${name}`,
+    columns: [{ name: "Property" }, { name: "Value", number: true }],
+    rows: rows.map(([word, value]) => [word, String(value ?? "")]),
+  });
   return element("details", { class: "own-list" }, element("summary", {}, "The model as it was read"), shown);
 }
 
@@ -49,7 +92,13 @@ const readAll = (files) => Promise.all([...files].map(async (file) => ({ name: f
 function intake(changed) {
   const file = element("input", { type: "file", multiple: "", "aria-label": "Your files", class: "own-files" });
   const pasted = element("textarea", { rows: "3", spellcheck: "false", "aria-label": "Paste a file", placeholder: "or paste one here" });
-  const part = element("div", { class: "own-drop" }, paragraph("Drop or open a config.json, a launch script, YAML, TOML, a job or a plan. Nothing leaves the browser."), file, pasted);
+  const part = element(
+    "div",
+    { class: "own-drop" },
+    paragraph("Drop or open a config.json, a launch script, YAML, TOML, a job or a plan. Nothing leaves the browser."),
+    file,
+    pasted,
+  );
   let files = [];
   const bring = async (given) => {
     files = await readAll(given);
@@ -68,9 +117,9 @@ function intake(changed) {
 
 /**
  * The panel "Your own job". `ask(question)` asks the planner, `beside()` is the job in sight, and
- * `want(wish)` shows a plan or a job. `part`; `show(plan)` follows the plan in sight.
+ * `want(wish)` shows a plan or a job; a search takes the planner's `module`. `part`; `show(plan)` follows the plan in sight.
  */
-export function ownJob(choices, { ask, beside, want }) {
+export function ownJob(choices, { ask, module, beside, want }) {
   const said = element("div", { role: "status" });
   const failed = element("p", { class: "bad", role: "alert", hidden: "" });
   const fields = ownFields(choices);
@@ -83,20 +132,41 @@ export function ownJob(choices, { ask, beside, want }) {
   };
   const show = (answer) => {
     said.replaceChildren(
-      ...[paragraph(`${answer.about}.`), answer.refused && paragraph(`It does not start: ${answer.refused}.`, "bad"), answer.notes.length > 0 && list(answer.notes), ...kLists.map((one) => folded(answer, one)), facts(answer.model)].filter(Boolean),
+      ...[
+        paragraph(`${answer.about}.`),
+        answer.refused && paragraph(`It does not start: ${answer.refused}.`, "bad"),
+        answer.notes.length > 0 && list(answer.notes),
+        ...kLists.map((one) => folded(answer, one)),
+        facts(answer.model),
+      ].filter(Boolean),
     );
   };
   const read = async () => {
     const files = source.files();
+    check.button.disabled = files.length === 0;
+    check.clear();
     const answer = await ask({ ask: "import", files, given: fields.given(), beside: beside() });
     if (answer.error !== undefined) return tell(answer);
     tell();
     show(answer);
     return want({ plan: answer.plan ?? answer.job, name: files[0]?.name ?? "your job" });
   };
+  const question = () => ({ files: source.files(), given: fields.given(), beside: beside() });
+  const check = checkButton("these files", { module, question, want });
+  check.button.disabled = true; // there are none yet
   const use = button("Plan this job", read);
   fields.part.addEventListener("change", () => source.files().length > 0 && read());
-  const part = element("details", { class: "group own-job" }, element("summary", {}, "Your own job"), source.part, fields.part, use, failed, said);
+  const part = element(
+    "details",
+    { class: "group own-job" },
+    element("summary", {}, "Your own job"),
+    source.part,
+    fields.part,
+    element("div", { class: "controls" }, use, check.button),
+    failed,
+    said,
+    check.told,
+  );
   return {
     part,
     show: ({ job }) => {

@@ -1,13 +1,13 @@
 // The panel of the explorer: a control for each choice that the planner tells of, with its place in plan files.
 import { element } from "../dom.js";
 import { flag, number, release, several, size, text, words } from "./controls.js";
-import { explanationOf, groupOf, isBasic, kGroups, kJob, nameOf, wordOf } from "./labels.js";
+import { explanationOf, groupOf, isBasic, kGroups, kJob, nameOf, partName, wordOf } from "./labels.js";
 import { Refusals } from "./refusals.js";
 import { recompute } from "./recompute.js";
 
 const named = (list) => list.map((value) => ({ value, name: value }));
-const explained = (list, place) => list.map((word) => ({ value: word.name, name: wordOf(word, place), text: explanationOf(word) }));
-const short = (list) => list.map(({ name }) => ({ value: name, name: name.replaceAll("_", " ") }));
+const explained = (list, place) => list.map((word) => ({ value: word.name, name: wordOf(word, place), text: explanationOf(word, place) }));
+const short = (list) => list.map(({ name }) => ({ value: name, name: partName(name) }));
 
 /** What a model, a cluster or a framework is called that stands in the plan or is known by its name. */
 const knownBy = (what) => (typeof what === "string" ? what : (what.profile ?? `${what.name ?? "its own"} (in the plan)`));
@@ -37,7 +37,8 @@ const takeDevices = (plan, devices) => {
 const below = (plan, keys) => keys.reduce((part, key) => part?.[key], plan);
 const valueAt = (plan, place) => below(plan, place.split("."));
 /** A control's value: of what a file may leave out that which is meant then. */
-const valueOf = (plan, { place, unsaid }) => valueAt(plan, place) ?? unsaid ?? (place === kFramework || place.startsWith(kRun) ? "" : undefined);
+const valueOf = (plan, { place, unsaid }) =>
+  valueAt(plan, place) ?? unsaid ?? (place === kFramework || place.startsWith(kRun) ? "" : undefined);
 const takeFramework = (job, name) => {
   job.framework = name;
   if (name === "") delete job.framework;
@@ -71,6 +72,7 @@ const kFollowing = {
   },
 };
 const kFramework = "job.framework";
+const kVersion = "job.framework.version";
 const kRelease = "Release of the framework";
 const kRun = "job.run.";
 const kSettles = ["parallel", "schedule", "sharding"];
@@ -88,10 +90,15 @@ const kMakers = {
   flag: (name, control, changed) => flag(name, changed),
   words: (name, control, changed) => {
     const made = words(name, changed);
-    return { part: made.part, show: (value) => made.show(typeof value === "object" ? frameworkOf(value) : value, explained(control.words, control.place)) };
+    return {
+      part: made.part,
+      show: (value) => made.show(typeof value === "object" ? frameworkOf(value) : value, explained(control.words, control.place)),
+    };
   },
   flags: (name, control, changed) => {
-    const made = several(name, short(control.words), (list) => changed(Object.fromEntries(control.words.map((word) => [word.name, list.includes(word.name)]))));
+    const made = several(name, short(control.words), (list) =>
+      changed(Object.fromEntries(control.words.map((word) => [word.name, list.includes(word.name)]))),
+    );
     return { part: made.part, show: (value) => made.show(Object.keys(value).filter((word) => value[word])) };
   },
   several: (name, control, changed) => several(name, short(control.words), changed),
@@ -101,7 +108,7 @@ const kMakers = {
     return { part: made.part, show: (value) => made.show(value === true ? ["step"] : value || []) };
   },
   recompute: (name, control, changed) => {
-    const made = recompute(name, control, (word) => word.replaceAll("_", " "), changed);
+    const made = recompute(name, control, partName, changed);
     return { part: made.part, show: (value, plan) => made.show(value, plan.parallel.pipeline) };
   },
 };
@@ -113,7 +120,12 @@ const kMakers = {
 function group({ name, folded }, parts) {
   const level = parts.some((part) => part.dataset.level === "basic") ? "basic" : "all";
   if (!folded) return element("fieldset", { "data-level": level }, element("legend", {}, name), parts);
-  return element("details", { class: "group", "data-level": level }, element("summary", {}, name), element("div", { role: "group", "aria-label": name }, parts));
+  return element(
+    "details",
+    { class: "group", "data-level": level },
+    element("summary", {}, name),
+    element("div", { role: "group", "aria-label": name }, parts),
+  );
 }
 
 const kLevel = "stepwright.all-controls";
@@ -156,14 +168,33 @@ function releaseControl(changed) {
 
 /** What is trained on what: each control of it begins a plan (`chosen`) or changes it (`typed`), and has its place in plan files. */
 const workload = ({ models, clusters }, chosen, typed) => [
-  chosen("job.model", (job, value) => (job.model = value), (job) => knownBy(job.model), named(models)),
-  chosen("job.cluster", (job, value, { sizes }) => (job.cluster = { profile: value, nodes: sizes.nodes }), (job) => knownBy(job.cluster), named(clusters)),
+  chosen(
+    "job.model",
+    (job, value) => (job.model = value),
+    (job) => knownBy(job.model),
+    named(models),
+  ),
+  chosen(
+    "job.cluster",
+    (job, value, { sizes }) => (job.cluster = { profile: value, nodes: sizes.nodes }),
+    (job) => knownBy(job.cluster),
+    named(clusters),
+  ),
   typed("job.cluster.nodes", takeNodes, ({ sizes }) => sizes.nodes),
   typed("job.cluster.devices_per_node", takeDevices, ({ sizes }) => sizes.devices_per_node),
-  typed("job.batch.sequences", (plan, value) => (plan.job.batch.sequences = value), ({ plan }) => plan.job.batch.sequences),
-  typed("job.batch.length", (plan, value) => (plan.job.batch.length = value), ({ plan }) => plan.job.batch.length),
+  typed(
+    "job.batch.sequences",
+    (plan, value) => (plan.job.batch.sequences = value),
+    ({ plan }) => plan.job.batch.sequences,
+  ),
+  typed(
+    "job.batch.length",
+    (plan, value) => (plan.job.batch.length = value),
+    ({ plan }) => plan.job.batch.length,
+  ),
 ];
 const kRare = ["job.cluster.devices_per_node"]; // of the workload, shown with all controls
+const ofWork = (place) => !kRare.includes(place);
 
 /** Sets a control to what a plan says; it is hidden where the plan has no such choice. */
 function showChoice({ part, show }, control, { plan, sizes }) {
@@ -198,11 +229,13 @@ export function panel(choices, { changed, begun }) {
     refusals.clear();
     for (const each of all) each.show(each.made);
   };
-  const change = (field, write, settle = false) => (value) => {
-    const plan = structuredClone(shown.plan);
-    write(plan, value);
-    changed(plan, { settle, field, gesture: kinds.get(field) === "size" ? gesture : undefined });
-  };
+  const change =
+    (field, write, settle = false) =>
+    (value) => {
+      const plan = structuredClone(shown.plan);
+      write(plan, value);
+      changed(plan, { settle, field, gesture: kinds.get(field) === "size" ? gesture : undefined });
+    };
   const begin = (field, write) => (value) => {
     const { kernels, ...job } = structuredClone(shown.plan.job);
     write(job, value, shown);
@@ -214,9 +247,10 @@ export function panel(choices, { changed, begun }) {
     refusals.add(place, made.part);
     return made.part;
   };
-  const ofWork = (place) => !kRare.includes(place);
-  const chosen = (place, write, read, options) => add(place, words(nameOf(place), begin(place, write)), (made) => made.show(read(shown.plan.job), options), ofWork(place));
-  const typed = (place, write, read) => add(place, number(nameOf(place), change(place, write, true)), (made) => made.show(read(shown)), ofWork(place));
+  const chosen = (place, write, read, options) =>
+    add(place, words(nameOf(place), begin(place, write)), (made) => made.show(read(shown.plan.job), options), ofWork(place));
+  const typed = (place, write, read) =>
+    add(place, number(nameOf(place), change(place, write, true)), (made) => made.show(read(shown)), ofWork(place));
   const setter = (control) => {
     const { place } = control;
     if (place === kFramework) return begin(place, takeFramework);
@@ -236,9 +270,11 @@ export function panel(choices, { changed, begun }) {
     return add(control.place, one, (maker) => showChoice(maker, control, shown));
   };
   const of = (name) => choices.controls.filter(({ place }) => groupOf(place) === name).map(made);
-  const own = "job.framework.version";
-  const released = add(own, releaseControl(begin(own, takeRelease)), (one) => one.show(shown.plan.job));
-  const part = form([group({ name: kJob }, [...workload(choices, chosen, typed), ...of(kJob), released]), ...kGroups.map((one) => group(one, of(one.name)))]);
+  const released = add(kVersion, releaseControl(begin(kVersion, takeRelease)), (one) => one.show(shown.plan.job));
+  const part = form([
+    group({ name: kJob }, [...workload(choices, chosen, typed), ...of(kJob), released]),
+    ...kGroups.map((one) => group(one, of(one.name))),
+  ]);
   part.addEventListener("change", () => (gesture += 1)); // a slider is let go
   return { part, show, refuse: (places, message) => refusals.mark(places, message) };
 }

@@ -54,7 +54,9 @@ export function recompute(name, control, label, changed) {
   const all = setting(name, control, label, (value) => changed(closed({ ...opened(value), stages: shown.stages })));
   const list = element("div", {});
   const setStages = (stages) => changed(closed({ ...shown, stages }));
-  const more = words("Another stage differs", (position) => setStages({ ...shown.stages, [position]: shown.kind === "none" ? "full" : "none" }));
+  const more = words("Recompute otherwise in stage", (position) =>
+    setStages({ ...shown.stages, [position]: shown.kind === "none" ? "full" : "none" }),
+  );
   const own = new Map();
   const stage = (position) => {
     const made = setting(`${name} of stage ${position}`, control, label, (next) => setStages({ ...shown.stages, [position]: next }));

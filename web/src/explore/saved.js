@@ -36,7 +36,13 @@ export function savedPlans({ current, open }) {
           write(rest);
         });
         drop.setAttribute("aria-label", `Delete ${key}`);
-        return element("li", {}, button(key, () => open(plans[key])), " ", drop);
+        return element(
+          "li",
+          {},
+          button(key, () => open(plans[key])),
+          " ",
+          drop,
+        );
       }),
     );
   };

@@ -30,7 +30,10 @@ const finding = (found, i) =>
     paragraph(`${found.kind}, ${place(found.where)}`),
     ...part("Evidence", found.evidence),
     ...part("Usual causes", found.causes.map(sourced)),
-    ...part("What to do", found.changes.map((change) => change.words)),
+    ...part(
+      "What to do",
+      found.changes.map((change) => change.words),
+    ),
   );
 
 const files = (answer) =>
@@ -46,12 +49,19 @@ const files = (answer) =>
 
 const planTiles = (plan) => [
   { name: "Predicted step", value: time(plan.step_time_s), rest: "of the plan beside the logs" },
-  { name: "Measured step", value: plan.measured_step_time_s === null ? "unknown" : time(plan.measured_step_time_s), rest: "the median of steady steps" },
+  {
+    name: "Measured step",
+    value: plan.measured_step_time_s === null ? "unknown" : time(plan.measured_step_time_s),
+    rest: "the median of steady steps",
+  },
   { name: "Predicted peak", value: bytes(plan.peak_memory_bytes), rest: `of ${bytes(plan.capacity_bytes)}` },
 ];
 
 export const diagnosePage = ({ answer }) => [
-  tiles([{ name: "Findings", value: String(answer.findings.length), rest: "the cause of the others first" }, ...(answer.plan ? planTiles(answer.plan) : [])]),
+  tiles([
+    { name: "Findings", value: String(answer.findings.length), rest: "the cause of the others first" },
+    ...(answer.plan ? planTiles(answer.plan) : []),
+  ]),
   ...answer.findings.map(finding),
   files(answer),
   notes(answer.notes),

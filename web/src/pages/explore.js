@@ -10,6 +10,7 @@ import { linkOf, planOf } from "../explore/link.js";
 import { ownParts } from "../explore/own_parts.js";
 import { panel } from "../explore/panel.js";
 import { savedPlans } from "../explore/saved.js";
+import { progress } from "../explore/search.js";
 import { Steps } from "../explore/steps.js";
 import { drawAll, figure } from "../figure.js";
 import { bytes, count, time } from "../format.js";
@@ -76,7 +77,10 @@ class Results {
   toldPinned() {
     if (!this.pinned) return [];
     const changed = differences(this.pinned.answer.plan, this.answer.plan);
-    const text = changed.length === 0 ? "This plan is A." : `Against A (step ${time(this.pinned.answer.prediction.step_time_s)}): ${changed.map(differenceText).join("; ")}.`;
+    const text =
+      changed.length === 0
+        ? "This plan is A."
+        : `Against A (step ${time(this.pinned.answer.prediction.step_time_s)}): ${changed.map(differenceText).join("; ")}.`;
     return [paragraph(text)];
   }
 
@@ -167,9 +171,14 @@ class Explorer {
     this.main.replaceChildren(
       this.own.ways,
       this.results.part,
+      this.own.check,
       this.own.launch,
       this.trade,
-      element("div", { class: "controls" }, button("Every picture of this plan", () => this.picture())),
+      element(
+        "div",
+        { class: "controls" },
+        button("Every picture of this plan", () => this.picture()),
+      ),
       this.further,
     );
     window.addEventListener("hashchange", () => this.open());
@@ -217,7 +226,8 @@ class Explorer {
       const took = performance.now() - began;
       if (answer.error === undefined) await this.show(answer, asked);
       else this.refuse(answer.error, asked);
-      if (!this.wish && answer.prediction) this.results.draw(await this.engine.ask({ ask: "timeline", text: JSON.stringify(this.settled), name }));
+      if (!this.wish && answer.prediction)
+        this.results.draw(await this.engine.ask({ ask: "timeline", text: JSON.stringify(this.settled), name }));
       document.documentElement.dataset.answered = took.toFixed(1); // milliseconds; for tests and the curious
     }
     this.thinking = false;
@@ -258,7 +268,10 @@ class Explorer {
     if (answer.refused) {
       const offers = [...answer.nearest, ...otherPrecisions(answer.plan, answer.sizes, before)];
       const message = `${answer.refused}.`;
-      this.say(message, offers.map(({ changes, plan }) => button(`Take ${changes}`, () => this.want({ plan }))));
+      this.say(
+        message,
+        offers.map(({ changes, plan }) => button(`Take ${changes}`, () => this.want({ plan }))),
+      );
       this.panel.refuse(refusedPlaces(answer.plan, offers, field), message);
       this.tell();
       return;
@@ -272,7 +285,10 @@ class Explorer {
 
   /** What followed a change of one field: another framework, say, brings its own defaults. */
   tellFollowed(before, field) {
-    const others = before && field !== undefined ? differences(before, this.plan).filter(({ place }) => place !== field && !place.startsWith(`${field}.`)) : [];
+    const others =
+      before && field !== undefined
+        ? differences(before, this.plan).filter(({ place }) => place !== field && !place.startsWith(`${field}.`))
+        : [];
     const told = others.slice(0, kToldChanges).map(differenceText);
     const rest = others.length > told.length ? ` and ${others.length - told.length} more` : "";
     this.followed.hidden = others.length === 0;
@@ -332,21 +348,27 @@ class Explorer {
     this.searching = new Engine(this.engine.module);
     this.search.textContent = "Stop the search";
     this.found.replaceChildren(paragraph("The search has begun."));
-    const tell = ({ simulating, done, most }) =>
-      this.found.replaceChildren(
-        paragraph(`${simulating ? "Plans simulated" : "Parts of the space searched"}: ${count(done)} of at most ${count(most)}`),
-        element("progress", { max: String(Math.max(most, 1)), value: String(done), "aria-label": "How far the search is" }),
-      );
+    const tell = (state) => this.found.replaceChildren(...progress(state));
     const asked = JSON.stringify(this.job());
     const answer = await this.searching.ask({ ask: "tune", text: asked, name: "the job" }, tell);
     this.endSearch();
     if (answer.error !== undefined) return this.say(answer.error);
     const [best] = answer.plans;
     const same = asked === JSON.stringify(this.job()); // else the person has gone on to another job
-    const line = (plan) => element("li", {}, button(plan.code, () => this.want({ plan: plan.plan })), ` ${time(plan.step_time_s)}, ${bytes(plan.peak_memory_bytes)}`);
+    const line = (plan) =>
+      element(
+        "li",
+        {},
+        button(plan.code, () => this.want({ plan: plan.plan })),
+        ` ${time(plan.step_time_s)}, ${bytes(plan.peak_memory_bytes)}`,
+      );
     const families = answer.plans.filter(({ fits }) => fits).map((plan) => ({ ...plan, name: plan.code }));
     this.found.replaceChildren(
-      paragraph(best.fits ? `The best of ${count(answer.legal)} legal plans${same ? "" : " of the job as it was when the search began"}, and the best of other families:` : noneFits(best)),
+      paragraph(
+        best.fits
+          ? `The best of ${count(answer.legal)} legal plans${same ? "" : " of the job as it was when the search began"}, and the best of other families:`
+          : noneFits(best),
+      ),
       element("ol", {}, answer.plans.map(line)),
     );
     this.trade.replaceChildren(...(families.length > 1 ? [this.tradeOff(families)] : []));
@@ -356,11 +378,16 @@ class Explorer {
 
   /** Time against memory of the plans that a search found; a point opens its plan. */
   tradeOff(plans) {
-    const isBeaten = (plan) => plans.some((other) => other.step_time_s < plan.step_time_s && other.peak_memory_bytes <= plan.peak_memory_bytes);
+    const isBeaten = (plan) =>
+      plans.some((other) => other.step_time_s < plan.step_time_s && other.peak_memory_bytes <= plan.peak_memory_bytes);
     const front = plans.filter((plan) => !isBeaten(plan)).sort((a, b) => a.step_time_s - b.step_time_s);
     const { capacity_bytes: capacity, reserve_bytes: reserve } = this.shown.memory;
     const open = (plan) => this.want({ plan: plan.plan });
-    return section("Trade-off", "Less memory for more time", figure(pareto({ front, others: plans.filter(isBeaten), usable: capacity - reserve, capacity, open })));
+    return section(
+      "Trade-off",
+      "Less memory for more time",
+      figure(pareto({ front, others: plans.filter(isBeaten), usable: capacity - reserve, capacity, open })),
+    );
   }
 
   endSearch() {
@@ -409,7 +436,15 @@ export function explorePage({ engine: packed, engine_file: file }) {
     aside: element("div", { class: "aside", id: "controls" }),
     main: element("div", { class: "main" }),
   };
-  parts.bar = element("div", { class: "bar" }, parts.status, parts.badge, parts.message, parts.followed, button("To the controls", () => parts.aside.scrollIntoView()));
+  parts.bar = element(
+    "div",
+    { class: "bar" },
+    parts.status,
+    parts.badge,
+    parts.message,
+    parts.followed,
+    button("To the controls", () => parts.aside.scrollIntoView()),
+  );
   parts.whole = element("div", { class: "explorer", hidden: "" }, parts.aside, parts.main);
   (async () => {
     const engine = new Engine(await (file ? fetched(file) : unpacked(packed)));

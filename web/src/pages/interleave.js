@@ -46,8 +46,22 @@ function blocks(list) {
     caption: "What stands in one column runs together. The table below says what the ids stand for.",
     figures: {
       caption: "Blocks in order",
-      columns: [{ name: "Block", number: true }, { name: "Forward" }, { name: "Backward" }, { name: "Messages" }, { name: "Time", number: true }, { name: "Not hidden", number: true }],
-      rows: list.map((block, i) => [i + 1, block.forward.join(" "), block.backward.join(" "), block.communication.join(" "), time(block.seconds), time(block.seconds - block.compute_s)]),
+      columns: [
+        { name: "Block", number: true },
+        { name: "Forward" },
+        { name: "Backward" },
+        { name: "Messages" },
+        { name: "Time", number: true },
+        { name: "Not hidden", number: true },
+      ],
+      rows: list.map((block, i) => [
+        i + 1,
+        block.forward.join(" "),
+        block.backward.join(" "),
+        block.communication.join(" "),
+        time(block.seconds),
+        time(block.seconds - block.compute_s),
+      ]),
     },
   });
 }
@@ -63,14 +77,28 @@ const operators = ({ forward, backward }) =>
 export function interleavePage({ answer, pictures }) {
   const gain = answer.interleaved_s / answer.serial_s - 1;
   return [
-    element("p", { class: "lead" }, `The forward of one micro-batch beside the backward of another, of layer ${pictures.layer}, by the plan ${pictures.name.words}.`),
+    element(
+      "p",
+      { class: "lead" },
+      `The forward of one micro-batch beside the backward of another, of layer ${pictures.layer}, by the plan ${pictures.name.words}.`,
+    ),
     tiles([
       { name: "One after the other", value: time(answer.serial_s) },
       { name: "Interleaved", value: time(answer.interleaved_s), rest: change(gain), kind: gain < 0 ? "good" : undefined },
-      { name: "Messages not hidden", value: time(answer.exposed_s), rest: `${percent(answer.exposed_s / answer.interleaved_s)} of the pair` },
+      {
+        name: "Messages not hidden",
+        value: time(answer.exposed_s),
+        rest: `${percent(answer.exposed_s / answer.interleaved_s)} of the pair`,
+      },
       { name: "More memory", value: bytes(answer.peak_extra_bytes), rest: `${bytes(answer.serial_extra_bytes)} one after the other` },
     ]),
-    section("Order", "What runs together", paragraph(`The forward list starts at ${answer.starts_at}; what belongs to the next layer has a prime.`), figure(blocks(answer.blocks)), operators(answer.operators)),
+    section(
+      "Order",
+      "What runs together",
+      paragraph(`Operators of the forward are listed from ${answer.starts_at} on; those of the next layer are marked with a prime (').`),
+      figure(blocks(answer.blocks)),
+      operators(answer.operators),
+    ),
     section(
       "Time",
       "How long the pair takes",
@@ -82,7 +110,11 @@ export function interleavePage({ answer, pictures }) {
           text: time,
           unit: "time of the pair",
           total: (row) => row.values.time,
-          figures: { caption: "Time of the pair", columns: [{ name: "" }, { name: "Time", number: true }, { name: "Against one after the other", number: true }], rows: ways.map(([key, name]) => [name, time(answer[key]), change(answer[key] / answer.serial_s - 1)]) },
+          figures: {
+            caption: "Time of a forward and a backward together",
+            columns: [{ name: "" }, { name: "Time", number: true }, { name: "Against no interleaving", number: true }],
+            rows: ways.map(([key, name]) => [name, time(answer[key]), change(answer[key] / answer.serial_s - 1)]),
+          },
         }),
       ),
     ),

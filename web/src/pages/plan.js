@@ -21,7 +21,12 @@ const tokenCount = (tokens) => {
 /** What a whole run takes, beside its steps alone; of a trillion tokens and steps alone where nothing is said of a run. */
 function wholeRun(prediction, run) {
   const steps = (days) => `steps alone ${dayCount(days)}`;
-  if (run === undefined) return { name: "1T tokens take", value: dayCount(1e12 / prediction.tokens_per_s / kSecondsOfADay), rest: "without restarts, checkpoints and evaluation" };
+  if (run === undefined)
+    return {
+      name: "1T tokens take",
+      value: dayCount(1e12 / prediction.tokens_per_s / kSecondsOfADay),
+      rest: "without restarts, checkpoints and evaluation",
+    };
   if (run.refused !== undefined) return { name: `${tokenCount(run.tokens)} never end`, value: "no end", kind: "bad", rest: run.refused };
   const { days, low, high, gpu_hours: hours, cost, steps_alone: alone } = run;
   const price = cost === undefined ? "" : `, costs ${count(cost)}`;
@@ -43,10 +48,34 @@ export function headline(prediction, run, before) {
   const { capacity_bytes: capacity, reserve_bytes: reserve, peak_memory_bytes: peak, p_fits: likely } = prediction;
   const against = (key, text) => againstA(prediction[key], before?.[key], text);
   return tiles([
-    { name: "One step takes", value: time(prediction.step_time_s), rest: `${time(prediction.low_s)} to ${time(prediction.high_s)} with a probability of 80%`, against: against("step_time_s", time) },
-    { name: "Throughput", value: `${count(prediction.tokens_per_s)} tokens/s`, rest: `${count(prediction.tokens_per_s_per_device)} tokens/s of each GPU`, against: against("tokens_per_s", (rate) => `${count(rate)} tokens/s`) },
-    { ...wholeRun(prediction, run), against: before && againstA(1 / prediction.tokens_per_s, 1 / before.tokens_per_s, (seconds) => `${dayCount((1e12 * seconds) / kSecondsOfADay)} for 1T tokens`) },
-    { name: "MFU", value: percent(prediction.mfu), rest: `${flops(prediction.tflops_per_device * 1e12)} of ${flops(prediction.peak_flops)}`, against: against("mfu", percent) },
+    {
+      name: "One step takes",
+      value: time(prediction.step_time_s),
+      rest: `${time(prediction.low_s)} to ${time(prediction.high_s)} with a probability of 80%`,
+      against: against("step_time_s", time),
+    },
+    {
+      name: "Throughput",
+      value: `${count(prediction.tokens_per_s)} tokens/s`,
+      rest: `${count(prediction.tokens_per_s_per_device)} tokens/s of each GPU`,
+      against: against("tokens_per_s", (rate) => `${count(rate)} tokens/s`),
+    },
+    {
+      ...wholeRun(prediction, run),
+      against:
+        before &&
+        againstA(
+          1 / prediction.tokens_per_s,
+          1 / before.tokens_per_s,
+          (seconds) => `${dayCount((1e12 * seconds) / kSecondsOfADay)} for 1T tokens`,
+        ),
+    },
+    {
+      name: "MFU",
+      value: percent(prediction.mfu),
+      rest: `${flops(prediction.tflops_per_device * 1e12)} of ${flops(prediction.peak_flops)}`,
+      against: against("mfu", percent),
+    },
     {
       name: { fits: "Memory: it fits", tight: "Memory: tight" }[prediction.verdict] ?? "Out of memory",
       value: bytes(peak),
@@ -71,9 +100,16 @@ export function stageTimes(prediction, before) {
   const many = prediction.stages.length > 1;
   const critical = many ? ` Stage ${prediction.critical_stage} is the critical one: it waits least for others.` : "";
   const of = ({ stages, critical_stage: most }, name) =>
-    stages.map((stage) => ({ name: `${name}stage ${stage.stage} (${stage.layers} layers)${stages.length > 1 && stage.stage === most ? ", critical" : ""}`, breakdown: stage.breakdown }));
+    stages.map((stage) => ({
+      name: `${name}stage ${stage.stage} (${stage.layers} layers)${stages.length > 1 && stage.stage === most ? ", critical" : ""}`,
+      breakdown: stage.breakdown,
+    }));
   const rows = [...(before ? of(before, "A, ") : []), ...of(prediction, "")];
-  return breakdown({ label: "Time of each pipeline stage", rows, caption: `Messages count only where computation waits for them.${critical}` });
+  return breakdown({
+    label: "Time of each pipeline stage",
+    rows,
+    caption: `Messages count only where computation waits for them.${critical}`,
+  });
 }
 
 /** Memory of one stage over the step, the fullest first: views of a figure. */
@@ -89,7 +125,9 @@ const fullest = (memory) => memory.stages.reduce((a, b) => (b.peak_memory_bytes 
 
 /** The sentence before the best plan of a search in which none fits. */
 export const noneFits = (best) =>
-  best.verdict === "tight" ? `No plan fits with the confidence asked for; this one is tight (chance it fits: ${probability(best.p_fits)}):` : "No plan fits; this one needs the least memory:";
+  best.verdict === "tight"
+    ? `No plan fits with the confidence asked for; this one is tight (chance it fits: ${probability(best.p_fits)}):`
+    : "No plan fits; this one needs the least memory:";
 
 const usableOf = (memory) => memory.capacity_bytes - memory.reserve_bytes;
 const outOfHost = (memory) => !memory.fits && memory.verdict !== "tight" && memory.peak_memory_bytes <= usableOf(memory);
@@ -99,7 +137,8 @@ export function fitSentence(memory) {
   const needs = `needs ${bytes(memory.peak_memory_bytes)}, ${bytes(usableOf(memory))} usable`;
   if (memory.fits) return `Fits: ${needs}`;
   if (memory.verdict === "tight") return `Tight: ${needs}, chance it fits ${probability(memory.p_fits)}`;
-  if (outOfHost(memory)) return `Out of host memory: a node needs ${bytes(memory.host_memory_bytes)} of its ${bytes(memory.host_capacity_bytes)}`;
+  if (outOfHost(memory))
+    return `Out of host memory: a node needs ${bytes(memory.host_memory_bytes)} of its ${bytes(memory.host_capacity_bytes)}`;
   return `Out of memory: ${needs}`;
 }
 
@@ -107,7 +146,10 @@ export function fitSentence(memory) {
 export function memorySentence(memory) {
   if (outOfHost(memory)) return `${fitSentence(memory)}.`;
   const over = memory.stages.filter((stage) => stage.peak_memory_bytes > usableOf(memory)).length;
-  const stages = memory.stages.length > 1 ? ` Stage ${fullest(memory)} is the fullest.${over > 0 ? ` ${over} of ${memory.stages.length} stages need more than is usable.` : ""}` : "";
+  const stages =
+    memory.stages.length > 1
+      ? ` Stage ${fullest(memory)} is the fullest.${over > 0 ? ` ${over} of ${memory.stages.length} stages need more than is usable.` : ""}`
+      : "";
   const asked = memory.verdict === "tight" ? ` That is ${bytes(memory.over_by_bytes)} more than fits with the confidence asked for.` : "";
   return `${fitSentence(memory)}. A GPU has ${bytes(memory.capacity_bytes)}; what is not usable is kept in reserve.${asked}${stages}`;
 }
@@ -131,7 +173,9 @@ const whatIfSection = (pictures) =>
   section(
     "What if",
     "What if one thing were different",
-    paragraph("Change of the tokens per second of the whole cluster. A larger batch makes a step longer but trains on more tokens, so compare throughput."),
+    paragraph(
+      "Change of the tokens per second of the whole cluster. A larger batch makes a step longer but trains on more tokens, so compare throughput.",
+    ),
     figure(sensitivity(pictures.sensitivity)),
   );
 
@@ -140,8 +184,21 @@ export function planSections(pictures) {
   const { prediction, memory, timeline } = pictures;
   return [
     section("Time", "Where the time of a step goes", paragraph(lossSentence(prediction)), figure(stageTimes(prediction))),
-    section("Timeline", "The timeline of one step", chosenFigure("Show", overview(timeline)), element("h3", {}, "Operator by operator"), operators(pictures)),
-    section("Memory", "What fills the memory", paragraph(memorySentence(memory)), figure(memoryPeaks(memory)), element("h3", {}, "Over the step"), overStep(pictures)),
+    section(
+      "Timeline",
+      "The timeline of one step",
+      chosenFigure("Show", overview(timeline)),
+      element("h3", {}, "Operator by operator"),
+      operators(pictures),
+    ),
+    section(
+      "Memory",
+      "What fills the memory",
+      paragraph(memorySentence(memory)),
+      figure(memoryPeaks(memory)),
+      element("h3", {}, "Memory over the step"),
+      overStep(pictures),
+    ),
     trafficSection(pictures),
     whatIfSection(pictures),
   ];

@@ -23,11 +23,25 @@ function compared({ baseline, changed }) {
         row("Peak memory", "peak_memory_bytes", bytes),
       ],
     }),
-    figure(breakdown({ label: "Time of the critical stage, before and after", rows: [{ name: "before", breakdown: baseline.breakdown }, { name: "after", breakdown: changed.breakdown }] })),
+    figure(
+      breakdown({
+        label: "Time of the critical stage, before and after",
+        rows: [
+          { name: "before", breakdown: baseline.breakdown },
+          { name: "after", breakdown: changed.breakdown },
+        ],
+      }),
+    ),
   );
 }
 
 export function predictPage({ answer, pictures }) {
   const lead = element("p", { class: "lead" }, `The plan: ${pictures.name.words}. `, element("code", {}, pictures.name.code));
-  return [lead, headline(pictures.prediction, pictures.whole_run), answer.baseline && compared(answer), ...planSections(pictures), notes(answer.notes)];
+  return [
+    lead,
+    headline(pictures.prediction, pictures.whole_run),
+    answer.baseline && compared(answer),
+    ...planSections(pictures),
+    notes(answer.notes),
+  ];
 }

@@ -6,7 +6,8 @@ const kNegligible = 0.002; // of a step
 
 const at = (plan, place) => place.split(".").reduce((part, key) => part?.[key], plan);
 const degree = (name, key) => ({ name, of: (plan) => at(plan, `parallel.${key}`) ?? 1 });
-const text = (value) => (value === undefined ? undefined : typeof value === "string" ? value : JSON.stringify(value).replaceAll(/["{}]/g, "").replaceAll(":", " "));
+const text = (value) =>
+  value === undefined ? undefined : typeof value === "string" ? value : JSON.stringify(value).replaceAll(/["{}]/g, "").replaceAll(":", " ");
 
 const kChoices = [
   degree("tensor", "tensor"),
@@ -36,14 +37,20 @@ const apart = (a, b) => kChoices.filter(({ of }) => String(of(a)) !== String(of(
 function nearest(best, others, { of }) {
   const differing = others.filter(({ plan }) => String(of(plan)) !== String(of(best.plan)));
   const order = (other) => [apart(best.plan, other.plan), other.fits ? 0 : 1, other.step_time_s];
-  return differing.sort((a, b) => order(a).map((value, i) => value - order(b)[i]).find((value) => value !== 0) ?? 0)[0];
+  return differing.sort(
+    (a, b) =>
+      order(a)
+        .map((value, i) => value - order(b)[i])
+        .find((value) => value !== 0) ?? 0,
+  )[0];
 }
 
 /** One reason as a sentence. */
 function reason(best, other, choice) {
   const head = `${choice.name} ${choice.of(best.plan)}, not ${choice.of(other.plan)}`;
   const also = kChoices.filter((one) => one !== choice && String(one.of(best.plan)) !== String(one.of(other.plan)));
-  const beside = also.length > 0 ? ` (the nearest plan found also has ${also.map((one) => `${one.name} ${one.of(other.plan)}`).join(", ")})` : "";
+  const beside =
+    also.length > 0 ? ` (the nearest plan found also has ${also.map((one) => `${one.name} ${one.of(other.plan)}`).join(", ")})` : "";
   if (!other.fits) return `${head}: that needs ${bytes(other.peak_memory_bytes)} and does not fit${beside}.`;
   const gain = other.step_time_s - best.step_time_s;
   if (gain < kNegligible * best.step_time_s) return `${head}: as fast within ${percent(kNegligible)}${beside}.`;

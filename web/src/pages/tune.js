@@ -15,20 +15,34 @@ function whySentences(answer, prediction) {
     const factor = answer.speedup_over_baseline.toFixed(2);
     told.push(`The usual rule of thumb would take ${time(answer.baseline.step_time_s)}, ${factor} times as long.`);
   }
-  if (answer.unbound) told.push(`A plan of ${time(answer.unbound.step_time_s)}, ${percent(answer.unbound.gain)} faster, cannot be started by any framework's files: ${answer.unbound.why}.`);
+  if (answer.unbound)
+    told.push(
+      `A plan of ${time(answer.unbound.step_time_s)}, ${percent(answer.unbound.gain)} faster, cannot be started by any framework's files: ${answer.unbound.why}.`,
+    );
   const tied = answer.plans.filter((plan) => plan.tied).length - 1;
-  if (tied > 0) told.push(`${tied === answer.plans.length - 1 ? "At least " : ""}${count(tied)} other ${tied === 1 ? "plan is" : "plans are"} within the model's own error of the best: measure before you decide between them.`);
+  if (tied > 0)
+    told.push(
+      `${tied === answer.plans.length - 1 ? "At least " : ""}${count(tied)} other ${tied === 1 ? "plan is" : "plans are"} within the model's own error of the best: measure before you decide between them.`,
+    );
   told.push(
-    answer.optimality_gap > 0 ? `No plan that fits can be more than ${percent(answer.optimality_gap)} faster, by the bounds of the search.` : "No plan that fits is faster, by proof.",
+    answer.optimality_gap > 0
+      ? `No plan that fits can be more than ${percent(answer.optimality_gap)} faster, by the bounds of the search.`
+      : "No plan that fits is faster, by proof.",
   );
   return told;
 }
 
 /** A reason for each choice, then the rest. */
 const why = (answer, prediction) =>
-  section("Why", answer.plans[0].fits ? "Why this plan" : "Why no plan fits", answer.plans[0].fits && list(reasons(answer)), list(whySentences(answer, prediction)));
+  section(
+    "Why",
+    answer.plans[0].fits ? "Why this plan" : "Why no plan fits",
+    answer.plans[0].fits && list(reasons(answer)),
+    list(whySentences(answer, prediction)),
+  );
 
-const planCell = ({ code, words }) => element("div", { class: "plan" }, element("code", {}, code), element("div", { class: "soft" }, words));
+const planCell = ({ code, words }) =>
+  element("div", { class: "plan" }, element("code", {}, code), element("div", { class: "soft" }, words));
 
 function alternatives(answer, names) {
   const best = answer.plans[0];
@@ -39,7 +53,13 @@ function alternatives(answer, names) {
     "Alternatives",
     "The best plan beside the best of each other family",
     paragraph("A family is one choice of degrees, kind of schedule, sharding strategy and recomputation."),
-    figure(breakdown({ label: "Time of the best plans", rows: plans.map((plan, i) => ({ name: called[i].code, breakdown: plan.breakdown })), caption: "Of the critical stage of each plan." })),
+    figure(
+      breakdown({
+        label: "Time of the best plans",
+        rows: plans.map((plan, i) => ({ name: called[i].code, breakdown: plan.breakdown })),
+        caption: "Of the critical stage of each plan.",
+      }),
+    ),
     table({
       caption: "The best plan of each family against the best of all",
       columns: [
@@ -89,14 +109,28 @@ function front(answer, pictures) {
 }
 
 function against({ changes, ...own }) {
-  const rows = changes.map((change) => [change.set.join(" "), change.kind, time(change.step_time_s), time(change.gain_s), bytes(change.peak_memory_bytes)]);
+  const rows = changes.map((change) => [
+    change.set.join(" "),
+    change.kind,
+    time(change.step_time_s),
+    time(change.gain_s),
+    bytes(change.peak_memory_bytes),
+  ]);
   return section(
     "Your plan",
     "From your own plan to the best",
-    paragraph(`Your plan takes ${time(own.step_time_s)}${{ fits: "", tight: " and is tight in memory" }[own.verdict] ?? " and does not fit in memory"}. Each change comes on top of those before it.`),
+    paragraph(
+      `Your plan takes ${time(own.step_time_s)}${{ fits: "", tight: " and is tight in memory" }[own.verdict] ?? " and does not fit in memory"}. Each change comes on top of those before it.`,
+    ),
     table({
       caption: "Changes, in order",
-      columns: [{ name: "--set" }, { name: "Kind" }, { name: "Step", number: true }, { name: "Gain", number: true }, { name: "Memory", number: true }],
+      columns: [
+        { name: "--set" },
+        { name: "Kind" },
+        { name: "Step", number: true },
+        { name: "Gain", number: true },
+        { name: "Memory", number: true },
+      ],
       rows,
     }),
   );
@@ -109,12 +143,27 @@ function beyond(answer) {
   return section(
     "More memory",
     "What more risk, more memory or two overlapped micro-batches would gain",
-    strands && paragraph(`Two micro-batches overlapped, which only Stepwright's own executor runs, would take ${time(strands.step_time_s)} a step: ${time(strands.gain_s)} less, by a plan near the best.`),
+    strands &&
+      paragraph(
+        `Two micro-batches overlapped, which only Stepwright's own executor runs, would take ${time(strands.step_time_s)} a step: ${time(strands.gain_s)} less, by a plan near the best.`,
+      ),
     more.length > 0 &&
       table({
         caption: "By plans near the best",
-        columns: [{ name: "Memory of a GPU", number: true }, { name: "Step", number: true }, { name: "Gain", number: true }, { name: "Needs", number: true }, { name: "Chance it fits", number: true }],
-        rows: more.map((step) => [bytes(step.capacity_bytes), time(step.step_time_s), time(step.gain_s), bytes(step.peak_memory_bytes), probability(step.p_fits)]),
+        columns: [
+          { name: "Memory of a GPU", number: true },
+          { name: "Step", number: true },
+          { name: "Gain", number: true },
+          { name: "Needs", number: true },
+          { name: "Chance it fits", number: true },
+        ],
+        rows: more.map((step) => [
+          bytes(step.capacity_bytes),
+          time(step.step_time_s),
+          time(step.gain_s),
+          bytes(step.peak_memory_bytes),
+          probability(step.p_fits),
+        ]),
       }),
   );
 }
@@ -129,7 +178,13 @@ const refused = (answer) =>
 export function tunePage({ answer, pictures }) {
   const best = answer.plans[0];
   const { names } = pictures;
-  const lead = element("p", { class: "lead" }, best.fits ? "The plan to train with: " : `${noneFits(best)} `, `${pictures.name.words}. `, element("code", {}, pictures.name.code));
+  const lead = element(
+    "p",
+    { class: "lead" },
+    best.fits ? "The plan to train with: " : `${noneFits(best)} `,
+    `${pictures.name.words}. `,
+    element("code", {}, pictures.name.code),
+  );
   const starts = best.export && element("p", {}, `${best.framework} starts it: `, element("code", {}, best.export), " writes its files.");
   const sweep = answer.sweep && sweepView(answer.sweep, names.sweep, pictures.sweep_field);
   const [timePart, ...rest] = planSections(pictures);
@@ -145,7 +200,14 @@ export function tunePage({ answer, pictures }) {
     timePart,
     ...rest,
     beyond(answer),
-    section("Search", "What was searched", paragraph(`Of ${count(answer.space.total)} combinations of choices ${count(answer.space.legal)} are legal; ${count(answer.space.priced)} were estimated, lower bounds ruled out ${count(answer.space.bounded)}, and ${count(answer.space.simulated)} were simulated.`), refused(answer)),
+    section(
+      "Search",
+      "What was searched",
+      paragraph(
+        `Of ${count(answer.space.total)} combinations of choices ${count(answer.space.legal)} are legal; ${count(answer.space.priced)} were estimated, lower bounds ruled out ${count(answer.space.bounded)}, and ${count(answer.space.simulated)} were simulated.`,
+      ),
+      refused(answer),
+    ),
     notes(answer.notes),
   ];
 }
