@@ -124,6 +124,20 @@ class Tuning {
     return ranked;
   }
 
+  /// False if bounds prove that no plan that fits takes `most_s` or less.
+  bool may_take(double most_s) {
+    Goal goal = goal_;
+    goal.keep = 1;
+    goal.exhaustive = false;
+    goal.known = {.best = most_s, .last = most_s * (1 + kPriceSlack)};
+    const Findings found = search_.run(goal, running_);
+    double least_s = std::min(found.passed_bound_s, found.kept.dropped_bound());
+    for (const std::vector<Candidate>* left : {&found.kept.list(), &found.kept.open()}) {
+      for (const Candidate& one : *left) least_s = std::min(least_s, one.price.lower_bound_s);
+    }
+    return least_s <= most_s;
+  }
+
  private:
   /// Keeps the best plans by price and simulates them.
   void attempt() {
@@ -230,7 +244,12 @@ class Tuning {
     if (small_) return;
     std::vector<Candidate> open = found_.kept.open();
     std::ranges::copy(kept_, std::back_inserter(open));
-    open_bound_s_ = narrow(evaluation_, std::move(open), kMostToNarrow);
+    open_bound_s_ = narrow(evaluation_, std::move(open), passed_bound_s(), kMostToNarrow);
+  }
+
+  /// Least bound of the plans that the search left out for good.
+  [[nodiscard]] double passed_bound_s() const {
+    return std::min(found_.passed_bound_s, found_.kept.dropped_bound());
   }
 
   [[nodiscard]] std::size_t wanted() const { return std::max(options_.top, kSettled); }
@@ -325,8 +344,7 @@ class Tuning {
 
   void set_gap(TuneResult& result) const {
     const double best = result.plans.front().step_time_s;
-    const double open =
-        std::min({found_.passed_bound_s, found_.kept.dropped_bound(), open_bound_s_});
+    const double open = std::min(passed_bound_s(), open_bound_s_);
     result.optimality_gap = std::max(0.0, (best - open) / best);
   }
 
@@ -410,6 +428,16 @@ int thread_count(const TuneOptions& options) {
 
 TuneOutcome tune_on_cluster(const plan::Job& job, const TuneOptions& options) {
   return Tuning(job, options).run();
+}
+
+TuneOutcome tune_if_within(const plan::Job& job, double most_s, const TuneOptions& options) {
+  TuneOptions fitting = options;
+  fitting.only_fitting = true;
+  Tuning tuning(job, fitting);
+  if (!tuning.may_take(most_s)) {
+    return NoPlan{fmt::format("no plan that fits takes at most {}", format_time(most_s))};
+  }
+  return tuning.run();
 }
 
 namespace {
