@@ -189,7 +189,8 @@ StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part
 void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
   // Messages of the context, states and theirs cost more to look at, and only make floors higher.
   const auto decided = [&](const StageFloor& floor) {
-    return !goal_.least_memory && beaten(std::min(floor.price_s, floor.simulated_s));
+    return !goal_.least_memory &&
+           beaten(goal_.bounds ? std::min(floor.price_s, floor.simulated_s) : floor.price_s);
   };
   StageFloor floor = work_floor(grid, part, *part.work);
   if (grid.parallel.context > 1 && !decided(floor)) {

@@ -75,10 +75,13 @@ class Tuning {
         room_(room(job, options)),
         goal_{.room = room_,
               .keep = small_ ? static_cast<std::size_t>(2 * kSmallSpace) : kKeep,
-              .exhaustive = options.exhaustive || small_},
+              .exhaustive = options.exhaustive || small_,
+              .bounds = !options.only_best},
         search_(job, cost_, enumeration_, prices_),
         found_(goal_.keep),
-        evaluation_(job, cost_, running_, prices_, options.tight_from) {}
+        evaluation_(job, cost_, running_, prices_, options.tight_from) {
+    if (options.only_best) settled_ = 1;
+  }
 
   TuneOutcome run() {
     if (enumeration_.legal() == 0) return NoPlan{why_empty(job_, enumeration_)};
@@ -94,12 +97,11 @@ class Tuning {
     } else {
       PlayedPrices prices(job_, cost_, prices_);
       near_ = search_locally(evaluation_, prices, space_, goal_.room);
-      extend();
-      narrow_gap();
-      explain_layers(result, prices);
-      set_front(result);
-      set_plans(result, evaluation_.ranked());
-      set_gap(result);
+      if (options_.only_best) {
+        set_plans(result, evaluation_.ranked());
+      } else {
+        prove_and_explain(result, prices);
+      }
     }
     set_counts(result);
     set_speedup(result);
@@ -109,7 +111,7 @@ class Tuning {
   /// Finds plans that take less than a time, best first, and neither proves nor explains them.
   std::vector<TunedPlan> faster(double below_s) {
     if (enumeration_.legal() == 0) return {};
-    small_ = goal_.exhaustive = false;
+    small_ = goal_.exhaustive = goal_.bounds = false;
     goal_.keep = kKeepFaster;
     settled_ = std::min(kSettled, options_.top);
     below_s_ = below_s;
@@ -129,6 +131,7 @@ class Tuning {
     Goal goal = goal_;
     goal.keep = 1;
     goal.exhaustive = false;
+    goal.bounds = true;
     goal.known = {.best = most_s, .last = most_s * (1 + kPriceSlack)};
     const Findings found = search_.run(goal, running_);
     double least_s = std::min(found.passed_bound_s, found.kept.dropped_bound());
@@ -263,6 +266,16 @@ class Tuning {
       play_prices(evaluation_, kept_);
     }
     settle(evaluation_, kept_, options_.top, std::numeric_limits<std::int64_t>::max());
+  }
+
+  /// Sets all of a result but its counts, once the best plan is found.
+  void prove_and_explain(TuneResult& result, PlayedPrices& prices) {
+    extend();
+    narrow_gap();
+    explain_layers(result, prices);
+    set_front(result);
+    set_plans(result, evaluation_.ranked());
+    set_gap(result);
   }
 
   /// Simulates one plan beside the others.

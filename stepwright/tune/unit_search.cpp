@@ -109,11 +109,13 @@ bool UnitSearch::beaten(double floor_s) const {
 }
 
 bool UnitSearch::closed(const StageFloor& floor) const {
-  return beaten(floor.price_s) && floor.simulated_s >= found_->kept.open_below();
+  if (!beaten(floor.price_s)) return false;
+  return !goal_.bounds || floor.simulated_s >= found_->kept.open_below();
 }
 
 bool UnitSearch::settled(const StageFloor& floor) const {
-  return beaten(floor.price_s) &&
+  if (!beaten(floor.price_s)) return false;
+  return !goal_.bounds ||
          floor.simulated_s >= std::min(passed_before_s_, found_->passed_bound_s);
 }
 
@@ -322,6 +324,7 @@ void UnitSearch::price_choices(const simulate::PipelineCost& pipeline, const Sta
       const double floor_s = choice_floor_.price_s(pipeline, plan.overlap, positions, choice,
                                                    found_->kept.threshold() / (1 - kPriceRounding));
       if (beaten(floor_s)) {
+        if (!goal_.bounds) continue;
         const double least_s = simulated_s();
         if (!forgets(least_s)) {
           found_->kept.leave(plan, {.seconds = floor_s, .lower_bound_s = least_s});
@@ -335,7 +338,10 @@ void UnitSearch::price_choices(const simulate::PipelineCost& pipeline, const Sta
         }
       }
       // The slowest update comes on top of everything.
-      if (beaten(floor_s + std::ranges::max(updates_s)) && forgets(simulated_s())) continue;
+      if (beaten(floor_s + std::ranges::max(updates_s)) &&
+          (!goal_.bounds || forgets(simulated_s()))) {
+        continue;
+      }
       const simulate::Price price = choice_price(pipeline, plan, positions, choice, updates_s);
       if (beaten(price.seconds)) {
         found_->kept.leave(plan, price);

@@ -52,6 +52,7 @@ struct Goal {
   std::size_t keep = 100;
   bool exhaustive = false;
   bool least_memory = false;  ///< Among plans that need not fit.
+  bool bounds = true;         ///< False: nobody asks what bounds say of the plans that are left out.
   KnownKeys known;
 };
 
