@@ -118,7 +118,7 @@ double settle(Evaluation& evaluation, const std::vector<Candidate>& candidates, 
               std::int64_t most_operators, double price_error) {
   Rounds rounds(evaluation);
   for (const Candidate& candidate : candidates) {
-    const double last_s = evaluation.best_s(top);
+    const double last_s = evaluation.wanted_s(top);
     if (candidate.price.seconds * (1 - price_error) >= last_s) break;
     if (evaluation.operators() >= most_operators) break;
     if (candidate.price.lower_bound_s < last_s) rounds.add_if_fits(candidate);

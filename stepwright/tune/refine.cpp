@@ -80,13 +80,25 @@ bool UnitSearch::keeps_too_much(const GridChoice& grid, const StageChoice& choic
   return bytes * (1 - kPriceRounding) > goal_.room.device_bytes;
 }
 
+namespace {
+
+/// The parameters of a grid's mean position.
+step::UnitSize mean_size(const GridChoice& grid, const Work& work) {
+  const std::int64_t p = grid.parallel.pipeline;
+  step::UnitSize mean;
+  mean.dense = work.size.dense / p;
+  mean.expert = work.size.expert / p;
+  mean.frozen_dense = work.size.frozen_dense / p;
+  mean.frozen_expert = work.size.frozen_expert / p;
+  return mean;
+}
+
+}  // namespace
+
 UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const Work& work,
                                                  double activation_bytes) {
   simulate::StageCost mean;
-  mean.size.dense = work.size.dense / grid.parallel.pipeline;
-  mean.size.expert = work.size.expert / grid.parallel.pipeline;
-  mean.size.frozen_dense = work.size.frozen_dense / grid.parallel.pipeline;
-  mean.size.frozen_expert = work.size.frozen_expert / grid.parallel.pipeline;
+  mean.size = mean_size(grid, work);
   mean.resting.size.frozen_dense = work.resting.frozen_dense / grid.parallel.pipeline;
   mean.resting.size.frozen_expert = work.resting.frozen_expert / grid.parallel.pipeline;
   mean.units = mean.trained_units = 1;
@@ -107,9 +119,13 @@ UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const W
 }
 
 double UnitSearch::least_states_bytes(const GridChoice& grid, const Work& work) {
-  if (states_of_ != &grid) {
-    states_of_ = &grid;
-    states_bytes_ = states_floor(grid, work, 0).memory_bytes - reserve_.bytes(0);
+  if (states_of_ == &grid) return states_bytes_;
+  states_of_ = &grid;
+  states_bytes_ = kUnbounded;
+  const step::UnitSize mean = mean_size(grid, work);
+  const ShardingTable& table = sharding_.table(grid);
+  for (const ShardingTable::Choice& choice : table.choices) {
+    states_bytes_ = std::min(states_bytes_, table.states(choice).of(mean));
   }
   return states_bytes_;
 }

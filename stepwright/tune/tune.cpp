@@ -115,10 +115,11 @@ class Tuning {
     goal_.keep = kKeepFaster;
     settled_ = std::min(kSettled, options_.top);
     below_s_ = below_s;
+    evaluation_.look_below(below_s);
     TuneResult unused;
     set_baseline(unused);
     search(unused);
-    if (kept_.empty() || evaluation_.fitting() == 0) return {};
+    if (kept_.empty() || evaluation_.best_s() * (1 - kPriceError) >= below_s) return {};
     PlayedPrices prices(job_, cost_, prices_);
     search_locally(evaluation_, prices, space_, goal_.room);
     std::vector<TunedPlan> ranked = evaluation_.ranked();

@@ -149,16 +149,24 @@ void WorkFloor::add_class(Work& work, const step::Setting& setting, model::Layer
                                              : least.stream_s);
   }
   work.least_retained_bytes = std::min(work.least_retained_bytes, saved_bytes(full.forward));
-  keep_retained(work, setting, which);
+  if (!any_expert) keep_retained(work, setting, which, {&none.forward, &full.forward});
 }
 
 /// Takes the lesser of what a layer of a class keeps with each recomputation, gathered inputs not
-/// among it.
-void WorkFloor::keep_retained(Work& work, step::Setting setting, model::LayerClass which) const {
+/// among it. `known`: its forwards with nothing and with all of it recomputed.
+void WorkFloor::keep_retained(Work& work, step::Setting setting, model::LayerClass which,
+                              const KnownForwards& known) const {
+  const bool gathers = setting.sequence_parallel && setting.keep_gathered;
   setting.keep_gathered = false;
   for (LayerWork& of : work.layers) {
-    const step::BlockPair pair = step::build_layer(setting, which, of.recompute);
-    of.least_retained_bytes = std::min(of.least_retained_bytes, saved_bytes(pair.forward));
+    const bool plain = of.recompute == plan::kNoRecompute && !gathers;
+    double bytes = 0;
+    if (of.recompute.whole || plain) {
+      bytes = saved_bytes(of.recompute.whole ? *known.whole : *known.none);
+    } else {
+      bytes = saved_bytes(step::build_layer(setting, which, of.recompute).forward);
+    }
+    of.least_retained_bytes = std::min(of.least_retained_bytes, bytes);
   }
 }
 

@@ -93,7 +93,13 @@ class WorkFloor {
   [[nodiscard]] Work build(const plan::Plan& plan, bool any_expert);
   void add_class(Work& work, const step::Setting& setting, model::LayerClass which,
                  const simulate::Layouts& layouts, bool any_expert);
-  void keep_retained(Work& work, step::Setting setting, model::LayerClass which) const;
+  /// Forwards of one layer that recompute nothing and all.
+  struct KnownForwards {
+    const step::Template* none;
+    const step::Template* whole;
+  };
+  void keep_retained(Work& work, step::Setting setting, model::LayerClass which,
+                     const KnownForwards& known) const;
   /// The seconds of a layer: when its compute stream ends, and what stands on it.
   struct LayerSeconds {
     double chain_s = 0;
