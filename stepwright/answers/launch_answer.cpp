@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "stepwright/answers/upkeep.h"
@@ -89,6 +90,10 @@ struct Turn {
   const Starter* starter;
   /// Step time of a plan that its files start, near one that is good; kNever: none is known.
   double near_s;
+  /// The plan of `near_s`, where there is one.
+  plan::Plan near{};
+  /// Whether it is nearly as fast as the fastest of such plans, and none near it is known.
+  bool alike = false;
 };
 
 class LaunchSearch {
@@ -153,6 +158,7 @@ class LaunchSearch {
     const double least_s = free.plans.empty() ? kNever : free.plans.front().step_time_s;
     mark_near(turns, answer_.started, answer_.result.plans.front().plan);
     for (; next != turns.end(); ++next) {
+      if (std::min(least_s, next->near_s) >= wanted_s()) price_near({next, turns.end()});
       if (std::min(least_s, next->near_s) < wanted_s()) try_framework(*next);
     }
     if (least_s < wanted_s()) set_unbound(free);
@@ -194,6 +200,7 @@ class LaunchSearch {
     if (!rule) return turns;
     StartedPlans started(job_);
     mark_near(turns, started, rule->plan);
+    price_near(turns);
     const double least_s = std::ranges::min(turns, {}, &Turn::near_s).near_s;
     std::ranges::stable_sort(turns, {}, [&](const Turn& turn) {
       return turn.near_s * (1 - kLevel) < least_s ? least_s : turn.near_s;
@@ -201,25 +208,29 @@ class LaunchSearch {
     return turns;
   }
 
-  /// Notes what each framework starts near a plan, and, where that is nearly as fast as the
-  /// fastest, what is near it.
+  /// Notes what each framework starts near a plan.
   void mark_near(std::vector<Turn>& turns, StartedPlans& started, const plan::Plan& plan) const {
-    const std::vector<tune::FrameworkRun> runs =
+    const std::vector<tune::FrameworkRun>& runs =
         framework_starts(started, plan, tune::thread_count(options_));
     for (Turn& turn : turns) {
       const tune::FrameworkRun& run = runs[place_of(*turn.starter)];
       turn.near_s = run.plan && run.fits ? run.step_time_s : kNever;
+      if (turn.near_s != kNever) turn.near = *run.plan;
     }
     if (turns.empty()) return;
     const double least_s = std::ranges::min(turns, {}, &Turn::near_s).near_s;
+    for (Turn& turn : turns) turn.alike = turn.near_s != kNever && turn.near_s <= kAlike * least_s;
+  }
+
+  /// Prices what is near the plans of frameworks that are nearly as fast as the fastest.
+  void price_near(std::span<Turn> turns) const {
     parallel_for(tune::thread_count(options_), turns.size(), [&](std::size_t i) {
       Turn& turn = turns[i];
-      if (turn.near_s == kNever || turn.near_s > kAlike * least_s) return;
+      if (!std::exchange(turn.alike, false)) return;
       std::string refusal;
       const std::optional<plan::Job> job = job_of(*turn.starter, refusal);
       if (!job || !job_refusal(*job).empty()) return;
-      turn.near_s =
-          std::min(turn.near_s, tune::likely_step_s(*job, *runs[place_of(*turn.starter)].plan));
+      turn.near_s = std::min(turn.near_s, tune::likely_step_s(*job, turn.near));
     });
   }
 
@@ -321,9 +332,10 @@ LaunchAnswer answer_launch(const plan::Job& job, const JobFor& job_for, const Se
   return job.framework.name.empty() && job_for ? launch.of_any() : launch.of_named();
 }
 
-std::vector<tune::FrameworkRun> framework_starts(StartedPlans& started, const plan::Plan& plan,
-                                                 int threads) {
+const std::vector<tune::FrameworkRun>& framework_starts(StartedPlans& started,
+                                                        const plan::Plan& plan, int threads) {
   static const std::vector<plan::Framework> kFrameworks = starter_frameworks();
+  if (const auto* known = started.runs_near(plan)) return *known;
   std::vector<tune::FrameworkRun> runs =
       tune::framework_runs(started.job(), plan, kFrameworks, threads);
   std::vector<std::optional<plan::Plan>> plans(runs.size());
@@ -332,7 +344,7 @@ std::vector<tune::FrameworkRun> framework_starts(StartedPlans& started, const pl
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (runs[i].plan && !started.starts(i, *runs[i].plan)) runs[i].plan.reset();
   }
-  return runs;
+  return started.keep_runs(plan, std::move(runs));
 }
 
 }  // namespace stepwright::answers

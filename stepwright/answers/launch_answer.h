@@ -52,8 +52,8 @@ LaunchAnswer answer_launch(const plan::Job& job, const JobFor& job_for, const Se
 
 /// Finds for each framework the plan that its files start instead of a plan of the job of
 /// `started`: the plan itself or the nearest one. A run without a plan: the files start none that
-/// is near.
-std::vector<tune::FrameworkRun> framework_starts(StartedPlans& started, const plan::Plan& plan,
-                                                 int threads);
+/// is near. `started` keeps what is found, for whoever asks again.
+const std::vector<tune::FrameworkRun>& framework_starts(StartedPlans& started,
+                                                        const plan::Plan& plan, int threads);
 
 }  // namespace stepwright::answers

@@ -42,4 +42,16 @@ std::vector<std::string> StartedPlans::frameworks(const plan::Plan& plan) {
   return names;
 }
 
+const std::vector<tune::FrameworkRun>* StartedPlans::runs_near(const plan::Plan& plan) const {
+  for (const auto& [of, runs] : runs_) {
+    if (of == plan) return &runs;
+  }
+  return nullptr;
+}
+
+const std::vector<tune::FrameworkRun>& StartedPlans::keep_runs(
+    const plan::Plan& plan, std::vector<tune::FrameworkRun> runs) {
+  return runs_.emplace_back(plan, std::move(runs)).second;
+}
+
 }  // namespace stepwright::answers

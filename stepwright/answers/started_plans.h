@@ -1,5 +1,6 @@
 #pragma once
 
+#include <list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 
 #include "stepwright/framework_files/starters.h"
 #include "stepwright/plan/job.h"
+#include "stepwright/tune/frameworks.h"
 
 namespace stepwright::answers {
 
@@ -29,6 +31,13 @@ class StartedPlans {
   /// Names of the frameworks whose files start a plan as it is.
   std::vector<std::string> frameworks(const plan::Plan& plan);
 
+  /// What each framework starts for a plan, where `keep_runs` was told; nullptr elsewhere.
+  [[nodiscard]] const std::vector<tune::FrameworkRun>* runs_near(const plan::Plan& plan) const;
+
+  /// Keeps what each framework starts for a plan. Returns it; the reference lasts as long as this.
+  const std::vector<tune::FrameworkRun>& keep_runs(const plan::Plan& plan,
+                                                   std::vector<tune::FrameworkRun> runs);
+
  private:
   /// Whether each framework's files start a plan, in the order of starters; nullopt: not asked yet.
   using Started = std::vector<std::optional<bool>>;
@@ -37,6 +46,7 @@ class StartedPlans {
 
   plan::Job job_;
   std::vector<std::pair<plan::Plan, Started>> plans_;
+  std::list<std::pair<plan::Plan, std::vector<tune::FrameworkRun>>> runs_;
 };
 
 }  // namespace stepwright::answers

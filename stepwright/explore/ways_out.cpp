@@ -112,7 +112,9 @@ Json nearest_fit_json(const plan::PlannedJob& planned, const tune::TuneOptions& 
 
 Json smallest_cluster_json(const plan::PlannedJob& planned, const tune::TuneOptions& options) {
   const plan::Job wide = any_nodes(planned.job);
-  const tune::TuneOutcome outcome = tune::try_tune(wide, options);
+  tune::TuneOptions best = options;
+  best.only_best = true;
+  const tune::TuneOutcome outcome = tune::try_tune(wide, best);
   const auto* result = std::get_if<tune::TuneResult>(&outcome);
   if (result == nullptr || !result->target_met) {
     return none(fmt::format("No plan of this job fits on up to {} of {}",

@@ -9,18 +9,16 @@
 
 namespace stepwright::simulate {
 
-std::optional<ImbalanceSpan> imbalance_span(const plan::PlannedJob& planned) {
+std::optional<ImbalanceSpan> imbalance_span(const plan::PlannedJob& planned, double even_s) {
   const plan::Job& job = planned.job;
   const bool stated = job.imbalance != 1 || !job.expert_tokens.empty() || job.capacity_factor > 0;
   if (!job.model.experts || planned.plan.parallel.expert == 1 || stated) return std::nullopt;
-  const auto priced_s = [&](double load) {
-    plan::Job loaded = job;
-    loaded.imbalance = load;
-    const cost::CostModel cost(loaded);
-    return Pricer(loaded, cost).price(planned.plan).seconds;
-  };
   const double load = cost::constants::kUnstatedLoad.value;
-  return ImbalanceSpan{.load = load, .longer = priced_s(load) / priced_s(1)};
+  plan::Job loaded = job;
+  loaded.imbalance = load;
+  const cost::CostModel cost(loaded);
+  const double loaded_s = Pricer(loaded, cost).price(planned.plan).seconds;
+  return ImbalanceSpan{.load = load, .longer = loaded_s / even_s};
 }
 
 std::string imbalance_note(const ImbalanceSpan& span, double step_s) {

@@ -14,8 +14,8 @@ struct ImbalanceSpan {
 };
 
 /// The span of a job whose experts lie on several ranks, where neither loads nor a capacity are
-/// stated; nullopt elsewhere.
-std::optional<ImbalanceSpan> imbalance_span(const plan::PlannedJob& planned);
+/// stated; nullopt elsewhere. `even_s`: price of the plan as the job is, in seconds.
+std::optional<ImbalanceSpan> imbalance_span(const plan::PlannedJob& planned, double even_s);
 
 /// The span in a sentence, beside the step that is predicted with equal loads.
 std::string imbalance_note(const ImbalanceSpan& span, double step_s);

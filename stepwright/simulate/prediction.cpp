@@ -136,7 +136,7 @@ void add_framework_span(Prediction& p) {
 
 /// With loads of experts that nobody states the interval reaches to uneven ones.
 void add_imbalance_span(Prediction& p) {
-  const std::optional<ImbalanceSpan> span = imbalance_span(p.planned);
+  const std::optional<ImbalanceSpan> span = imbalance_span(p.planned, p.price.seconds);
   if (!span) return;
   p.interval.high *= span->longer;
   p.notes.push_back(imbalance_note(*span, p.simulation.step_time_s));

@@ -118,7 +118,7 @@ double settle(Evaluation& evaluation, const std::vector<Candidate>& candidates, 
               std::int64_t most_operators, double price_error) {
   Rounds rounds(evaluation);
   for (const Candidate& candidate : candidates) {
-    const double last_s = evaluation.best_s(top);
+    const double last_s = evaluation.wanted_s(top);
     if (candidate.price.seconds * (1 - price_error) >= last_s) break;
     if (evaluation.operators() >= most_operators) break;
     if (candidate.price.lower_bound_s < last_s) rounds.add_if_fits(candidate);
@@ -127,7 +127,8 @@ double settle(Evaluation& evaluation, const std::vector<Candidate>& candidates, 
   return least_open_s(evaluation, candidates);
 }
 
-double narrow(Evaluation& evaluation, std::vector<Candidate> open, std::int64_t most_operators) {
+double narrow(Evaluation& evaluation, std::vector<Candidate> open, double beside_s,
+              std::int64_t most_operators) {
   const double enough_s = evaluation.best_s() * (1 - kWantedGap);
   const auto above = [&](const Candidate& one) { return one.price.lower_bound_s >= enough_s; };
   const double others_s = least_bound_s(open, above);
@@ -137,7 +138,8 @@ double narrow(Evaluation& evaluation, std::vector<Candidate> open, std::int64_t 
   });
   const double left_s = leave_least_bounds(open, kMostBounded);
   play_prices(evaluation, open, simulate::Played::kFloors);
-  simulate_below(evaluation, open, enough_s, most_operators);
+  // No simulation raises what the bounds of the others leave open.
+  simulate_below(evaluation, open, std::min({enough_s, left_s, beside_s}), most_operators);
   return std::min({least_open_s(evaluation, open), left_s, others_s});
 }
 

@@ -28,9 +28,11 @@ double settle(Evaluation& evaluation, const std::vector<Candidate>& candidates, 
               std::int64_t most_operators, double price_error = kPriceError);
 
 /// Raises the least lower bound of candidates that a search left open: they are bounded by their
-/// turns, and simulated from the least bound on until it is `kWantedGap` below the best plan, or
-/// until `most_operators` were played. Returns it.
-double narrow(Evaluation& evaluation, std::vector<Candidate> open, std::int64_t most_operators);
+/// turns, and simulated from the least bound on until it is `kWantedGap` below the best plan or
+/// above `beside_s`, the least bound of all other plans, or until `most_operators` were played.
+/// Returns it.
+double narrow(Evaluation& evaluation, std::vector<Candidate> open, double beside_s,
+              std::int64_t most_operators);
 
 /// Settles as `settle` does by lower bounds alone: what is settled is proven.
 double settle_proven(Evaluation& evaluation, const std::vector<Candidate>& candidates,

@@ -152,7 +152,7 @@ void Enumeration::add_grid(const plan::Plan& plan, bool repeated) {
   if (const auto ability = grid_not_run(plan)) {
     return leave(*ability, product({block_points_, stage_points_, states}));
   }
-  BlockTable blocks = block_table(job_, space_, plan);
+  const BlockTable& blocks = this->blocks(plan);
   refuse(blocks.refused, times(stage_points_, states), plan);
   leave(blocks.not_run, times(stage_points_, states));
   if (blocks.points == 0) return;
@@ -194,7 +194,7 @@ void Enumeration::add_grid(const plan::Plan& plan, bool repeated) {
   refuse_offloads(data, (points - refused) / product({data.points, offloads_}), legal);
   if (repeated || data.choices.empty()) return;
   GridChoice& grid =
-      grids_.emplace_back(GridChoice{plan.parallel, plan.rank_order, std::move(blocks.choices),
+      grids_.emplace_back(GridChoice{plan.parallel, plan.rank_order, blocks.choices,
                                      blocks.without_parameters, &stages, &data});
   if (space_.framework) keep_running(grid);
   legal_ = plus(legal_, legal_plans(grid));
@@ -242,6 +242,28 @@ std::int64_t Enumeration::legal_plans(const GridChoice& grid) const {
     }
   }
   return legal;
+}
+
+const BlockTable& Enumeration::blocks(const plan::Plan& grid) {
+  const plan::Parallel& size = grid.parallel;
+  // Algorithms and unusual orders ask how groups lie, all else whether there is another position or
+  // replica.
+  const plan::CollectiveLists& lists = space_.collectives;
+  const std::vector library{collective::Algorithm::kLibrary};
+  const bool lies = lists.tensor != library || lists.context != library ||
+                    lists.expert != library || space_.offload.activations.size() != 1 ||
+                    !(grid.rank_order == plan::RankOrder{});
+  const auto some = [&](std::int64_t degree) {
+    return lies ? degree : std::min<std::int64_t>(2, degree);
+  };
+  const BlockKey key{{size.tensor, size.context, size.expert, size.expert_tensor},
+                     {some(size.pipeline), some(size.data), some(size.expert_data())},
+                     grid.rank_order};
+  auto found = blocks_.find(key);
+  if (found == blocks_.end()) {
+    found = blocks_.emplace(key, block_table(job_, space_, grid)).first;
+  }
+  return found->second;
 }
 
 const StageTable& Enumeration::stages(const plan::Plan& legal) {

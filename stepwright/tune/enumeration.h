@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -66,6 +67,9 @@ class Enumeration {
   /// The key from which the legal group sizes and algorithms of a grid follow.
   using DataKey = std::tuple<plan::Extents, plan::Extents, std::int64_t, std::int64_t, std::int64_t,
                              plan::DegreeSet, plan::Parallel>;
+  /// The degrees of blocks; those of pipeline, data and expert data, as far as blocks ask; the order.
+  using BlockKey =
+      std::tuple<std::array<std::int64_t, 4>, std::array<std::int64_t, 3>, plan::RankOrder>;
   using StageKey = std::tuple<std::int64_t, std::int64_t, plan::DegreeSet>;
 
   void add_degrees(const plan::Parallel& parallel);
@@ -84,12 +88,15 @@ class Enumeration {
   void refuse(const Recomputations& recomputations, std::int64_t each, plan::Plan example);
   /// The degrees on which its abilities depend; nothing without a framework.
   [[nodiscard]] plan::DegreeSet degrees(const plan::Plan& plan) const;
+  /// The block choices of a grid without choices.
+  const BlockTable& blocks(const plan::Plan& grid);
   const StageTable& stages(const plan::Plan& legal);
   const DataTable& data(const plan::Plan& legal);
 
   const plan::Job& job_;
   const Dimensions& space_;
   plan::WordSet model_words_;  ///< Of the job's model; of its framework some depend on degrees.
+  std::map<BlockKey, BlockTable> blocks_;
   std::map<StageKey, StageTable> stages_;
   DataLists lists_;
   std::map<DataKey, DataTable> data_;

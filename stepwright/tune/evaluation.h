@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -53,6 +55,10 @@ class Evaluation {
   }
   /// Step time of the n-th best plan that fits, from 1; infinite when fewer do.
   [[nodiscard]] double best_s(std::size_t n = 1) const;
+  /// Tells that only plans that take less than `seconds` are looked for.
+  void look_below(double seconds) { below_s_ = seconds; }
+  /// The step time that a plan must beat to be among the best n that are looked for.
+  [[nodiscard]] double wanted_s(std::size_t n) const { return std::min(best_s(n), below_s_); }
   /// Plans that fit, best first; ties by the plan.
   [[nodiscard]] std::vector<TunedPlan> ranked() const;
   [[nodiscard]] std::size_t fitting() const { return times_.size(); }
@@ -78,6 +84,7 @@ class Evaluation {
   const Running& running_;
   simulate::PriceStore prices_;
   std::optional<double> tight_from_;
+  double below_s_ = std::numeric_limits<double>::infinity();
   /// nullopt: the plan does not fit.
   std::map<plan::Plan, std::optional<TunedPlan>> known_;
   std::map<plan::Plan, Accounted> waiting_;  ///< They fit.

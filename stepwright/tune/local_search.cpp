@@ -28,7 +28,7 @@ void play_near(std::vector<Candidate>& candidates, const Evaluation& evaluation,
                PlayedPrices& prices) {
   std::vector<Candidate*> open;
   for (Candidate& candidate : candidates) {
-    if (candidate.price.lower_bound_s < evaluation.best_s()) open.push_back(&candidate);
+    if (candidate.price.lower_bound_s < evaluation.wanted_s(1)) open.push_back(&candidate);
   }
   prices.play(open, evaluation.threads());
   std::ranges::sort(candidates, before);

@@ -11,7 +11,9 @@ std::optional<TuneResult> search_of_job(const plan::PlannedJob& planned,
                                         const TuneOptions& options) {
   plan::Job job = planned.job;
   job.use_all = true;
-  TuneOutcome outcome = try_tune(job, options);
+  TuneOptions best = options;
+  best.only_best = true;
+  TuneOutcome outcome = try_tune(job, best);
   auto* result = std::get_if<TuneResult>(&outcome);
   if (result == nullptr) return std::nullopt;
   return std::move(*result);

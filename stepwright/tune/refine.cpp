@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stepwright/plan/layer_split.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/schedule/closed_form.h"
 #include "stepwright/schedule/kinds.h"
 #include "stepwright/schedule/placement.h"
@@ -18,8 +19,8 @@ namespace {
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 /// Layers of each pipeline position, of its smallest chunk alone where `smallest`.
-std::vector<std::int64_t> position_layers(const StageChoice& choice, std::int64_t layers,
-                                          std::int64_t pipeline, bool smallest) {
+std::vector<std::int64_t> held_layers(const StageChoice& choice, std::int64_t layers,
+                                      std::int64_t pipeline, bool smallest) {
   const schedule::Placement placement = schedule::placement_of(choice.schedule, pipeline);
   const std::vector<std::int64_t> split =
       choice.layers.empty() ? plan::even_split(layers, placement.model_chunks()) : choice.layers;
@@ -35,31 +36,69 @@ std::vector<std::int64_t> position_layers(const StageChoice& choice, std::int64_
   return held;
 }
 
+bool turns_back(const StageChoice& choice) {
+  return schedule::traits_of(choice.schedule.kind).placement == schedule::PlacementKind::kV;
+}
+
 }  // namespace
+
+const std::vector<std::int64_t>& UnitSearch::position_layers(const StageChoice& choice,
+                                                             std::int64_t pipeline) {
+  const std::int64_t layers = job_.model.layers;
+  if (!choice.layers.empty()) {
+    return listed_layers_ = held_layers(choice, layers, pipeline, turns_back(choice));
+  }
+  const auto [entry, fresh] =
+      even_layers_.try_emplace({pipeline, choice.schedule.kind, choice.schedule.chunks});
+  if (fresh) entry->second = held_layers(choice, layers, pipeline, turns_back(choice));
+  return entry->second;
+}
 
 /// Bytes that wait for their backward, in the mean over the positions: in 1F1B as many
 /// micro-batches as positions follow; going down and up again at least one chunk, in the other
 /// schedules no fewer.
 double UnitSearch::activations_floor(const GridChoice& grid, const StageChoice& choice,
-                                     std::int64_t m, double retained_bytes) const {
+                                     std::int64_t m, double retained_bytes) {
   const std::int64_t p = grid.parallel.pipeline;
-  const bool turns_back =
-      schedule::traits_of(choice.schedule.kind).placement == schedule::PlacementKind::kV;
-  const std::vector<std::int64_t> held = position_layers(choice, job_.model.layers, p, turns_back);
+  const std::vector<std::int64_t>& held = position_layers(choice, p);
+  const bool one_chunk = turns_back(choice);
   std::int64_t waiting_layers = 0;
   for (std::int64_t i = 0; i < p; ++i) {
-    waiting_layers += (turns_back ? 1 : std::min(m, p - i)) * held[static_cast<std::size_t>(i)];
+    waiting_layers += (one_chunk ? 1 : std::min(m, p - i)) * held[static_cast<std::size_t>(i)];
   }
   return static_cast<double>(waiting_layers) / static_cast<double>(p) * retained_bytes;
 }
 
+bool UnitSearch::keeps_too_much(const GridChoice& grid, const StageChoice& choice, const Work& work,
+                                std::int64_t micro_batches, double states_bytes) {
+  double retained = kUnbounded;
+  plan::each_setting(choice.recompute, [&](const plan::Recompute& setting) {
+    retained = std::min(retained, work.retained_bytes(plan::recomputed(setting)));
+  });
+  const double activations = activations_floor(grid, choice, micro_batches, retained);
+  const double bytes = states_bytes + activations + reserve_.bytes(activations);
+  return bytes * (1 - kPriceRounding) > goal_.room.device_bytes;
+}
+
+namespace {
+
+/// The parameters of a grid's mean position.
+step::UnitSize mean_size(const GridChoice& grid, const Work& work) {
+  const std::int64_t p = grid.parallel.pipeline;
+  step::UnitSize mean;
+  mean.dense = work.size.dense / p;
+  mean.expert = work.size.expert / p;
+  mean.frozen_dense = work.size.frozen_dense / p;
+  mean.frozen_expert = work.size.frozen_expert / p;
+  return mean;
+}
+
+}  // namespace
+
 UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const Work& work,
                                                  double activation_bytes) {
   simulate::StageCost mean;
-  mean.size.dense = work.size.dense / grid.parallel.pipeline;
-  mean.size.expert = work.size.expert / grid.parallel.pipeline;
-  mean.size.frozen_dense = work.size.frozen_dense / grid.parallel.pipeline;
-  mean.size.frozen_expert = work.size.frozen_expert / grid.parallel.pipeline;
+  mean.size = mean_size(grid, work);
   mean.resting.size.frozen_dense = work.resting.frozen_dense / grid.parallel.pipeline;
   mean.resting.size.frozen_expert = work.resting.frozen_expert / grid.parallel.pipeline;
   mean.units = mean.trained_units = 1;
@@ -79,12 +118,23 @@ UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const W
   return floor;
 }
 
+double UnitSearch::least_states_bytes(const GridChoice& grid, const Work& work) {
+  if (states_of_ == &grid) return states_bytes_;
+  states_of_ = &grid;
+  states_bytes_ = kUnbounded;
+  const step::UnitSize mean = mean_size(grid, work);
+  const ShardingTable& table = sharding_.table(grid);
+  for (const ShardingTable::Choice& choice : table.choices) {
+    states_bytes_ = std::min(states_bytes_, table.states(choice).of(mean));
+  }
+  return states_bytes_;
+}
+
 /// Whether a pipeline with the least states that its grid allows cannot fit, by its mean position.
 bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
   if (!filters() || stages.costs == nullptr) return false;
-  if (states_of_ != stages.grid) {
-    states_of_ = stages.grid;
-    states_bytes_ = states_floor(*stages.grid, *unit.work, 0).memory_bytes - reserve_.bytes(0);
+  if (least_states_of_ != stages.grid) {
+    least_states_of_ = stages.grid;
     least_states_ = {kUnbounded, kUnbounded, kUnbounded, kUnbounded};
     const ShardingTable& table = sharding_.table(*stages.grid);
     for (const ShardingTable::Choice& choice : table.choices) {
@@ -104,7 +154,8 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
   });
   const std::int64_t rounds = job_.sequences / (stages.grid->parallel.data * unit.micro_batch);
   const double activations = activations_floor(*stages.grid, *stages.choice, rounds, retained);
-  const double bytes = states_bytes_ + activations + reserve_.bytes(activations);
+  const double bytes = least_states_bytes(*stages.grid, *unit.work) + activations +
+                       reserve_.bytes(activations);
   return bytes * (1 - kPriceRounding) > goal_.room.device_bytes ||
          position_too_large(stages, rounds);
 }
@@ -148,8 +199,10 @@ bool UnitSearch::position_too_large(const Stages& stages, std::int64_t micro_bat
   return false;
 }
 
-Work UnitSearch::least_work(const GridChoice& grid, const SearchUnit& part) {
-  if (grid.parallel.context == 1) return *part.work;
+Work UnitSearch::least_work(const GridChoice& grid, const SearchUnit& part,
+                            const plan::Overlap& overlap) {
+  const Work& own = work_.work(unit_plan(job_, part, grid), overlap);
+  if (grid.parallel.context == 1) return own;
   std::optional<Work> least;
   const BlockChoice* before = nullptr;
   for (const BlockChoice& block : grid.blocks) {
@@ -157,10 +210,10 @@ Work UnitSearch::least_work(const GridChoice& grid, const SearchUnit& part) {
     before = &block;
     if (same) continue;
     const plan::Plan plan = block_plan(grid, block, part.micro_batch);
-    Work work = work_.with_context(*part.work, plan);
+    Work work = work_.with_context(own, plan);
     least = least ? stepwright::tune::least(*std::move(least), work) : std::move(work);
   }
-  return least.value_or(*part.work);
+  return least.value_or(own);
 }
 
 /// Visits the choices of a grid that recompute least, with every split into layers.
@@ -186,14 +239,54 @@ StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part
   return least;
 }
 
+/// The least of any pipeline of a grid that may fit, by its own recomputation and by the overlap
+/// that runs beside it; infinite where none may fit or all is settled.
+StageFloor UnitSearch::fitting_floor(const GridChoice& grid, const SearchUnit& part,
+                                     double states_bytes) {
+  const plan::Plan plan = unit_plan(job_, part, grid);
+  const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
+  std::vector<std::pair<plan::Overlap, Work>> works;
+  std::vector<std::pair<plan::FrameworkLaw::Joint, std::optional<std::size_t>>> known;
+  // The work of the blocks that run with a choice: its place in `works`; nullopt: none runs.
+  const auto work_with = [&](const StageChoice& choice) {
+    const auto found = std::ranges::find(known, choice.joint,
+                                         &std::pair<plan::FrameworkLaw::Joint,
+                                                    std::optional<std::size_t>>::first);
+    if (found != known.end()) return found->second;
+    std::optional<std::size_t>& place = known.emplace_back(choice.joint, std::nullopt).second;
+    std::vector<plan::Overlap> overlaps;
+    for (const BlockChoice& block : grid.blocks) {
+      if (grid.runs(block, choice)) overlaps.push_back(block.overlap);
+    }
+    if (overlaps.empty()) return place;
+    const plan::Overlap overlap = plan::overlap_in_floors(overlaps);
+    const auto same = std::ranges::find(works, overlap, &std::pair<plan::Overlap, Work>::first);
+    place = static_cast<std::size_t>(same - works.begin());
+    if (same == works.end()) works.emplace_back(overlap, least_work(grid, part, overlap));
+    return place;
+  };
+  StageFloor least{kUnbounded, kUnbounded};
+  for (const StageChoice& listed : grid.stages->by_micro_batch.at(part.micro_batch)) {
+    const std::optional<std::size_t> place = work_with(listed);
+    if (!place || keeps_too_much(grid, listed, works[*place].second, rounds, states_bytes)) continue;
+    each_floor(works[*place].second, listed, plan,
+               [&](const StageChoice&, const StageFloor& floor) {
+                 least.price_s = std::min(least.price_s, floor.price_s);
+                 least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
+               });
+  }
+  return least;
+}
+
 void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
   // Messages of the context, states and theirs cost more to look at, and only make floors higher.
   const auto decided = [&](const StageFloor& floor) {
-    return !goal_.least_memory && beaten(std::min(floor.price_s, floor.simulated_s));
+    return !goal_.least_memory &&
+           beaten(goal_.bounds ? std::min(floor.price_s, floor.simulated_s) : floor.price_s);
   };
   StageFloor floor = work_floor(grid, part, *part.work);
   if (grid.parallel.context > 1 && !decided(floor)) {
-    floor = work_floor(grid, part, least_work(grid, part));
+    floor = work_floor(grid, part, least_work(grid, part, work_.overlap()));
   }
   if (!decided(floor)) {
     const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
@@ -211,6 +304,11 @@ void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
     floor.price_s = std::max(floor.price_s, messages_s);
     floor.simulated_s = std::max(floor.simulated_s, messages_s);
   }
+  if (!decided(floor)) {
+    const StageFloor fitting = fitting_floor(grid, part, least_states_bytes(grid, *part.work));
+    floor.price_s = std::max(floor.price_s, fitting.price_s);
+    floor.simulated_s = std::max(floor.simulated_s, fitting.simulated_s);
+  }
   part.floor = std::min(part.floor, floor.price_s);
   part.simulated_floor_s = std::min(part.simulated_floor_s, floor.simulated_s);
 }
@@ -220,6 +318,7 @@ std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit, const Finding
   found_ = &found;
   passed_before_s_ = all.passed_bound_s;
   sharding_.trim();
+  states_of_ = nullptr;
   const Work& work = work_.work(unit_plan(job_, unit, *unit.grids.front()));
   std::map<std::int64_t, SearchUnit> parts;
   for (const GridChoice* grid : unit.grids) {

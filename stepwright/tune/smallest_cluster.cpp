@@ -76,14 +76,16 @@ TuneOutcome tune_smallest_cluster(const plan::Job& job, const TuneOptions& optio
   std::int64_t upper = 0;
   TuneOutcome found;
   for (const std::int64_t nodes : powers_below(job.cluster.nodes)) {
-    found = tune_on_cluster(with_nodes(job, nodes), options);
+    const plan::Job part = with_nodes(job, nodes);
+    const bool all = nodes == job.cluster.nodes;  // its best plan is shown where it misses, too
+    found = all ? tune_on_cluster(part, options) : tune_if_within(part, target_s, options);
     upper = nodes;
     if (meets(found, target_s)) break;
     missed = nodes;
   }
   if (meets(found, target_s)) {
     for (const std::int64_t nodes : between(missed, upper)) {
-      TuneOutcome smaller = tune_on_cluster(with_nodes(job, nodes), options);
+      TuneOutcome smaller = tune_if_within(with_nodes(job, nodes), target_s, options);
       if (!meets(smaller, target_s)) continue;
       found = std::move(smaller);
       break;

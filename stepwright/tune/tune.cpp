@@ -75,10 +75,13 @@ class Tuning {
         room_(room(job, options)),
         goal_{.room = room_,
               .keep = small_ ? static_cast<std::size_t>(2 * kSmallSpace) : kKeep,
-              .exhaustive = options.exhaustive || small_},
+              .exhaustive = options.exhaustive || small_,
+              .bounds = !options.only_best},
         search_(job, cost_, enumeration_, prices_),
         found_(goal_.keep),
-        evaluation_(job, cost_, running_, prices_, options.tight_from) {}
+        evaluation_(job, cost_, running_, prices_, options.tight_from) {
+    if (options.only_best) settled_ = 1;
+  }
 
   TuneOutcome run() {
     if (enumeration_.legal() == 0) return NoPlan{why_empty(job_, enumeration_)};
@@ -94,12 +97,11 @@ class Tuning {
     } else {
       PlayedPrices prices(job_, cost_, prices_);
       near_ = search_locally(evaluation_, prices, space_, goal_.room);
-      extend();
-      narrow_gap();
-      explain_layers(result, prices);
-      set_front(result);
-      set_plans(result, evaluation_.ranked());
-      set_gap(result);
+      if (options_.only_best) {
+        set_plans(result, evaluation_.ranked());
+      } else {
+        prove_and_explain(result, prices);
+      }
     }
     set_counts(result);
     set_speedup(result);
@@ -109,19 +111,35 @@ class Tuning {
   /// Finds plans that take less than a time, best first, and neither proves nor explains them.
   std::vector<TunedPlan> faster(double below_s) {
     if (enumeration_.legal() == 0) return {};
-    small_ = goal_.exhaustive = false;
+    small_ = goal_.exhaustive = goal_.bounds = false;
     goal_.keep = kKeepFaster;
     settled_ = std::min(kSettled, options_.top);
     below_s_ = below_s;
+    evaluation_.look_below(below_s);
     TuneResult unused;
     set_baseline(unused);
     search(unused);
-    if (kept_.empty() || evaluation_.fitting() == 0) return {};
+    if (kept_.empty() || evaluation_.best_s() * (1 - kPriceError) >= below_s) return {};
     PlayedPrices prices(job_, cost_, prices_);
     search_locally(evaluation_, prices, space_, goal_.room);
     std::vector<TunedPlan> ranked = evaluation_.ranked();
     std::erase_if(ranked, [&](const TunedPlan& tuned) { return tuned.step_time_s >= below_s; });
     return ranked;
+  }
+
+  /// False if bounds prove that no plan that fits takes `most_s` or less.
+  bool may_take(double most_s) {
+    Goal goal = goal_;
+    goal.keep = 1;
+    goal.exhaustive = false;
+    goal.bounds = true;
+    goal.known = {.best = most_s, .last = most_s * (1 + kPriceSlack)};
+    const Findings found = search_.run(goal, running_);
+    double least_s = std::min(found.passed_bound_s, found.kept.dropped_bound());
+    for (const std::vector<Candidate>* left : {&found.kept.list(), &found.kept.open()}) {
+      for (const Candidate& one : *left) least_s = std::min(least_s, one.price.lower_bound_s);
+    }
+    return least_s <= most_s;
   }
 
  private:
@@ -230,7 +248,12 @@ class Tuning {
     if (small_) return;
     std::vector<Candidate> open = found_.kept.open();
     std::ranges::copy(kept_, std::back_inserter(open));
-    open_bound_s_ = narrow(evaluation_, std::move(open), kMostToNarrow);
+    open_bound_s_ = narrow(evaluation_, std::move(open), passed_bound_s(), kMostToNarrow);
+  }
+
+  /// Least bound of the plans that the search left out for good.
+  [[nodiscard]] double passed_bound_s() const {
+    return std::min(found_.passed_bound_s, found_.kept.dropped_bound());
   }
 
   [[nodiscard]] std::size_t wanted() const { return std::max(options_.top, kSettled); }
@@ -244,6 +267,16 @@ class Tuning {
       play_prices(evaluation_, kept_);
     }
     settle(evaluation_, kept_, options_.top, std::numeric_limits<std::int64_t>::max());
+  }
+
+  /// Sets all of a result but its counts, once the best plan is found.
+  void prove_and_explain(TuneResult& result, PlayedPrices& prices) {
+    extend();
+    narrow_gap();
+    explain_layers(result, prices);
+    set_front(result);
+    set_plans(result, evaluation_.ranked());
+    set_gap(result);
   }
 
   /// Simulates one plan beside the others.
@@ -325,8 +358,7 @@ class Tuning {
 
   void set_gap(TuneResult& result) const {
     const double best = result.plans.front().step_time_s;
-    const double open =
-        std::min({found_.passed_bound_s, found_.kept.dropped_bound(), open_bound_s_});
+    const double open = std::min(passed_bound_s(), open_bound_s_);
     result.optimality_gap = std::max(0.0, (best - open) / best);
   }
 
@@ -410,6 +442,16 @@ int thread_count(const TuneOptions& options) {
 
 TuneOutcome tune_on_cluster(const plan::Job& job, const TuneOptions& options) {
   return Tuning(job, options).run();
+}
+
+TuneOutcome tune_if_within(const plan::Job& job, double most_s, const TuneOptions& options) {
+  TuneOptions fitting = options;
+  fitting.only_fitting = true;
+  Tuning tuning(job, fitting);
+  if (!tuning.may_take(most_s)) {
+    return NoPlan{fmt::format("no plan that fits takes at most {}", format_time(most_s))};
+  }
+  return tuning.run();
 }
 
 namespace {

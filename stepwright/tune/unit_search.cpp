@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/schedule/facts.h"
 #include "stepwright/schedule/kinds.h"
 #include "stepwright/simulate/price/block_costs.h"
@@ -109,11 +110,13 @@ bool UnitSearch::beaten(double floor_s) const {
 }
 
 bool UnitSearch::closed(const StageFloor& floor) const {
-  return beaten(floor.price_s) && floor.simulated_s >= found_->kept.open_below();
+  if (!beaten(floor.price_s)) return false;
+  return !goal_.bounds || floor.simulated_s >= found_->kept.open_below();
 }
 
 bool UnitSearch::settled(const StageFloor& floor) const {
-  return beaten(floor.price_s) &&
+  if (!beaten(floor.price_s)) return false;
+  return !goal_.bounds ||
          floor.simulated_s >= std::min(passed_before_s_, found_->passed_bound_s);
 }
 
@@ -155,6 +158,10 @@ const simulate::BlockCosts& UnitSearch::blocks(const Stages& stages, std::int64_
   return pricer_.blocks(plan);
 }
 
+plan::Overlap floor_overlap(const BlockChoice& block) {
+  return plan::overlap_in_floors({&block.overlap, 1});
+}
+
 bool same_context(const BlockChoice& a, const BlockChoice& b) {
   return a.context_kind == b.context_kind && a.overlap.context == b.overlap.context &&
          a.collectives.context == b.collectives.context;
@@ -163,9 +170,12 @@ bool same_context(const BlockChoice& a, const BlockChoice& b) {
 UnitSearch::RoughChoices UnitSearch::rough_choices(const SearchUnit& unit, const GridChoice& grid,
                                                    const BlockChoice& block) {
   const plan::Plan plan = block_plan(grid, block, unit.micro_batch);
-  const Work work = work_.with_context(*unit.work, plan);
+  const Work work = work_.with_context(work_.work(plan, floor_overlap(block)), plan);
+  const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
+  const double states_bytes = filters() ? least_states_bytes(grid, work) : 0;
   RoughChoices rough{&block, {}};
   for (const StageChoice& listed : grid.stages->by_micro_batch.at(unit.micro_batch)) {
+    if (filters() && keeps_too_much(grid, listed, work, rounds, states_bytes)) continue;
     each_floor(work, listed, plan, [&](const StageChoice& choice, const StageFloor& floor) {
       rough.choices.emplace_back(&choice, floor);
     });
@@ -227,7 +237,10 @@ void UnitSearch::each_stages(const SearchUnit& unit, Visit&& visit) {
     std::vector<RoughChoices> known;
     for (const BlockChoice& block : grid->blocks) {
       auto rough = std::ranges::find_if(
-          known, [&](const RoughChoices& other) { return same_context(*other.block, block); });
+          known, [&](const RoughChoices& other) {
+            return same_context(*other.block, block) &&
+                   floor_overlap(*other.block) == floor_overlap(block);
+          });
       if (rough == known.end()) {
         known.push_back(rough_choices(unit, *grid, block));
         rough = std::prev(known.end());
@@ -322,6 +335,7 @@ void UnitSearch::price_choices(const simulate::PipelineCost& pipeline, const Sta
       const double floor_s = choice_floor_.price_s(pipeline, plan.overlap, positions, choice,
                                                    found_->kept.threshold() / (1 - kPriceRounding));
       if (beaten(floor_s)) {
+        if (!goal_.bounds) continue;
         const double least_s = simulated_s();
         if (!forgets(least_s)) {
           found_->kept.leave(plan, {.seconds = floor_s, .lower_bound_s = least_s});
@@ -335,7 +349,10 @@ void UnitSearch::price_choices(const simulate::PipelineCost& pipeline, const Sta
         }
       }
       // The slowest update comes on top of everything.
-      if (beaten(floor_s + std::ranges::max(updates_s)) && forgets(simulated_s())) continue;
+      if (beaten(floor_s + std::ranges::max(updates_s)) &&
+          (!goal_.bounds || forgets(simulated_s()))) {
+        continue;
+      }
       const simulate::Price price = choice_price(pipeline, plan, positions, choice, updates_s);
       if (beaten(price.seconds)) {
         found_->kept.leave(plan, price);
@@ -370,7 +387,7 @@ Findings UnitSearch::search(const SearchUnit& unit, const Findings& all) {
   passed_before_s_ = all.passed_bound_s;
   stages_.clear();
   sharding_.trim();
-  states_of_ = nullptr;
+  states_of_ = least_states_of_ = nullptr;
   each_stages(unit, [&](const Stages& stages) { list(stages, unit); });
   std::ranges::stable_sort(stages_, {}, [](const Stages& s) { return s.floor.price_s; });
   plan::Plan plan = grid_plan(job_, unit.grids.front()->parallel, plan::RankOrder{});

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,7 @@ struct Goal {
   std::size_t keep = 100;
   bool exhaustive = false;
   bool least_memory = false;  ///< Among plans that need not fit.
+  bool bounds = true;         ///< False: nobody asks what bounds say of the plans that are left out.
   KnownKeys known;
 };
 
@@ -153,18 +155,27 @@ class UnitSearch {
   void price_choices(const simulate::PipelineCost& pipeline, const Stages& stages,
                      plan::Plan& plan);
   [[nodiscard]] double activations_floor(const GridChoice& grid, const StageChoice& choice,
-                                         std::int64_t m, double retained_bytes) const;
+                                         std::int64_t m, double retained_bytes);
+  /// Layers of each pipeline position, of its smallest chunk alone where chunks turn back.
+  const std::vector<std::int64_t>& position_layers(const StageChoice& choice, std::int64_t pipeline);
+  /// Whether a choice cannot fit beside `states_bytes`, by what its layers keep at least.
+  bool keeps_too_much(const GridChoice& grid, const StageChoice& choice, const Work& work,
+                      std::int64_t micro_batches, double states_bytes);
+  /// The least states of a grid on its mean position, in bytes, without what is set aside.
+  double least_states_bytes(const GridChoice& grid, const Work& work);
   /// Floors of a grid's ways to shard.
   struct StatesFloor {
     double memory_bytes = 0;  ///< The least that any needs.
     double messages_s = 0;    ///< Of a micro-batch, of what fits; infinite when nothing does.
   };
   StatesFloor states_floor(const GridChoice& grid, const Work& work, double activation_bytes);
-  /// The part's work with what the grid's ways to exchange the context send at least.
-  Work least_work(const GridChoice& grid, const SearchUnit& part);
+  /// The work of a part, in which no more runs beside computation than `overlap` says, with what
+  /// the grid's ways to exchange the context send at least.
+  Work least_work(const GridChoice& grid, const SearchUnit& part, const plan::Overlap& overlap);
   template <class Visit>
   void each_least_work(const GridChoice& grid, const SearchUnit& part, Visit&& visit);
   StageFloor work_floor(const GridChoice& grid, const SearchUnit& part, const Work& work);
+  StageFloor fitting_floor(const GridChoice& grid, const SearchUnit& part, double states_bytes);
   void refine_grid(const GridChoice& grid, SearchUnit& part);
   void offer(const plan::Plan& plan, const simulate::Price& price, bool counts);
   void pass(double simulated_floor_s);
@@ -179,12 +190,21 @@ class UnitSearch {
   memory::Reserve reserve_;
   Findings* found_ = nullptr;
   double passed_before_s_ = 0;  ///< What was found until now passed over that.
+  /// By pipeline degree, kind of schedule and chunks: layers of positions where splits are even.
+  std::map<std::tuple<std::int64_t, schedule::ScheduleKind, std::int64_t>,
+           std::vector<std::int64_t>>
+      even_layers_;
+  std::vector<std::int64_t> listed_layers_;  ///< Scratch: the same where they are listed.
   std::vector<Stages> stages_;
   std::vector<simulate::DataCost> messages_;  ///< Scratch.
   const GridChoice* states_of_ = nullptr;     ///< Whose least states the next member is.
   double states_bytes_ = 0;
+  const GridChoice* least_states_of_ = nullptr;  ///< Whose states the next member is.
   StateBytes least_states_;  ///< The same of one parameter.
 };
+
+/// What of a block's overlap its floors know.
+plan::Overlap floor_overlap(const BlockChoice& block);
 
 /// Whether two choices exchange the context alike.
 bool same_context(const BlockChoice& a, const BlockChoice& b);

@@ -64,6 +64,11 @@ const std::vector<double>& Work::layer_s(const plan::LayerRecompute& recompute) 
   return (found == layers.end() ? layers.front() : *found).seconds;
 }
 
+double Work::retained_bytes(const plan::LayerRecompute& recompute) const {
+  const auto found = std::ranges::find(layers, recompute, &LayerWork::recompute);
+  return found == layers.end() ? least_retained_bytes : found->least_retained_bytes;
+}
+
 Work least(Work a, const Work& b) {
   for (std::size_t i = 0; i < a.layers.size(); ++i) {
     LayerWork& own = a.layers[i];
@@ -71,6 +76,7 @@ Work least(Work a, const Work& b) {
       own.seconds[k] = std::min(own.seconds[k], b.layers[i].seconds[k]);
       own.stream_s[k] = std::min(own.stream_s[k], b.layers[i].stream_s[k]);
     }
+    own.least_retained_bytes = std::min(own.least_retained_bytes, b.layers[i].least_retained_bytes);
   }
   a.head_s = std::min(a.head_s, b.head_s);
   a.least_retained_bytes = std::min(a.least_retained_bytes, b.least_retained_bytes);
@@ -143,6 +149,25 @@ void WorkFloor::add_class(Work& work, const step::Setting& setting, model::Layer
                                              : least.stream_s);
   }
   work.least_retained_bytes = std::min(work.least_retained_bytes, saved_bytes(full.forward));
+  if (!any_expert) keep_retained(work, setting, which, {&none.forward, &full.forward});
+}
+
+/// Takes the lesser of what a layer of a class keeps with each recomputation, gathered inputs not
+/// among it. `known`: its forwards with nothing and with all of it recomputed.
+void WorkFloor::keep_retained(Work& work, step::Setting setting, model::LayerClass which,
+                              const KnownForwards& known) const {
+  const bool gathers = setting.sequence_parallel && setting.keep_gathered;
+  setting.keep_gathered = false;
+  for (LayerWork& of : work.layers) {
+    const bool plain = of.recompute == plan::kNoRecompute && !gathers;
+    double bytes = 0;
+    if (of.recompute.whole || plain) {
+      bytes = saved_bytes(of.recompute.whole ? *known.whole : *known.none);
+    } else {
+      bytes = saved_bytes(step::build_layer(setting, which, of.recompute).forward);
+    }
+    of.least_retained_bytes = std::min(of.least_retained_bytes, bytes);
+  }
 }
 
 Work WorkFloor::build(const plan::Plan& plan, bool any_expert) {
@@ -151,8 +176,11 @@ Work WorkFloor::build(const plan::Plan& plan, bool any_expert) {
   setting.overlap = plan.overlap;
   const simulate::Layouts layouts = cost::group_layouts(job_.cluster, plan::Grid(plan));
   Work work;
-  work.layers = {{plan::kNoRecompute, {}, {}}, {plan::kWholeRecompute, {}, {}}};
-  work.least_retained_bytes = std::numeric_limits<double>::infinity();
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  work.layers = {{plan::kNoRecompute, {}, {}, kNone},
+                 {plan::kCoreRecompute, {}, {}, kNone},
+                 {plan::kWholeRecompute, {}, {}, kNone}};
+  work.least_retained_bytes = kNone;
   for (std::size_t k = 0; k < layers_.classes().size(); ++k) {
     const model::LayerClass which = layers_.classes()[k];
     add_class(work, setting, which, layouts, any_expert);
@@ -170,6 +198,7 @@ Work WorkFloor::build(const plan::Plan& plan, bool any_expert) {
   const auto& sets = job_.space.offload.activations;
   if (std::ranges::any_of(sets, [](plan::OffloadModules set) { return !set.empty(); })) {
     work.least_retained_bytes = 0;
+    for (LayerWork& of : work.layers) of.least_retained_bytes = 0;
   }
   work.head_s = seconds(step::build_head(setting, false), layouts, any_expert).chain_s;
   for (std::int64_t i = 0; i < job_.model.predicted_ahead(); ++i) {
@@ -196,13 +225,13 @@ plan::Plan representative(plan::Plan plan) {
 
 const Work& WorkFloor::rough(const plan::Plan& plan) {
   const std::int64_t tokens = plan.micro_batch * (job_.length / plan.parallel.context);
-  return remembered({plan.parallel.tensor, tokens, 0, 0}, plan);
+  return remembered({{plan.parallel.tensor, tokens, 0, 0}, overlap_}, plan);
 }
 
-const Work& WorkFloor::work(const plan::Plan& plan) {
+const Work& WorkFloor::work(const plan::Plan& plan, const plan::Overlap& overlap) {
   const plan::Parallel& size = plan.parallel;
   const std::int64_t tokens = plan.micro_batch * (job_.length / size.context);
-  return remembered({size.tensor, tokens, size.expert, size.expert_tensor}, plan);
+  return remembered({{size.tensor, tokens, size.expert, size.expert_tensor}, overlap}, plan);
 }
 
 Work WorkFloor::with_context(const Work& work, const plan::Plan& plan) {
@@ -221,14 +250,14 @@ Work WorkFloor::with_context(const Work& work, const plan::Plan& plan) {
 const Work& WorkFloor::remembered(const Key& key, const plan::Plan& plan) {
   const auto [entry, fresh] = known_.try_emplace(key);
   if (!fresh) return entry->second;
-  const bool any_expert = key[2] == 0;
+  const bool any_expert = key.first[2] == 0;
   plan::Plan plain = representative(plan);
   const plan::Parallel& size = plain.parallel;
   if (any_expert) plain.parallel.expert = plain.parallel.expert_tensor = 1;
   plain.sharding = plan::Sharding{};
   plain.context_kind = plan::ContextKind::kAllGather;  // one kernel
   plain.tensor_input = plan::TensorInput::kKeep;       // fewer messages
-  plain.overlap = overlap_;
+  plain.overlap = key.second;
   const bool experts = plain.parallel.expert * plain.parallel.expert_tensor > 1;
   const bool can = size.tensor > 1 && job_.length / size.context % size.tensor == 0;
   plain.sequence_parallel = can && experts;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "stepwright/cost/cost_model.h"
@@ -40,6 +41,7 @@ struct LayerWork {
   plan::LayerRecompute recompute;
   std::vector<double> seconds;
   std::vector<double> stream_s;  ///< What stands on the compute stream alone: never above these.
+  double least_retained_bytes = 0;  ///< What a layer of any class keeps for its backward, at least.
 };
 
 /// Seconds of one micro-batch through parts of the model, forward and backward, on one rank.
@@ -47,6 +49,8 @@ struct Work {
   std::vector<LayerWork> layers;
   /// Of layers with a recomputation, or where that is not known with the first.
   [[nodiscard]] const std::vector<double>& layer_s(const plan::LayerRecompute& recompute) const;
+  /// What a layer keeps for its backward, at least; of a recomputation that is not known: with any.
+  [[nodiscard]] double retained_bytes(const plan::LayerRecompute& recompute) const;
   double head_s = 0;
   double least_retained_bytes = 0;  ///< What a layer keeps for its backward, at least.
   step::UnitSize size;              ///< Parameters of the model as its pipelines' ranks hold them.
@@ -68,21 +72,34 @@ class WorkFloor {
 
   [[nodiscard]] const LayerCounts& layers() const { return layers_; }
 
+  /// The overlap of all plans together, as floors know it.
+  [[nodiscard]] const plan::Overlap& overlap() const { return overlap_; }
+
   /// The work of plans with this tensor degree, micro-batch and context degree, whatever their
   /// expert degrees. `plan` is legal as far as blocks go. References stay valid.
   const Work& rough(const plan::Plan& plan);
   /// The work of plans with these expert degrees too.
-  const Work& work(const plan::Plan& plan);
+  const Work& work(const plan::Plan& plan) { return work(plan, overlap_); }
+  /// The same of blocks with an overlap in the place of any that plans may have
+  /// (`plan::overlap_in_floors`).
+  const Work& work(const plan::Plan& plan, const plan::Overlap& overlap);
   /// The same with what the plan's way to exchange the context sends.
   [[nodiscard]] Work with_context(const Work& work, const plan::Plan& plan);
 
  private:
-  /// Tensor degree, tokens of a rank, expert degrees (0: any).
-  using Key = std::array<std::int64_t, 4>;
+  /// Tensor degree, tokens of a rank, expert degrees (0: any), and the overlap.
+  using Key = std::pair<std::array<std::int64_t, 4>, plan::Overlap>;
   const Work& remembered(const Key& key, const plan::Plan& plan);
   [[nodiscard]] Work build(const plan::Plan& plan, bool any_expert);
   void add_class(Work& work, const step::Setting& setting, model::LayerClass which,
                  const simulate::Layouts& layouts, bool any_expert);
+  /// Forwards of one layer that recompute nothing and all.
+  struct KnownForwards {
+    const step::Template* none;
+    const step::Template* whole;
+  };
+  void keep_retained(Work& work, step::Setting setting, model::LayerClass which,
+                     const KnownForwards& known) const;
   /// The seconds of a layer: when its compute stream ends, and what stands on it.
   struct LayerSeconds {
     double chain_s = 0;

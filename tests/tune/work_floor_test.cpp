@@ -1,0 +1,94 @@
+#include "stepwright/tune/work_floor.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "random_job.h"
+#include "stepwright/schedule/facts.h"
+#include "stepwright/simulate/price/pricer.h"
+#include "stepwright/tune/enumeration.h"
+#include "stepwright/tune/unit_search.h"
+
+namespace stepwright::tune {
+namespace {
+
+/// Sums add the same terms in different orders.
+constexpr double kRounding = 1 + 1e-9;
+
+/// Grids of a job and settings of a grid that are compared, at most.
+constexpr std::size_t kGrids = 24;
+constexpr std::size_t kSettings = 3;
+
+/// One choice for each recomputation of a micro-batch, with whole backwards and one strand.
+std::vector<StageChoice> recomputations(const std::vector<StageChoice>& choices) {
+  std::vector<StageChoice> different;
+  for (const StageChoice& choice : choices) {
+    const bool plain =
+        choice.schedule.strands == 1 &&
+        schedule::backward_form(choice.schedule) == schedule::BackwardForm::kWhole;
+    const bool seen = std::ranges::find(different, choice.recompute, &StageChoice::recompute) !=
+                      different.end();
+    if (plain && !seen) different.push_back(choice);
+    if (different.size() == kSettings) break;
+  }
+  return different;
+}
+
+/// Compares the floors of a plan's blocks with what the pricer finds; returns how many layers.
+int compare(WorkFloor& floors, simulate::Pricer& pricer, const plan::Plan& plan,
+            const BlockChoice& block) {
+  const Work work = floors.with_context(floors.work(plan, floor_overlap(block)), plan);
+  const simulate::BlockCosts& costs = pricer.blocks(plan);
+  int compared = 0;
+  plan::each_setting(plan.recompute, [&](const plan::Recompute& setting) {
+    const plan::LayerRecompute recompute = plan::recomputed(setting);
+    const std::vector<double>& layer_s = work.layer_s(plan::least_recomputed(setting));
+    const std::size_t place = costs.place(recompute);
+    const std::size_t least_place = costs.place(plan::least_recomputed(setting));
+    for (std::size_t k = 0; k < costs.layers.size(); ++k) {
+      const simulate::BlockPairCost& cost = costs.layers[k].of(least_place).cost;
+      EXPECT_LE(layer_s[k], (cost.forward.seconds + cost.backward.seconds) * kRounding);
+      EXPECT_LE(work.retained_bytes(recompute),
+                costs.layers[k].of(place).cost.forward.retained_bytes);
+      ++compared;
+    }
+  });
+  return compared;
+}
+
+TEST(WorkFloor, IsNeverAboveTheBlocksOfAnyChoice) {
+  int compared = 0;
+  for (const std::uint64_t seed : random_seeds(40)) {
+    const plan::Job job = random_job(seed);
+    const Dimensions space = dimensions(job);
+    const Enumeration enumeration(job, space);
+    const cost::CostModel cost(job);
+    WorkFloor floors(job, cost);
+    simulate::Pricer pricer(job, cost);
+    const std::vector<GridChoice>& grids = enumeration.grids();
+    const std::size_t apart = std::max<std::size_t>(1, grids.size() / kGrids);
+    for (std::size_t i = seed % apart; i < grids.size(); i += apart) {
+      const GridChoice& grid = grids[i];
+      const auto& [micro_batch, choices] = *grid.stages->by_micro_batch.rbegin();
+      for (const StageChoice& choice : recomputations(choices)) {
+        for (const BlockChoice& block : grid.blocks) {
+          if (!grid.runs(block, choice)) continue;
+          plan::Plan plan = grid_plan(job, grid.parallel, grid.order);
+          plan.micro_batch = micro_batch;
+          apply(block, plan);
+          apply(choice, plan);
+          SCOPED_TRACE(testing::Message() << "seed " << seed << ", grid " << i);
+          compared += compare(floors, pricer, plan, block);
+        }
+      }
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+  EXPECT_GT(compared, 1000);
+}
+
+}  // namespace
+}  // namespace stepwright::tune
