@@ -70,6 +70,8 @@ struct Validation {
   std::vector<RowResult> results;                              ///< In file order.
   std::optional<LabelCount> labels;
   std::optional<Choices> choices;  ///< Of runs.
+  /// The share of runs that were measured inside the interval of 80 % of their prediction.
+  std::optional<double> inside_interval;
 };
 
 struct ValidationOptions {

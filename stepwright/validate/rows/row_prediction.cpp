@@ -8,6 +8,7 @@
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/grid.h"
+#include "stepwright/simulate/step_span.h"
 #include "stepwright/simulate/timeline/simulation.h"
 #include "stepwright/step/program.h"
 #include "stepwright/validate/rows/metric.h"
@@ -80,6 +81,10 @@ std::variant<RowResult, Skipped> predict_run(const RunRow& row,
                      .alike = alike(row, planned),
                      .plan = plan::plan_json(planned).dump()};
     result.error = result.predicted / result.measured - 1;
+    const cost::StepInterval interval =
+        simulate::step_span(planned, cost, result.predicted).interval;
+    result.low_s = interval.low * result.predicted;
+    result.high_s = interval.high * result.predicted;
     return result;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kRuntime) throw;
