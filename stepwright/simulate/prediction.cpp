@@ -129,7 +129,9 @@ void add_interval(Prediction& p, const cost::CostModel& cost) {
   const StepSpan span = step_span(p.planned, cost, step_s);
   p.interval = span.interval;
   if (span.loads) p.notes.push_back(imbalance_note(*span.loads, step_s));
-  if (span.frameworks) p.notes.push_back(span_note(*span.frameworks, step_s));
+  p.frameworks = span.frameworks;
+  std::string unnamed = unnamed_note(p.planned.job, p.frameworks, step_s);
+  if (!unnamed.empty()) p.notes.push_back(std::move(unnamed));
 }
 
 void add_notes(Prediction& p, const cost::CostModel& cost) {
@@ -294,6 +296,14 @@ Json prediction_json(const Prediction& p) {
   out["stages"] = Json::array();
   for (std::size_t i = 0; i < p.simulation.stages.size(); ++i) {
     out["stages"].push_back(stage_json(p, i));
+  }
+  if (const auto& span = p.frameworks) {
+    out["frameworks"] = {{"count", span->frameworks},
+                         {"fastest", span->fastest},
+                         {"least_s", span->least_s},
+                         {"middle_s", span->middle_s},
+                         {"slowest", span->slowest},
+                         {"most_s", span->most_s}};
   }
   if (p.planned.job.documents) out["documents"] = documents_json(p);
   out["notes"] = p.ranked_notes();

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/job.h"
+#include "stepwright/simulate/framework_span.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/simulate/timeline/simulation.h"
 #include "stepwright/step/document_sizes.h"
@@ -37,6 +39,7 @@ struct Prediction {
   double unmasked_mfu = 0;                  ///< Without what attention has behind the causal mask.
   double hfu = 0;                           ///< With the FLOPs that recomputation repeats.
   cost::StepInterval interval;              ///< 80 %, in shares of the step.
+  std::optional<FrameworkSpan> frameworks;  ///< Steps by framework, where the job names none.
   std::vector<std::string> notes;           ///< Remarks on this plan, those that change most first.
   std::vector<std::string> basis;           ///< Remarks on what the figures assume and rest on.
   std::vector<UnmeasuredSizes> unmeasured;  ///< Empty: all sizes were measured.
