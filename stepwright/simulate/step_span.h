@@ -11,8 +11,8 @@ namespace stepwright::simulate {
 
 /// The interval of 80 % of a step, and the unstated choices that widen it.
 struct StepSpan {
-  cost::StepInterval interval;               ///< In shares of the step.
-  std::optional<ImbalanceSpan> loads;        ///< Of experts, where nothing states them.
+  cost::StepInterval interval;              ///< In shares of the step.
+  std::optional<ImbalanceSpan> loads;       ///< Uneven experts, where nothing states them.
   std::optional<FrameworkSpan> frameworks;  ///< Where the job names none.
 };
 

@@ -35,8 +35,8 @@ OPERATOR_PROFILES = {
 COLORS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f"]
 
 WRITTEN = (
-    "Written by `make accuracy` (`tools/accuracy/accuracy.py`). Errors are `predicted / measured - 1` in"
-    " %;\nnegative: predicted too fast, or too small.\n"
+    "Written by `make accuracy` (`tools/accuracy/accuracy.py`). Errors are\n"
+    "`predicted / measured - 1` in %; negative: predicted too fast, or too small.\n"
 )
 
 INTRODUCTION = """# Accuracy
@@ -51,7 +51,7 @@ UNSEEN = (
     ("training_runs_3", "torchtitan", "torchtitan in bf16 and float8, H100, H200 and A100"),
     ("training_runs_3", "mlperf", "MLPerf 6.0, GB200, GB300 and B300"),
     ("training_runs_4", "mlperf_amd", "MLPerf 5.0 and 5.1 on AMD"),
-    ("training_runs_4", "torchao", "torchao's runs of torchtitan, many on boards with a power limit"),
+    ("training_runs_4", "torchao", "torchtitan by torchao, many on boards with a power limit"),
     ("training_runs_4", "msswift", "ms-swift on A800 and H20"),
     ("training_runs_4", "sailor", "Sailor: small GPTs in fp32 on GH200"),
     ("verification_cards", "", "Megatron-Bridge's tuned recipes, Blackwell"),
@@ -59,31 +59,40 @@ UNSEEN = (
 
 BETTER = """## What makes it better
 
-- **Name the framework** (`framework`). Without a name all kernels are taken as fused; `predict` then says what
-  the frameworks take that run the plan.
-- **State what clocks and networks are**: `cluster.board_power` where `nvidia-smi` shows a limit below the
-  usual one, `cluster.all_reduce` from one `nccl-tests` line of all devices.
+- **Name the framework** (`framework`). Without a name all kernels are taken as fused; `predict`
+  then says what the frameworks take that run the plan.
+- **State what clocks and networks are**: `cluster.board_power` where `nvidia-smi` shows a limit
+  below the usual one, `cluster.all_reduce` from one `nccl-tests` line of all devices.
 - **State how even experts are** (`imbalance`), if the run has begun.
-- **Measure three steps** and say so: `tune --runs` ([formats.md](formats.md)). Plans of the same job are
-  then off by 2 to 4 % ([own runs](accuracy/own_runs.md)).
+- **Measure three steps** and say so: `tune --runs` ([formats.md](formats.md)). Plans of the same
+  job are then off by 2 to 4 % ([own runs](accuracy/own_runs.md)).
 - What is known least, and the measurement that would mend each:
   [accuracy/poorly_known.md](accuracy/poorly_known.md).
 
 """
 
-APPENDICES = """## The tables behind this page
-
-| document | what it has |
-|---|---|
-| [left_out.md](accuracy/left_out.md) | runs fitted, and left out by source, framework, generation and kind; choices; intervals |
-| [unseen_tables.md](accuracy/unseen_tables.md) | tables as they came out before any of their rows was seen, and what was found since |
-| [fitted_runs.md](accuracy/fitted_runs.md) | runs by device, framework and scheme as the shipped constants predict them; the worst ten |
-| [own_runs.md](accuracy/own_runs.md) | how fast a person's own runs make predictions right |
-| [memory.md](accuracy/memory.md) | peaks, labels, allocated bytes of known commands; margins left out |
-| [operators.md](accuracy/operators.md) | single operators by device, collectives by machine |
-| [configurations.md](accuracy/configurations.md) | the published configurations of arXiv 2509.22832 |
-| [framework_memory.md](accuracy/framework_memory.md), [field_files.md](accuracy/field_files.md), [own_h100.md](accuracy/own_h100.md) | programs of frameworks, other people's launch files, runs of this project |
-"""
+APPENDICES = (
+    (
+        ["left_out"],
+        "runs fitted, and left out by source, framework, generation and kind; choices; intervals",
+    ),
+    (
+        ["unseen_tables"],
+        "tables as they came out before any of their rows was seen, and what was found since",
+    ),
+    (
+        ["fitted_runs"],
+        "runs by device, framework and scheme as the shipped constants predict them; the worst ten",
+    ),
+    (["own_runs"], "how fast a person's own runs make predictions right"),
+    (["memory"], "peaks, labels, allocated bytes of known commands; margins left out"),
+    (["operators"], "single operators by device, collectives by machine"),
+    (["configurations"], "the published configurations of arXiv 2509.22832"),
+    (
+        ["framework_memory", "field_files", "own_h100"],
+        "programs of frameworks, other people's launch files, runs of this project",
+    ),
+)
 
 POORLY_KNOWN = [
     (
@@ -115,8 +124,10 @@ POORLY_KNOWN = [
     ),
     (
         "contexts of four and eight ranks",
-        "torchtitan's two rows of 131,072 and 262,144 tokens come out 34 and 38 % too fast, those of one "
-        "and two ranks 10 %",
+        (
+            "torchtitan's two rows of 131,072 and 262,144 tokens come out 34 and 38 % too fast, "
+            "those of one and two ranks 10 %"
+        ),
         "a trace of one layer on eight ranks",
     ),
     (
@@ -413,7 +424,10 @@ def operators() -> str:
     for operator, of in sorted(errors.items()):
         cells = (percent(of[d]) if d in of else "" for d in OPERATOR_PROFILES)
         lines.append(f"| {operator} | " + " | ".join(cells) + " |")
-    head = f"# Operators and collectives\n\n{WRITTEN}\n## Operators, whole hidden sizes left out\n\nMean error, by `make profiles`.\n\n"
+    head = (
+        f"# Operators and collectives\n\n{WRITTEN}\n## Operators, whole hidden sizes left out\n\n"
+        "Mean error, by `make profiles`.\n\n"
+    )
     return head + "\n".join(lines) + "\n"
 
 
@@ -531,7 +545,8 @@ def component_table(command: str) -> str:
 def configurations(command: str) -> str:
     """Published configurations: their measured steps follow from a prediction and its error."""
     return (
-        f"# Configurations of arXiv 2509.22832\n\n{WRITTEN}\n`stepwright predict data/configurations/*.yaml`; "
+        f"# Configurations of arXiv 2509.22832\n\n{WRITTEN}\n"
+        "`stepwright predict data/configurations/*.yaml`; "
         "nothing was fitted to them. Measured times are not published; implied ones are the "
         "published prediction over one plus its published error.\n\n"
         + configuration_table(command)
@@ -624,6 +639,15 @@ def unseen_line(words: str, rows: list[dict]) -> str:
     return line_of([words, str(len(rows)), middle, percent(ninth), signed, held])
 
 
+def appendices() -> str:
+    """The table of the documents behind the page."""
+    lines = ["## The tables behind this page\n", "| document | what it has |", "|---|---|"]
+    for names, words in APPENDICES:
+        links = ", ".join(f"[{name}.md](accuracy/{name}.md)" for name in names)
+        lines.append(line_of([links, words]))
+    return "\n".join(lines) + "\n"
+
+
 def page(command: str, left_out: str) -> str:
     """docs/accuracy.md: one page for people."""
     summary = json.loads(Path("docs/accuracy/left_out.json").read_text(encoding="utf-8"))
@@ -632,30 +656,46 @@ def page(command: str, left_out: str) -> str:
     peaks = validated(command, "data/memory.csv")
     labels = peaks["labels"]
     clear = labels["clear_right"] + labels["clear_wrong"]
+    known = (
+        f"{summary['source']['used']} published runs. In a row but the first, constants were "
+        "fitted again without the runs that judge.\n\n"
+    )
+    once = (
+        "\nKinds of runs (framework, GPU generation, dense or experts, 16 bits or fewer) counted "
+        f"once each, {even['places']} of them:\n{percent(even['median_of_places'])} % in the "
+        "median, each left out.\n\n"
+    )
+    aside = (
+        "Tables that were kept aside. Laws and words were looked for in public code after their "
+        "errors were known,\nno constant was fitted to them.\n\n"
+    )
+    intervals = (
+        "\nEvery answer has an interval that is to hold four runs of five; it is wider for what is "
+        "less known\n([how wide](models.md#in-a-training-run)).\n\n"
+    )
+    decided = (
+        f"- Of {choices['groups']} groups of plans for one job, the plan chosen without its source "
+        f"is {percent(choices['mean_regret'])} % slower than the\n  fastest in the mean and the "
+        f"fastest itself in {choices['best_chosen']} groups.\n"
+        "- Peaks of memory whose kind is stated are off by "
+        f"{percent(peaks['median_abs_error'])} % in the median. Of {clear} runs that are\n"
+        f"  more than 5 % away from the capacity {percent(labels['clear_right'] / clear)} % are told "
+        "right to fit or to run out.\n\n"
+    )
     return (
         INTRODUCTION
         + "## Steps of known and of unknown stacks\n\n"
-        + f"{summary['source']['used']} published runs. In a row but the first, constants were fitted "
-        "again without the runs that judge.\n\n"
+        + known
         + known_kinds(left_out)
-        + f"\nKinds of runs (framework, GPU generation, dense or experts, 16 bits or fewer) counted once "
-        f"each, {even['places']} of them: {percent(even['median_of_places'])} % in the median, each left "
-        "out.\n\n"
+        + once
         + "## Stacks and devices that no constant saw\n\n"
-        + "Tables that were kept aside. Laws and words were looked for in public code after their errors "
-        "were known, no constant\nwas fitted to them.\n\n"
+        + aside
         + unseen(command)
-        + "\nEvery answer has an interval that is to hold four runs of five; it is wider for what is less "
-        "known\n([how wide](models.md#in-a-training-run)).\n\n"
+        + intervals
         + "## Choices and memory\n\n"
-        + f"- Of {choices['groups']} groups of plans for one job, the plan chosen without its source is "
-        f"{percent(choices['mean_regret'])} % slower than the\n  fastest in the mean and the fastest "
-        f"itself in {choices['best_chosen']} groups.\n"
-        + f"- Peaks of memory whose kind is stated are off by {percent(peaks['median_abs_error'])} % in the "
-        f"median. Of {clear} runs that are more than\n  5 % away from the capacity "
-        f"{percent(labels['clear_right'] / clear)} % are told right to fit or to run out.\n\n"
+        + decided
         + BETTER
-        + APPENDICES
+        + appendices()
     )
 
 

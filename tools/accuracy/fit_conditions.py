@@ -419,10 +419,11 @@ Written by `tools/accuracy/fit_conditions.py --report`. Published training runs
 "Fitted": the conditions of training (`stepwright/cost/training/conditions.yaml`) saw the rows.
 "Left out": they did not: a quarter of the rows by a hash of their ids; whole sources; whole
 frameworks, whose constants are then the middle of the others', while what their public code says
-stays; whole generations of devices, likewise; whole kinds of runs. Constants that are compiled in come from single
-operators, datasheets and articles, not from these rows; the structure of the model was chosen while
-looking at residuals, and the widths of the priors of devices among some twenty settings by the
-errors of sources left out. Rows that took part in neither: docs/zero_bubble_published.md. Rows of
+stays; whole generations of devices, likewise; whole kinds of runs. Constants that are compiled in
+come from single operators, datasheets and articles, not from these rows; the structure of the model
+was chosen while looking at residuals, and the widths of the priors of devices among some twenty
+settings by the errors of sources left out. Rows that took part in neither:
+docs/zero_bubble_published.md. Rows of
 tier A; of the grid of plans (playbook) those with a printed utilisation of 10 % and more.
 """
 
@@ -554,11 +555,13 @@ def report_places(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> No
 
 def report_even(summary: dict, report: Report) -> None:
     report.add(
-        "\n## Every place counted once\n\nThe tables above count rows, and some places have hundreds. "
-        "Here each place\ncounts once, with its median error. A kind is a framework, a generation of "
-        "devices,\ndense or with experts, and products in 16 bits or fewer.\n"
+        "\n## Every place counted once\n\n"
+        "The tables above count rows, and some places have hundreds. Here each place\n"
+        "counts once, with its median error. A kind is a framework, a generation of devices,\n"
+        "dense or with experts, and products in 16 bits or fewer.\n"
     )
-    report.add("| left out | places | median of their medians | median of rows |\n|---|---|---|---|")
+    report.add("| left out | places | median of their medians | median of rows |")
+    report.add("|---|---|---|---|")
     for word, found in summary.items():
         report.add(
             f"| its {word} | {found['places']} | {100 * found['median_of_places']:.1f} | "
