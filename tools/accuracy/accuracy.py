@@ -679,8 +679,8 @@ def page(command: str, left_out: str) -> str:
         f"fastest itself in {choices['best_chosen']} groups.\n"
         "- Peaks of memory whose kind is stated are off by "
         f"{percent(peaks['median_abs_error'])} % in the median. Of {clear} runs that are\n"
-        f"  more than 5 % away from the capacity {percent(labels['clear_right'] / clear)} % are told "
-        "right to fit or to run out.\n\n"
+        f"  more than 5 % away from the capacity {percent(labels['clear_right'] / clear)} % are "
+        "told right to fit or to run out.\n\n"
     )
     return (
         INTRODUCTION
