@@ -126,12 +126,17 @@ std::string summary(const simulate::Prediction& prediction, const whole_run::Ask
                     const std::string& framework = "") {
   const plan::Job& job = prediction.planned.job;
   const double step_s = prediction.step_time_s();
+  const std::string of_frameworks =
+      prediction.frameworks
+          ? fmt::format("frameworks  {}\n", simulate::span_words(*prediction.frameworks))
+          : "";
   return fmt::format(
       "{}\n\n"
       "{}"
       "plan        {}\n"
       "{}"
       "step time   {} ({} to {} with a probability of 80%)\n"
+      "{}"
       "throughput  {} tokens/s, {} tokens/s per device\n"
       "training    {}\n"
       "memory      {}\n"
@@ -139,7 +144,7 @@ std::string summary(const simulate::Prediction& prediction, const whole_run::Ask
       "losses      {}\n",
       plan::job_line(job), framework, plan::plan_words(prediction.planned.plan, job),
       trained_line(prediction), format_time(step_s), format_time(prediction.interval.low * step_s),
-      format_time(prediction.interval.high * step_s),
+      format_time(prediction.interval.high * step_s), of_frameworks,
       format_count(std::llround(prediction.tokens_per_s())),
       format_number(prediction.tokens_per_s_per_device), run_line(prediction, asked),
       memory_line(prediction.memory), mfu_text(prediction), format_percent(prediction.hfu),

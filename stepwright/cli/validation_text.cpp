@@ -97,6 +97,13 @@ std::string choices_text(const validate::Choices& choices) {
       choices.median_tau);
 }
 
+std::string inside_text(double share) {
+  return fmt::format(
+      "\n{} of the runs were measured inside the interval of their prediction, which is to hold "
+      "80%.\n",
+      format_percent(share));
+}
+
 std::string value_text(validate::TableKind kind, double value) {
   const bool bytes = kind == validate::TableKind::kMemory || kind == validate::TableKind::kLaunches;
   return bytes ? format_bytes(value) : format_time(value);
@@ -149,6 +156,7 @@ std::string validation_text(const validate::Validation& v) {
   }
   if (v.labels) text += labels_text(*v.labels);
   if (v.choices) text += choices_text(*v.choices);
+  if (v.inside_interval) text += inside_text(*v.inside_interval);
   return text + worst_text(v);
 }
 

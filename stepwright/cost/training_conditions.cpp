@@ -190,6 +190,13 @@ FrameworkConditions conditions_of(const TrainingConditions& all, const plan::Fra
 
 namespace {
 
+/// The interval where two things are unknown, each of which widens it by itself.
+StepInterval independently(const StepIntervals& all, const StepInterval& one,
+                           const StepInterval& other) {
+  return {.low = one.low * other.low / all.known.low,
+          .high = one.high * other.high / all.known.high};
+}
+
 /// The interval by what published runs show of the framework, the device and both together.
 StepInterval interval_by_kind(const TrainingConditions& all, const plan::Job& job) {
   const cluster::Device& device = job.cluster.device;
@@ -212,17 +219,17 @@ StepInterval interval_by_kind(const TrainingConditions& all, const plan::Job& jo
   }
   if (device_known) return intervals.other_framework;
   if (framework_known) return intervals.other_device;
-  // An unknown device and an unknown framework widen the interval independently.
-  const auto both = [&](double StepInterval::* end) {
-    return intervals.other_device.*end * intervals.other_framework.*end / (intervals.known.*end);
-  };
-  return {.low = both(&StepInterval::low), .high = both(&StepInterval::high)};
+  return independently(intervals, intervals.other_device, intervals.other_framework);
 }
 
 }  // namespace
 
 StepInterval interval_of(const TrainingConditions& all, const plan::Job& job) {
-  const StepInterval shown = interval_by_kind(all, job);
+  StepInterval shown = interval_by_kind(all, job);
+  // No run of a fit computes in 32 bits, in TF32 or without it.
+  if (centibits(job.precision) > 1600) {
+    shown = independently(all.intervals, shown, all.intervals.other_kind);
+  }
   double wider = 1;
   if (job.model.experts) wider *= all.intervals.experts;
   if (plan::storage_type(job.precision) != job.precision) wider *= all.intervals.narrow;

@@ -39,13 +39,20 @@ std::optional<FrameworkSpan> framework_span(const plan::PlannedJob& planned) {
                        .frameworks = static_cast<int>(steps.size())};
 }
 
-std::string span_note(const FrameworkSpan& span, double step_s) {
+std::string unnamed_note(const plan::Job& job, const std::optional<FrameworkSpan>& span,
+                         double step_s) {
+  if (!job.framework.name.empty() || !job.measured.empty()) return "";
+  const std::string_view best = span ? "" : ", a best case as fewer than two frameworks run this plan";
   return fmt::format(
-      "No framework is named: {} assumes kernels that are all fused and a host of middle speed. {} "
-      "frameworks run this plan, in {} ({}) to {} ({}), {} in the middle; name yours with "
-      "the key framework of the job.",
-      format_time(step_s), span.frameworks, format_time(span.least_s), span.fastest,
-      format_time(span.most_s), span.slowest, format_time(span.middle_s));
+      "No framework is named: {} assumes kernels that are all fused and a host of middle speed{}. "
+      "Name yours with the key framework of the job.",
+      format_time(step_s), best);
+}
+
+std::string span_words(const FrameworkSpan& span) {
+  return fmt::format("{} ({}) to {} ({}) in the {} that run this plan, {} in the middle",
+                     format_time(span.least_s), span.fastest, format_time(span.most_s),
+                     span.slowest, span.frameworks, format_time(span.middle_s));
 }
 
 }  // namespace stepwright::simulate

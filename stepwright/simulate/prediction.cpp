@@ -20,9 +20,8 @@
 #include "stepwright/simulate/document_figures.h"
 #include "stepwright/simulate/efficiency.h"
 #include "stepwright/simulate/found_order.h"
-#include "stepwright/simulate/framework_span.h"
-#include "stepwright/simulate/imbalance_span.h"
 #include "stepwright/simulate/losses.h"
+#include "stepwright/simulate/step_span.h"
 #include "stepwright/simulate/timeline/prices.h"
 #include "stepwright/step/work.h"
 
@@ -124,22 +123,15 @@ std::string unmeasured_note(const std::vector<UnmeasuredSizes>& sizes) {
       fmt::join(names, ", "), more);
 }
 
-/// Without a framework the interval spans those that run the plan, and a note says so.
-void add_framework_span(Prediction& p) {
-  const std::optional<FrameworkSpan> span = framework_span(p.planned);
-  if (!span) return;
+/// Adds the interval of the step, and notes on what widens it.
+void add_interval(Prediction& p, const cost::CostModel& cost) {
   const double step_s = p.simulation.step_time_s;
-  p.interval.low = std::min(p.interval.low, span->least_s / step_s);
-  p.interval.high = std::max(p.interval.high, span->most_s / step_s);
-  p.notes.push_back(span_note(*span, step_s));
-}
-
-/// With loads of experts that nobody states the interval reaches to uneven ones.
-void add_imbalance_span(Prediction& p) {
-  const std::optional<ImbalanceSpan> span = imbalance_span(p.planned, p.price.seconds);
-  if (!span) return;
-  p.interval.high *= span->longer;
-  p.notes.push_back(imbalance_note(*span, p.simulation.step_time_s));
+  const StepSpan span = step_span(p.planned, cost, {step_s, p.price.seconds});
+  p.interval = span.interval;
+  if (span.loads) p.notes.push_back(imbalance_note(*span.loads, step_s));
+  p.frameworks = span.frameworks;
+  std::string unnamed = unnamed_note(p.planned.job, p.frameworks, step_s);
+  if (!unnamed.empty()) p.notes.push_back(std::move(unnamed));
 }
 
 void add_notes(Prediction& p, const cost::CostModel& cost) {
@@ -150,8 +142,7 @@ void add_notes(Prediction& p, const cost::CostModel& cost) {
     }
   }
   for (std::string& note : plan::plan_notes(p.planned)) p.notes.push_back(std::move(note));
-  add_imbalance_span(p);
-  add_framework_span(p);
+  add_interval(p, cost);
   if (std::string clocks = cost::clock_note(p.planned.job.cluster.device); !clocks.empty()) {
     p.basis.push_back(std::move(clocks));
   }
@@ -232,7 +223,6 @@ Prediction predict(const plan::PlannedJob& given, bool record) {
   Pricer pricer(job, cost);
   p.price = pricer.price(plan);
   add_waits(p.simulation, p.price.uneven.waits_s);
-  p.interval = cost.step_interval();
   add_rates(p, job);
   add_notes(p, cost);
   return p;
@@ -306,6 +296,14 @@ Json prediction_json(const Prediction& p) {
   out["stages"] = Json::array();
   for (std::size_t i = 0; i < p.simulation.stages.size(); ++i) {
     out["stages"].push_back(stage_json(p, i));
+  }
+  if (const auto& span = p.frameworks) {
+    out["frameworks"] = {{"count", span->frameworks},
+                         {"fastest", span->fastest},
+                         {"least_s", span->least_s},
+                         {"middle_s", span->middle_s},
+                         {"slowest", span->slowest},
+                         {"most_s", span->most_s}};
   }
   if (p.planned.job.documents) out["documents"] = documents_json(p);
   out["notes"] = p.ranked_notes();

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/job.h"
+#include "stepwright/simulate/framework_span.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/simulate/timeline/simulation.h"
 #include "stepwright/step/document_sizes.h"
@@ -39,6 +41,7 @@ struct Prediction {
   /// FLOP/s with the FLOPs that recomputation repeats, over the peak.
   double hfu = 0;
   cost::StepInterval interval;              ///< 80 %, in shares of the step.
+  std::optional<FrameworkSpan> frameworks;  ///< Steps by framework, where the job names none.
   std::vector<std::string> notes;           ///< Remarks on this plan, those that change most first.
   std::vector<std::string> basis;           ///< Remarks on what the figures assume and rest on.
   std::vector<UnmeasuredSizes> unmeasured;  ///< Empty: all sizes were measured.

@@ -232,6 +232,14 @@ void add_outcome(Validation& validation, RowOutcome& outcome, std::size_t line) 
   for (RowResult& result : outcome.results) validation.results.push_back(std::move(result));
 }
 
+std::optional<double> inside_interval(std::span<const RowResult> results) {
+  if (results.empty()) return std::nullopt;
+  const auto inside = std::ranges::count_if(results, [](const RowResult& result) {
+    return result.low_s <= result.measured && result.measured <= result.high_s;
+  });
+  return static_cast<double>(inside) / static_cast<double>(results.size());
+}
+
 }  // namespace
 
 TableKind table_kind(const CsvTable& table) {
@@ -285,6 +293,7 @@ Validation validate(const CsvTable& table, const ValidationOptions& options) {
   errors.write(validation);
   if (validation.kind == TableKind::kTrainingRuns) {
     validation.choices = choices_of(validation.results);
+    validation.inside_interval = inside_interval(validation.results);
   }
   return validation;
 }

@@ -72,6 +72,8 @@ struct Validation {
   std::vector<RowResult> results;  ///< Results in file order.
   std::optional<LabelCount> labels;
   std::optional<Choices> choices;  ///< Choices among runs of one job.
+  /// The share of runs that were measured inside the interval of 80 % of their prediction.
+  std::optional<double> inside_interval;
 };
 
 struct ValidationOptions {

@@ -51,6 +51,10 @@ Json result_json(const RowResult& result, std::span<const std::string_view> grou
   Json json{{"id", result.id}, {"predicted", result.predicted}};
   json["measured"] = label ? Json(nullptr) : Json(result.measured);
   json["error"] = label ? Json(nullptr) : Json(result.error);
+  if (result.high_s > 0) {
+    json["low_s"] = result.low_s;
+    json["high_s"] = result.high_s;
+  }
   for (std::size_t i = 0; i < groups.size(); ++i) {
     json[std::string(groups[i])] = result.groups[i];
   }
@@ -105,6 +109,7 @@ Json validation_json(const Validation& v) {
   }
   if (v.labels) json["labels"] = labels_json(*v.labels);
   if (v.choices) json["choices"] = choices_json(*v.choices);
+  if (v.inside_interval) json["inside_interval"] = *v.inside_interval;
   json["results"] = compared_json(v, groups);
   return json;
 }

@@ -65,6 +65,10 @@ TEST(CostModel, IntervalsWidenWithTheDistanceOfAKind) {
   EXPECT_LT(std::pow(known, 1.8), width("dgx-h100", "nanotron", DType::kBf16, true));
   EXPECT_NEAR(width("dgx-h100", "megatron-core", DType::kBf16, true), std::pow(known, 1.8), 1e-9);
   EXPECT_NEAR(width("dgx-h100", "megatron-core", DType::kFp8, false), std::pow(known, 1.3), 1e-9);
+  // Types that no run shows widen every other width.
+  EXPECT_LT(known, width("dgx-h100", "megatron-core", DType::kFp32, false));
+  EXPECT_LT(width("mi300x-8gpu", "colossalai", DType::kBf16, false),
+            width("mi300x-8gpu", "colossalai", DType::kFp32, false));
 }
 
 // A cast reads 2 bytes an element and writes 1 twice, at .8 of 3.35 TB/s.

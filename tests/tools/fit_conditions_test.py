@@ -32,6 +32,7 @@ class LinearFit(fit_conditions.Fit):
         self.source = np.array([i.rsplit("-", 1)[0] for i in self.ids])
         self.framework = np.array([f"framework{k % 2}" for k in range(90)])
         self.generation = np.array([f"generation{k % 4}" for k in range(90)])
+        self.kind = np.array([f"kind{k % 5}" for k in range(90)])
         self.weight = np.ones(90)
         self.slope = draw.normal(size=(90, 6))
         self.measured = self.slope @ draw.normal(scale=0.05, size=6)
@@ -63,10 +64,11 @@ class Split(unittest.TestCase):
         fit = LinearFit()
         summary = fit_conditions.judge(fit, fit.prior, fit_conditions.Report())
         self.assertEqual(
-            len(fit.fitted_on), 10
-        )  # a quarter, 3 sources, 2 frameworks, 4 generations
-        self.assertEqual(len(fit.judged_on), 10)
-        self.assertEqual(list(summary), ["source", "framework", "generation"])
+            len(fit.fitted_on), 15
+        )  # a quarter, 3 sources, 2 frameworks, 4 generations, 5 kinds
+        self.assertEqual(len(fit.judged_on), 15)
+        self.assertEqual(list(summary), ["source", "framework", "generation", "kind"])
+        self.assertEqual([one["places"] for one in summary.values()], [3, 2, 4, 5])
         for one in summary.values():
             self.assertEqual(one["used"], 90)
             self.assertGreater(one["choices"]["groups"], 0)

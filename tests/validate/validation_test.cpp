@@ -63,6 +63,19 @@ TEST(Validation, ComparesEveryRowInFileOrder) {
   EXPECT_NEAR(sum, predicted, 1e-9 * predicted);
 }
 
+TEST(Validation, CountsRunsInsideTheirInterval) {
+  const double predicted =
+      validate(parse_csv(runs({{"a-1", "1"}}), "runs.csv"), {}).results.front().predicted;
+  const std::string same = fmt::format("{}", predicted);
+  const std::string longer = fmt::format("{}", 3 * predicted);
+  const Validation v =
+      validate(parse_csv(runs({{"a-1", same.c_str()}, {"a-2", longer.c_str()}}), "runs.csv"), {});
+  EXPECT_EQ(v.inside_interval, 0.5);
+  EXPECT_LT(v.results[0].low_s, predicted);
+  EXPECT_GT(v.results[0].high_s, predicted);
+  EXPECT_EQ(validation_json(v)["results"][1]["high_s"], v.results[1].high_s);
+}
+
 TEST(Validation, ComparesPlansOfOneJob) {
   std::string text = runs({{"a-1", "0.1"}, {"a-2", "0.2"}, {"a-3", "0.3"}, {"b-1", "0.4"}});
   for (const char* id : {"a-2", "a-3", "b-1"}) {  // other micro-batches: other plans of one job

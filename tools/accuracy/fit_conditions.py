@@ -244,12 +244,21 @@ class Fit:
         self.source = np.array([i.rsplit("-", 1)[0] for i in self.ids])
         self.framework = np.array([first[i]["framework"] for i in self.ids])
         self.generation = np.array([generation_of(first[i]["device"]) for i in self.ids])
+        self.kind = np.array([self.kind_of(i) for i in self.ids])
         self.constants = constants()
         self.prior = np.array([c.start for c in self.constants])
         self.precision = np.linalg.inv(self.covariance())
         counts = {s: (self.source == s).sum() for s in set(self.source)}
         self.weight = 2 * np.array([counts[s] ** -0.3 for s in self.source])
         self.owner = {word: self.entries(word) for word in ("devices", "frameworks")}
+
+    def kind_of(self, run: str) -> str:
+        """Framework, generation, dense or experts, 16 bits or fewer."""
+        row, result = self.runs.rows[run], self.results[run]
+        sort = "experts" if row["moe"] else "dense"
+        narrow = re.search(r"fp8|fp4|float8|nvfp4", row["precision"], re.I)
+        width = "8 bits and fewer" if narrow else "16 bits"
+        return f"{result['framework']}, {generation_of(result['device'])}, {sort}, {width}"
 
     def covariance(self) -> np.ndarray:
         """Of the prior: places of one key share a part."""
@@ -410,10 +419,10 @@ Written by `tools/accuracy/fit_conditions.py --report`. Published training runs
 "Fitted": the conditions of training (`stepwright/cost/training/conditions.yaml`) saw the rows.
 "Left out": they did not: a quarter of the rows by a hash of their ids; whole sources; whole
 frameworks, whose constants are then the middle of the others', while what their public code says
-stays; whole generations of devices, likewise. Constants that are compiled in come from single
-operators, datasheets and articles, not from these rows; the structure of the model was chosen while
-looking at residuals, and the widths of the priors of devices among some twenty settings by the
-errors of sources left out. Rows that took part in neither:
+stays; whole generations of devices, likewise; whole kinds of runs. Constants that are compiled in
+come from single operators, datasheets and articles, not from these rows; the structure of the model
+was chosen while looking at residuals, and the widths of the priors of devices among some twenty
+settings by the errors of sources left out. Rows that took part in neither:
 docs/accuracy/zero_bubble_published.md. Rows of
 tier A; of the grid of plans (playbook) those with a printed utilisation of 10 % and more.
 """
@@ -500,7 +509,12 @@ def moves(fit: Fit, x: np.ndarray, without: dict[str, dict[str, np.ndarray]]) ->
 
 def groupings(fit: Fit) -> dict[str, np.ndarray]:
     """What each row belongs to, by kind of place."""
-    return {"source": fit.source, "framework": fit.framework, "generation": fit.generation}
+    return {
+        "source": fit.source,
+        "framework": fit.framework,
+        "generation": fit.generation,
+        "kind": fit.kind,
+    }
 
 
 def summary_of(fit: Fit, errors: np.ndarray, of: np.ndarray) -> dict:
@@ -511,6 +525,8 @@ def summary_of(fit: Fit, errors: np.ndarray, of: np.ndarray) -> dict:
         "median": float(np.median(size)),
         "p90": float(np.sort(size)[int(np.ceil(0.9 * len(size))) - 1]),
         "signed_median": float(np.median(errors)),
+        "median_of_places": float(np.median([np.median(size[of == one]) for one in set(of)])),
+        "places": len(set(of)),
         "coverage": coverage(errors, of),
         "interval": [float(np.exp(-end)) for end in reversed(interval(errors))],
         "choices": decided(fit, errors, np.ones(len(fit.ids), dtype=bool)),
@@ -535,6 +551,22 @@ def report_places(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> No
         for one in sorted(set(of)):
             report.rows(f"{one or 'others'}, left out", tables[word][of == one])
             report.rows(f"{one or 'others'}, fitted", tables["fitted"][of == one])
+
+
+def report_even(summary: dict, report: Report) -> None:
+    report.add(
+        "\n## Every place counted once\n\n"
+        "The tables above count rows, and some places have hundreds. Here each place\n"
+        "counts once, with its median error. A kind is a framework, a generation of devices,\n"
+        "dense or with experts, and products in 16 bits or fewer.\n"
+    )
+    report.add("| left out | places | median of their medians | median of rows |")
+    report.add("|---|---|---|---|")
+    for word, found in summary.items():
+        report.add(
+            f"| its {word} | {found['places']} | {100 * found['median_of_places']:.1f} | "
+            f"{100 * found['median']:.1f} |"
+        )
 
 
 def report_intervals(summary: dict, report: Report) -> None:
@@ -578,6 +610,7 @@ def judge(fit: Fit, x: np.ndarray, report: Report, fits: Path | None = None) -> 
         replace_text(fits / f"without_{one}.yaml", text)
     report_decisions(fit, tables, report)
     report_places(fit, tables, report)
+    report_even(summary, report)
     report_intervals(summary, report)
     report.add(
         "\n## What runs may move\n\nBy what logarithms of constants differ between fits with and"

@@ -522,6 +522,8 @@ def cluster_of(row: Row) -> dict:
         cluster["nics_per_node"] = max(1, int(profile["nics_per_node"]) * size // of_profile)
         inside = {"name": level["name"], "size": size, "bandwidth": level["bandwidth"]}
         cluster["levels"] = [inside]
+    if limit := re.search(r"limit (\d+) W", row.text("gpu")):
+        cluster["board_power"] = int(limit[1])
     return cluster | domain_nics(row, size) | state_of_network(row)
 
 

@@ -49,6 +49,7 @@ __all__ = [
     "Finding",
     "FindingPlace",
     "FirstUnexplained",
+    "Frameworks",
     "FrontPoint",
     "Fullest",
     "Gain",
@@ -265,6 +266,22 @@ class Stage(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Frameworks(Part):
+    """Where the job names no framework: step times of the plan by the frameworks that run it."""
+
+    count: int
+    """Frameworks that run the plan."""
+    fastest: str
+    least_s: float
+    """Seconds."""
+    middle_s: float
+    """The median; seconds."""
+    slowest: str
+    most_s: float
+    """Seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class UnmeasuredSize(Part):
     """UnmeasuredSize."""
 
@@ -429,6 +446,8 @@ class PredictedStep(Part):
     """What is not the model's FLOPs at the dense peak, largest first; sums to 1 - mfu."""
     stages: list[Stage]
     """Each pipeline stage."""
+    frameworks: Frameworks | None = None
+    """Where the job names no framework: step times of the plan by the frameworks that run it."""
     notes: list[str]
     """What to know before the figures are trusted, ranked by what it changes."""
     unmeasured_sizes: list[UnmeasuredSize] | None = None
@@ -1560,6 +1579,10 @@ class Result(Part):
     """Seconds, or bytes of memory."""
     error: float | None
     """Predicted / measured - 1, a fraction."""
+    low_s: float | None = None
+    """Of runs: the lower end of the interval of 80 %; seconds."""
+    high_s: float | None = None
+    """Of runs: the upper end of the interval of 80 %; seconds."""
     source: str
     device: str
     framework: str | None = None
@@ -1642,6 +1665,8 @@ class Validation(Answer):
     by_device: dict[str, ErrorsOf]
     by_framework: dict[str, ErrorsOf] | None = None
     by_scheme: dict[str, ErrorsOf] | None = None
+    inside_interval: float | None = None
+    """Of runs: the share that was measured inside the interval of 80 % of its prediction."""
     results: list[Result]
     """Each row, in file order."""
     labels: Labels | None = None

@@ -16,6 +16,8 @@ struct RowResult {
   double predicted = 0;  ///< Seconds; bytes of memory.
   double measured = 0;
   double error = 0;  ///< predicted / measured - 1.
+  /// The interval of 80 % of a run, in seconds; 0: the row is no run.
+  double low_s = 0, high_s = 0;
   /// The terms of the prediction: seconds by term ("compute", "bubble", ...), bytes by kind.
   std::vector<std::pair<std::string_view, double>> terms;
   std::vector<std::string> notes;

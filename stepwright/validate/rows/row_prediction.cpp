@@ -8,6 +8,8 @@
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/grid.h"
+#include "stepwright/simulate/price/pricer.h"
+#include "stepwright/simulate/step_span.h"
 #include "stepwright/simulate/timeline/simulation.h"
 #include "stepwright/step/program.h"
 #include "stepwright/validate/rows/metric.h"
@@ -80,6 +82,11 @@ std::variant<RowResult, Skipped> predict_run(const RunRow& row,
                      .alike = alike(row, planned),
                      .plan = plan::plan_json(planned).dump()};
     result.error = result.predicted / result.measured - 1;
+    const double priced_s = simulate::Pricer(planned.job, cost).price(planned.plan).seconds;
+    const cost::StepInterval interval =
+        simulate::step_span(planned, cost, {result.predicted, priced_s}).interval;
+    result.low_s = interval.low * result.predicted;
+    result.high_s = interval.high * result.predicted;
     return result;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kRuntime) throw;
