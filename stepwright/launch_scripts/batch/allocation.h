@@ -22,7 +22,8 @@ struct Allocation {
   std::optional<std::int64_t> nodes;             ///< nullopt: the options do not say.
   std::optional<std::int64_t> job_nodes;         ///< Of the whole job; `nodes` may be of a step.
   std::optional<std::int64_t> devices_per_node;  ///< nullopt: the options do not say.
-  std::optional<std::int64_t> tasks;             ///< Of all nodes.
+  std::optional<std::int64_t> devices;  ///< Devices of all nodes, where nothing says how many.
+  std::optional<std::int64_t> tasks;    ///< Of all nodes.
   std::optional<std::int64_t> tasks_per_node;
   std::optional<std::int64_t> cpus_per_task;
   std::string array;   ///< Indices of a job array: "0-3,7"; empty: no array.
