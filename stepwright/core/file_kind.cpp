@@ -21,6 +21,9 @@ struct FileKind {
 
 constexpr std::string_view kUtf16 = "convert it (iconv -f UTF-16 -t UTF-8 {} > FILE)";
 constexpr std::string_view kUtf32 = "convert it (iconv -f UTF-32 -t UTF-8 {} > FILE)";
+constexpr std::string_view kPickle = "a pickle of Python";
+constexpr std::string_view kOfPickle =
+    "opening it runs code, so that it is not read here: write what it holds as YAML or JSON";
 
 // The marks of UTF-32 begin as those of UTF-16 do, so they stand before them.
 constexpr FileKind kFileKinds[] = {
@@ -43,10 +46,15 @@ constexpr FileKind kFileKinds[] = {
     {0, "GIF89a"sv, "a picture"},
     {0, "\x7F\x45LF"sv, "a program"},
     {0, "MZ\x90\0"sv, "a program"},
-    {0, "\x80\x02"sv, "a pickle of Python"},
-    {0, "\x80\x03"sv, "a pickle of Python"},
-    {0, "\x80\x04"sv, "a pickle of Python"},
-    {0, "\x80\x05"sv, "a pickle of Python"},
+    {0, "\x80\x02"sv, kPickle, kOfPickle},
+    {0, "\x80\x03"sv, kPickle, kOfPickle},
+    {0, "\x80\x04"sv, kPickle, kOfPickle},
+    {0, "\x80\x05"sv, kPickle, kOfPickle},
+    {0, "(dp0\n"sv, kPickle, kOfPickle},
+    {0, "(lp0\n"sv, kPickle, kOfPickle},
+    {0, "ccopy_reg\n"sv, kPickle, kOfPickle},
+    {0, "}q\0"sv, kPickle, kOfPickle},
+    {0, "]q\0"sv, kPickle, kOfPickle},
     {4, "\0\0\0\0{\""sv, "a safetensors file"},
     {0, "GGUF\x03\0"sv, "a GGUF file"},
     {0, "PAR1\x15"sv, "a Parquet file"},

@@ -32,6 +32,18 @@ void without_underscores(Tree& tree) {
 
 }  // namespace
 
+std::string number_as_python(std::string text) {
+  const auto digit = [&](std::size_t at) {
+    return at < text.size() && text[at] >= '0' && text[at] <= '9';
+  };
+  for (std::size_t at = text.find('_'); at != std::string::npos; at = text.find('_', at + 1)) {
+    if (at == 0 || !digit(at - 1) || !digit(at + 1)) return text;
+  }
+  std::string plain = text;
+  std::erase(plain, '_');
+  return is_number(plain) ? plain : text;
+}
+
 Document parse_as_python(std::string_view text, std::string name,
                          std::vector<RepeatedKey>* repeated) {
   std::vector<RepeatedKey> unasked;

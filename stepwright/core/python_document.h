@@ -15,4 +15,8 @@ namespace stepwright {
 Document parse_as_python(std::string_view text, std::string name,
                          std::vector<RepeatedKey>* repeated = nullptr);
 
+/// The text of a number without the underscores that Python lets stand between its digits
+/// (`1_000`), as words of argparse and of Hydra are read; any other text as it is.
+std::string number_as_python(std::string text);
+
 }  // namespace stepwright

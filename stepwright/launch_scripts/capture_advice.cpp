@@ -8,7 +8,10 @@
 namespace stepwright::launch_scripts {
 std::string capture_advice(std::string_view construct, std::uint32_t line,
                            std::string_view script) {
-  if (script.ends_with(".py")) return "";
+  // A program of Python has its own advice, and a manifest is no script that a shell runs.
+  for (const std::string_view ending : {".py", ".yaml", ".yml"}) {
+    if (script.ends_with(ending)) return "";
+  }
   return fmt::format(
       ". A shell decides {} in line {}: `stepwright import --capture -- bash {}` runs the script "
       "with stand-ins for its launchers",

@@ -198,6 +198,11 @@ void read_kubernetes(Node root, ScriptLines& script) {
   std::int64_t devices = containers.devices;
   if (const std::int64_t processes = count_below(spec, "nprocPerNode")) devices = processes;
   script.extent(containers.pods, devices);
+  // kubeflow/training-operator pkg/controller.v1/pytorch/envvar.go: what torchrun takes by default.
+  if (text_below(root, "kind") == "PyTorchJob" && containers.pods > 0) {
+    script.variable("PET_NNODES", std::to_string(containers.pods));
+    if (devices > 0) script.variable("PET_NPROC_PER_NODE", std::to_string(devices));
+  }
   for (const Node& container : containers.found) add_environment(below(container, "env"), script);
   // MPI and Ray start a command that no container has.
   if (const auto entry = below(spec, "entrypoint")) add_command(scalars_of(entry), script);
@@ -244,7 +249,10 @@ void read_dstack(Node root, ScriptLines& script) {
   script.extent(nodes, devices);
   script.variable("DSTACK_NODES_NUM", std::to_string(nodes));
   script.variable("DSTACK_NODE_RANK", "0");
-  if (devices > 0) script.variable("DSTACK_GPUS_PER_NODE", std::to_string(devices));
+  if (devices > 0) {
+    script.variable("DSTACK_GPUS_PER_NODE", std::to_string(devices));
+    script.variable("DSTACK_GPUS_NUM", std::to_string(nodes * devices));
+  }
   add_environment(below(root, "env"), script);
   for (const Node& line : scalars_of(below(root, "commands"))) script.text(line, line.text());
 }
@@ -252,8 +260,10 @@ void read_dstack(Node root, ScriptLines& script) {
 /// A command job: `${{inputs.NAME}}` stands for its input.
 /// azureml.schemas/latest/commandJob.schema.json.
 void read_azure(Node root, ScriptLines& script) {
-  script.extent(std::max<std::int64_t>(1, count_below(below(root, "resources"), "instance_count")),
-                count_below(below(root, "distribution"), "process_count_per_instance"));
+  const std::int64_t nodes =
+      std::max<std::int64_t>(1, count_below(below(root, "resources"), "instance_count"));
+  script.extent(nodes, count_below(below(root, "distribution"), "process_count_per_instance"));
+  script.variable("AZUREML_NODE_COUNT", std::to_string(nodes));
   add_environment(below(root, "environment_variables"), script);
   const Node command = root.get("command");
   std::string text = command.text();

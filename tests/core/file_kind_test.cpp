@@ -53,7 +53,12 @@ TEST(FileKind, WhatHoldsNoTextIsCalledWhatItIs) {
   EXPECT_EQ(foreign_kind("\x7F\x45LF\x02", "a"), "is a program, not text");
   EXPECT_EQ(foreign_kind("%PDF-1.7", "a"), "is a PDF, not text");
   EXPECT_EQ(foreign_kind("\x89PNG\r\n", "a"), "is a picture, not text");
-  EXPECT_EQ(foreign_kind("\x80\x04\x95", "a"), "is a pickle of Python, not text");
+  for (const std::string_view start : {"\x80\x04\x95"sv, "(dp0\nV"sv, "}q\0(X"sv}) {
+    EXPECT_EQ(
+        foreign_kind(start, "a"),
+        "is a pickle of Python: opening it runs code, so that it is not read here: write what "
+        "it holds as YAML or JSON");
+  }
   EXPECT_EQ(foreign_kind("\x58\x02\0\0\0\0\0\0{\"a\""sv, "a"), "is a safetensors file, not text");
   EXPECT_EQ(foreign_kind("SQLite format 3\0"sv, "a"), "is a SQLite database, not text");
 }

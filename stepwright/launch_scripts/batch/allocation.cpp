@@ -24,10 +24,14 @@ constexpr std::string_view kSlurmFlags =
     "--container-writable --container-readonly --no-container-entrypoint --container-entrypoint "
     "-E -h -H -I -k -K -l -O -Q -s -u -v -V -X -Z";
 
+/// Larger than any machine has of nodes, devices or tasks; what is beyond it is no count.
+constexpr std::int64_t kLargestCount = 100'000;
+
 std::optional<std::int64_t> number_at_start(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end == text.data() || value < 1) return std::nullopt;
+  if (error != std::errc() || end == text.data()) return std::nullopt;
+  if (value < 1 || value > kLargestCount) return std::nullopt;
   return value;
 }
 
@@ -41,8 +45,8 @@ std::optional<std::int64_t> gpus_in(std::string_view text, bool of_gres) {
     one = one.substr(0, one.find('('));
     const std::size_t colon = one.find_last_of(":=");
     const std::string_view last = colon == std::string_view::npos ? one : one.substr(colon + 1);
-    if (const auto count = number_at_start(last)) return count;
-    return 1;
+    const bool counted = !last.empty() && std::isdigit(static_cast<unsigned char>(last[0])) != 0;
+    return counted ? number_at_start(last) : 1;
   }
   return std::nullopt;
 }
@@ -54,15 +58,18 @@ std::string_view between(std::string_view text, std::string_view before, std::st
   return text.substr(0, text.find_first_of(after));
 }
 
-/// `-l select=8:ngpus=4:mpiprocs=4`, `-l nodes=2:ppn=8:gpus=4` and ABCI's `-l rt_F=8`.
+/// `-l select=8:ngpus=4:mpiprocs=4`, `-l nodes=2:ppn=8:gpus=4` and ABCI's `-l rt_F=8`. Devices that
+/// stand beside no number of nodes (`-l ngpus=16`) are those of the whole job.
 void apply_resources(std::string_view text, Allocation& allocation) {
+  bool nodes = false;
   for (const std::string_view key : {"select=", "nodes=", "rt_F=", "rt_HF="}) {
     const std::string_view value = between(text, key, ":,+ ");
     if (const auto count = number_at_start(value)) allocation.nodes = count;
+    nodes = nodes || !value.empty();
   }
   for (const std::string_view key : {"ngpus=", "gpus=", "gpu="}) {
     if (const auto count = number_at_start(between(text, key, ":,+ "))) {
-      allocation.devices_per_node = count;
+      (nodes ? allocation.devices_per_node : allocation.devices) = count;
       break;
     }
   }

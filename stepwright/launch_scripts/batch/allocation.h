@@ -23,6 +23,8 @@ struct Allocation {
   /// Nodes of the whole job; `nodes` may be of a step.
   std::optional<std::int64_t> job_nodes;
   std::optional<std::int64_t> devices_per_node;  ///< nullopt: the options do not say.
+  /// Devices of all nodes, where nothing says how many nodes there are.
+  std::optional<std::int64_t> devices;
   std::optional<std::int64_t> tasks;             ///< Tasks of all nodes.
   std::optional<std::int64_t> tasks_per_node;
   std::optional<std::int64_t> cpus_per_task;

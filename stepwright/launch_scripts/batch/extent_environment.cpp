@@ -19,6 +19,14 @@ std::int64_t slots_of_node(const Allocation& allocation) {
   return std::max<std::int64_t>(1, tasks_of_node(allocation));
 }
 
+/// Entries of the longest list that is made for a variable or a file of hosts.
+constexpr std::int64_t kLongestList = 1'000'000;
+
+/// Whether each node of a job can stand in a list with each of its tasks.
+bool may_be_listed(const Allocation& allocation) {
+  return nodes_of_job(allocation) <= kLongestList / slots_of_node(allocation);
+}
+
 /// Numbers of devices, joined: "0,1,2,3".
 std::string numbered_devices(std::int64_t devices) {
   std::string numbers;
@@ -47,6 +55,12 @@ void add_slurm_tasks(const Allocation& allocation, BatchVariables& variables) {
   const std::int64_t shown = slots_of_node(allocation);
   variables["SLURM_TASKS_PER_NODE"] =
       nodes > 1 ? fmt::format("{}(x{})", shown, nodes) : std::to_string(shown);
+}
+
+/// The first index of a job array: "0" of "0-3,7".
+std::string first_index(const Allocation& allocation) {
+  const std::size_t end = allocation.array.find_first_not_of("0123456789");
+  return allocation.array.substr(0, end);
 }
 
 BatchVariables slurm_extent(const Allocation& allocation) {
@@ -78,10 +92,14 @@ BatchVariables slurm_extent(const Allocation& allocation) {
 }
 
 BatchVariables pbs_extent(const Allocation& allocation, const HostFileKeeper& keep_hosts) {
-  if (!allocation.nodes) return {};
-  BatchVariables variables = {
-      {"PBS_NUM_NODES", std::to_string(*allocation.nodes)},
-      {"PBS_NODEFILE", keep_hosts("pbs_nodes", host_lines(allocation, ""))}};
+  if (!allocation.nodes) {
+    if (!allocation.devices) return {};
+    return {{"PBS_NGPUS", std::to_string(*allocation.devices)}};
+  }
+  BatchVariables variables = {{"PBS_NUM_NODES", std::to_string(*allocation.nodes)}};
+  if (may_be_listed(allocation)) {
+    variables["PBS_NODEFILE"] = keep_hosts("pbs_nodes", host_lines(allocation, ""));
+  }
   if (const std::int64_t each = tasks_of_node(allocation); each > 0) {
     variables["PBS_NUM_PPN"] = std::to_string(each);
     variables["PBS_NP"] = std::to_string(each * *allocation.nodes);
@@ -90,7 +108,7 @@ BatchVariables pbs_extent(const Allocation& allocation, const HostFileKeeper& ke
 }
 
 BatchVariables lsf_extent(const Allocation& allocation, const HostFileKeeper& keep_hosts) {
-  if (!allocation.nodes) return {};
+  if (!allocation.nodes || !may_be_listed(allocation)) return {};
   const std::int64_t each = slots_of_node(allocation);
   std::string hosts, counted;
   for (const std::string& host : host_names(*allocation.nodes)) {
@@ -110,6 +128,7 @@ BatchVariables sge_extent(const Allocation& allocation, const HostFileKeeper& ke
     if (!allocation.tasks) return {};
     return {{"NSLOTS", std::to_string(*allocation.tasks)}};
   }
+  if (!may_be_listed(allocation)) return {};
   const std::int64_t each = slots_of_node(allocation);
   const std::string behind = fmt::format(" {} all.q UNDEFINED", each);
   return {{"NHOSTS", std::to_string(*allocation.nodes)},
@@ -126,12 +145,22 @@ std::int64_t tasks_of_node(const Allocation& allocation) {
   return (*allocation.tasks + *allocation.nodes - 1) / *allocation.nodes;
 }
 
+std::string_view array_variable(std::string_view scheduler) {
+  if (scheduler == "pbs") return "PBS_ARRAY_INDEX";
+  if (scheduler == "lsf") return "LSB_JOBINDEX";
+  return scheduler == "sge" ? "SGE_TASK_ID" : "SLURM_ARRAY_TASK_ID";
+}
+
 std::map<std::string, std::string> extent_environment(const Allocation& allocation,
                                                       const HostFileKeeper& keep_hosts) {
-  if (allocation.scheduler == "pbs") return pbs_extent(allocation, keep_hosts);
-  if (allocation.scheduler == "lsf") return lsf_extent(allocation, keep_hosts);
-  if (allocation.scheduler == "sge") return sge_extent(allocation, keep_hosts);
-  return slurm_extent(allocation);
+  BatchVariables variables = allocation.scheduler == "pbs"   ? pbs_extent(allocation, keep_hosts)
+                             : allocation.scheduler == "lsf" ? lsf_extent(allocation, keep_hosts)
+                             : allocation.scheduler == "sge" ? sge_extent(allocation, keep_hosts)
+                                                             : slurm_extent(allocation);
+  if (const std::string first = first_index(allocation); !first.empty()) {
+    variables[std::string(array_variable(allocation.scheduler))] = first;
+  }
+  return variables;
 }
 
 }  // namespace stepwright::launch_scripts

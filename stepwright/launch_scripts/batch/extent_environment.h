@@ -25,4 +25,7 @@ std::map<std::string, std::string> extent_environment(const Allocation& allocati
 /// nothing says.
 std::int64_t tasks_of_node(const Allocation& allocation);
 
+/// The variable in which the tasks of a job array find their index.
+std::string_view array_variable(std::string_view scheduler);
+
 }  // namespace stepwright::launch_scripts

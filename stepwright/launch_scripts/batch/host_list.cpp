@@ -10,6 +10,7 @@ namespace stepwright::launch_scripts {
 namespace {
 
 constexpr std::size_t kMostHosts = 100'000;
+constexpr std::ptrdiff_t kMostBrackets = 8;  ///< Pairs of brackets in one name.
 
 std::vector<std::string> split_outside_brackets(std::string_view list) {
   std::vector<std::string> parts(1);
@@ -50,7 +51,8 @@ std::vector<std::string> expand_hosts(std::string_view list) {
   std::vector<std::string> hosts;
   for (const std::string& part : split_outside_brackets(list)) {
     const std::size_t open = part.find('['), close = part.find(']');
-    if (open == std::string::npos || close == std::string::npos || close < open) {
+    if (open == std::string::npos || close == std::string::npos || close < open ||
+        std::ranges::count(part, '[') > kMostBrackets) {
       hosts.push_back(part);
       continue;
     }

@@ -8,7 +8,8 @@
 namespace stepwright::launch_scripts {
 
 /// Returns the hosts of a list in Slurm's notation: "a[01-03,7],b" is a01, a02, a03, a7, b. A list
-/// with unbalanced brackets is returned as one host. At most 100,000 hosts are returned.
+/// with unbalanced brackets, or more than eight, is returned as one host. At most 100,000 hosts are
+/// returned.
 std::vector<std::string> expand_hosts(std::string_view list);
 
 /// Returns the names that stand for the hosts of an allocation: node001, node002, ...

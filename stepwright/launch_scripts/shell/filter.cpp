@@ -118,34 +118,75 @@ std::optional<std::string> translated_text(const FilterWords& words, std::string
   return text;
 }
 
-/// `awk '{print $1}'` and `awk 'END{print NR}'`.
+/// The fields of a line of awk: between blanks, or at a mark.
+Lines awk_fields(const std::string& line, std::string_view mark) {
+  return mark.empty() ? fields_of_line(line) : parts_of(line, mark.front());
+}
+
+/// `awk '{print $1}'`, `awk -F, '{print NF}'` and `awk 'END{print NR}'`.
 std::optional<std::string> awk_text(const FilterWords& words, Lines lines) {
-  if (words.size() != 2) return std::nullopt;
-  std::string program = words[1];
+  std::string mark;
+  std::size_t at = 1;
+  if (words.size() > 2 && words[1].starts_with("-F")) {
+    const bool apart = words[1].size() == 2;
+    mark = apart ? words[2] : words[1].substr(2);
+    at = apart ? 3 : 2;
+    if (mark.size() != 1) return std::nullopt;
+  }
+  if (words.size() != at + 1) return std::nullopt;
+  std::string program = words[at];
   std::erase(program, ' ');
   if (program == "END{printNR}") return std::to_string(lines.size());
+  if (program == "{printNF}") {
+    for (std::string& line : lines) line = std::to_string(awk_fields(line, mark).size());
+    return text_of_lines(lines);
+  }
   constexpr std::string_view kPrint = "{print$";
   if (!program.starts_with(kPrint) || !program.ends_with('}')) return std::nullopt;
   const auto number =
       shell_number(program.substr(kPrint.size(), program.size() - kPrint.size() - 1));
   if (!number || *number < 1) return std::nullopt;
   for (std::string& line : lines) {
-    const Lines fields = fields_of_line(line);
+    const Lines fields = awk_fields(line, mark);
     const auto place = static_cast<std::size_t>(*number);
     line = place <= fields.size() ? fields[place - 1] : "";
   }
   return text_of_lines(lines);
 }
 
-/// `grep -c TEXT`, of plain texts and of `.`.
-std::optional<std::string> matching_lines(const FilterWords& words, const Lines& lines) {
-  if (words.size() != 3 || words[1] != "-c") return std::nullopt;
-  const std::string& wanted = words[2];
-  if (wanted != "." && wanted.find_first_of("^$*[].\\") != std::string::npos) return std::nullopt;
-  const auto count = std::ranges::count_if(lines, [&](const std::string& line) {
-    return wanted == "." ? !line.empty() : line.find(wanted) != std::string::npos;
-  });
-  return std::to_string(count);
+/// A line for each time that a text stands in the lines.
+Lines matches_of(const Lines& lines, const std::string& wanted) {
+  Lines matches;
+  for (const std::string& line : lines) {
+    for (std::size_t at = line.find(wanted); at != std::string::npos;
+         at = line.find(wanted, at + wanted.size())) {
+      matches.push_back(wanted);
+    }
+  }
+  return matches;
+}
+
+/// `grep TEXT`, also with -c, -v and -o, of plain texts and of `.`.
+std::optional<std::string> matching_lines(const FilterWords& words, Lines lines) {
+  std::string flags;
+  std::size_t at = 1;
+  for (; at < words.size() && words[at].starts_with('-'); ++at) flags += words[at].substr(1);
+  if (words.size() != at + 1 || flags.find_first_not_of("cvoF") != std::string::npos) {
+    return std::nullopt;
+  }
+  const std::string& wanted = words[at];
+  const bool any = wanted == "." && flags.find('F') == std::string::npos;
+  if (!any && (wanted.empty() || wanted.find_first_of("^$*[].\\\n") != std::string::npos)) {
+    return std::nullopt;
+  }
+  const auto has = [&](char flag) { return flags.find(flag) != std::string::npos; };
+  const auto matches = [&](const std::string& line) {
+    return any ? !line.empty() : line.find(wanted) != std::string::npos;
+  };
+  if (has('o') && (any || has('v') || has('c'))) return std::nullopt;
+  if (has('o')) return text_of_lines(matches_of(lines, wanted));
+  std::erase_if(lines, [&](const std::string& line) { return matches(line) == has('v'); });
+  return has('c') ? std::to_string(lines.size()) : text_of_lines(lines);
 }
 
 }  // namespace
@@ -161,7 +202,7 @@ std::optional<std::string> filtered_text(const FilterWords& words, const std::st
   if (name == "cut") return cut_text(words, std::move(lines));
   if (name == "tr") return translated_text(words, text);
   if (name == "awk") return awk_text(words, std::move(lines));
-  if (name == "grep") return matching_lines(words, lines);
+  if (name == "grep") return matching_lines(words, std::move(lines));
   if (name == "sort") {
     std::ranges::sort(lines);
     if (!has_flag(words, 'u')) return text_of_lines(lines);

@@ -107,7 +107,13 @@ ShellScript ShellReader::read() {
   script_.effort = budget_.effort();
   for (const auto& [text, open] : expansion_.open_arithmetic()) {
     const auto holder = script_.holders.find(open);
-    script_.holders[text] = holder == script_.holders.end() ? open : holder->second;
+    const std::string name = holder == script_.holders.end() ? open : holder->second;
+    // A command that prints a part of it is no name that a person can set.
+    if (is_shell_name(name) || name.find_first_not_of("0123456789") == std::string::npos) {
+      script_.holders[text] = name;
+    } else {
+      script_.holders.try_emplace(text, name);
+    }
   }
   for (auto& [name, made] : written_) {
     made.open = open_places(made.text);

@@ -299,6 +299,22 @@ TEST(ShellScript, OtherSchedulersSayHowLargeAJobIs) {
   EXPECT_THAT(words(script_of("#$ -l rt_F=8\nrun $NHOSTS\n")), ElementsAre("run", "8"));
 }
 
+TEST(ShellScript, CountsOfNoMachineAreNotRead) {
+  const ShellScript many =
+      script_of("#SBATCH --nodes=2 --gres=gpu:4294967296\nrun $SLURM_GPUS_ON_NODE\n");
+  EXPECT_EQ(many.commands.at(0).job->devices_per_node, std::nullopt);
+  EXPECT_EQ(script_of("#SBATCH --nodes=9223372036854775807\nrun\n").commands.at(0).job->nodes,
+            std::nullopt);
+  const std::string large = "#PBS -l select=90000:ngpus=4:mpiprocs=90000\n";
+  const ShellScript script = script_of(large + "run $PBS_NUM_NODES $PBS_NODEFILE\n");
+  EXPECT_THAT(words(script), ElementsAre("run", "90000", "$PBS_NODEFILE"));
+  std::string brackets;
+  for (int i = 0; i < 100'000; ++i) brackets += "[1]";
+  EXPECT_THAT(words(script_of("#SBATCH --nodes=1\nrun $(scontrol show hostnames a" + brackets +
+                              " | wc -l)\n")),
+              ElementsAre("run", "1"));
+}
+
 TEST(ShellScript, RunsWhatIsEchoedIntoAShell) {
   EXPECT_THAT(words(script_of("C='run --a 1'\necho \"$C\" | tee log | bash\n")),
               ElementsAre("run", "--a", "1"));
