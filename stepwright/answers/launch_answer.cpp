@@ -88,9 +88,10 @@ std::string job_refusal(const plan::Job& job) {
 /// A framework whose turn it is, and what a step may take there.
 struct Turn {
   const Starter* starter;
-  double near_s;      ///< Of a plan that its files start, near one that is good; kNever: none is known.
+  double near_s;  ///< Of a plan that its files start, near one that is good; kNever: none is known.
   plan::Plan near{};  ///< That plan, where there is one.
-  bool alike = false;  ///< It is nearly as fast as the fastest of such plans, and none near it is known.
+  bool alike =
+      false;  ///< It is nearly as fast as the fastest of such plans, and none near it is known.
 };
 
 class LaunchSearch {

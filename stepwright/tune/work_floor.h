@@ -40,7 +40,7 @@ class LayerCounts {
 struct LayerWork {
   plan::LayerRecompute recompute;
   std::vector<double> seconds;
-  std::vector<double> stream_s;  ///< What stands on the compute stream alone: never above these.
+  std::vector<double> stream_s;     ///< What stands on the compute stream alone: never above these.
   double least_retained_bytes = 0;  ///< What a layer of any class keeps for its backward, at least.
 };
 
