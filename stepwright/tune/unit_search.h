@@ -204,7 +204,7 @@ class UnitSearch {
   StateBytes least_states_;                      ///< The same of one parameter.
 };
 
-/// What of a block's overlap its floors know.
+/// Returns the part of a block's overlap that floors know.
 plan::Overlap floor_overlap(const BlockChoice& block);
 
 /// Whether two choices exchange the context alike.
