@@ -31,10 +31,10 @@ class StartedPlans {
   /// Names of the frameworks whose files start a plan as it is.
   std::vector<std::string> frameworks(const plan::Plan& plan);
 
-  /// What each framework starts for a plan, where `keep_runs` was told; nullptr elsewhere.
+  /// The runs that `keep_runs` keeps for a plan; nullptr: none.
   [[nodiscard]] const std::vector<tune::FrameworkRun>* runs_near(const plan::Plan& plan) const;
 
-  /// Keeps what each framework starts for a plan. Returns it; the reference lasts as long as this.
+  /// Keeps the runs that each framework starts for a plan; the reference lasts as long as this.
   const std::vector<tune::FrameworkRun>& keep_runs(const plan::Plan& plan,
                                                    std::vector<tune::FrameworkRun> runs);
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 #include "stepwright/core/divide_up.h"
@@ -122,8 +124,8 @@ class Balance {
   }
 
   /// Deals the layers of a position to its chunks, each of which has `least` of them already.
-  void deal_chunks(std::int64_t position, std::int64_t layers, std::int64_t least,
-                   std::vector<std::int64_t>& split) const {
+  [[nodiscard]] std::vector<std::int64_t> dealt_chunks(std::int64_t position, std::int64_t layers,
+                                                       std::int64_t least) const {
     const auto held = static_cast<std::size_t>(position);
     const auto seconds = [&](std::size_t i, std::int64_t more) {
       const schedule::Place place{position, static_cast<std::int64_t>(i)};
@@ -134,11 +136,7 @@ class Balance {
       begin.push_back(seconds(static_cast<std::size_t>(i), 0));
     }
     const std::vector<double> units(begin.size(), mean_s_[held]);
-    const std::vector<std::int64_t> dealt = deal_evenly(std::move(begin), units, layers, seconds);
-    for (std::int64_t i = 0; i < placement_.chunks(); ++i) {
-      split[static_cast<std::size_t>(placement_.model_chunk({position, i}))] +=
-          dealt[static_cast<std::size_t>(i)];
-    }
+    return deal_evenly(std::move(begin), units, layers, seconds);
   }
 
   /// Gives layers, all of the mean length, one by one to the position that has least work, there to
@@ -154,8 +152,17 @@ class Balance {
     };
     const std::vector<std::int64_t> of_position =
         deal_evenly(begin, mean_s_, layers_.layers() - least * chunks, seconds);
-    for (std::size_t i = 0; i < of_position.size(); ++i) {
-      deal_chunks(static_cast<std::int64_t>(i), of_position[i], least, split);
+    // Positions without the head that have as many layers, of the same length, deal them alike.
+    std::map<std::tuple<std::int64_t, double, bool>, std::vector<std::int64_t>> known;
+    for (std::int64_t position = 0; position < std::ssize(of_position); ++position) {
+      const auto i = static_cast<std::size_t>(position);
+      const bool head = position == placement_.head_position();
+      const auto [entry, fresh] = known.try_emplace({of_position[i], mean_s_[i], head});
+      if (fresh) entry->second = dealt_chunks(position, of_position[i], least);
+      for (std::int64_t k = 0; k < placement_.chunks(); ++k) {
+        split[static_cast<std::size_t>(placement_.model_chunk({position, k}))] +=
+            entry->second[static_cast<std::size_t>(k)];
+      }
     }
     return split;
   }

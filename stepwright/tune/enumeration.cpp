@@ -193,9 +193,8 @@ void Enumeration::add_grid(const plan::Plan& plan, bool repeated) {
   points_ = plus(points_, points - refused);
   refuse_offloads(data, (points - refused) / product({data.points, offloads_}), legal);
   if (repeated || data.choices.empty()) return;
-  GridChoice& grid =
-      grids_.emplace_back(GridChoice{plan.parallel, plan.rank_order, blocks.choices,
-                                     blocks.without_parameters, &stages, &data});
+  GridChoice& grid = grids_.emplace_back(GridChoice{plan.parallel, plan.rank_order, blocks.choices,
+                                                    blocks.without_parameters, &stages, &data});
   if (space_.framework) keep_running(grid);
   legal_ = plus(legal_, legal_plans(grid));
 }

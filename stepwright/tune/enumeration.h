@@ -67,7 +67,8 @@ class Enumeration {
   /// The key from which the legal group sizes and algorithms of a grid follow.
   using DataKey = std::tuple<plan::Extents, plan::Extents, std::int64_t, std::int64_t, std::int64_t,
                              plan::DegreeSet, plan::Parallel>;
-  /// The degrees of blocks; those of pipeline, data and expert data, as far as blocks ask; the order.
+  /// The degrees of blocks; those of pipeline, data and expert data, as far as blocks ask; the
+  /// order.
   using BlockKey =
       std::tuple<std::array<std::int64_t, 4>, std::array<std::int64_t, 3>, plan::RankOrder>;
   using StageKey = std::tuple<std::int64_t, std::int64_t, plan::DegreeSet>;

@@ -154,8 +154,8 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
   });
   const std::int64_t rounds = job_.sequences / (stages.grid->parallel.data * unit.micro_batch);
   const double activations = activations_floor(*stages.grid, *stages.choice, rounds, retained);
-  const double bytes = least_states_bytes(*stages.grid, *unit.work) + activations +
-                       reserve_.bytes(activations);
+  const double bytes =
+      least_states_bytes(*stages.grid, *unit.work) + activations + reserve_.bytes(activations);
   return bytes * (1 - kPriceRounding) > goal_.room.device_bytes ||
          position_too_large(stages, rounds);
 }
@@ -249,9 +249,9 @@ StageFloor UnitSearch::fitting_floor(const GridChoice& grid, const SearchUnit& p
   std::vector<std::pair<plan::FrameworkLaw::Joint, std::optional<std::size_t>>> known;
   // The work of the blocks that run with a choice: its place in `works`; nullopt: none runs.
   const auto work_with = [&](const StageChoice& choice) {
-    const auto found = std::ranges::find(known, choice.joint,
-                                         &std::pair<plan::FrameworkLaw::Joint,
-                                                    std::optional<std::size_t>>::first);
+    const auto found =
+        std::ranges::find(known, choice.joint,
+                          &std::pair<plan::FrameworkLaw::Joint, std::optional<std::size_t>>::first);
     if (found != known.end()) return found->second;
     std::optional<std::size_t>& place = known.emplace_back(choice.joint, std::nullopt).second;
     std::vector<plan::Overlap> overlaps;
@@ -268,7 +268,8 @@ StageFloor UnitSearch::fitting_floor(const GridChoice& grid, const SearchUnit& p
   StageFloor least{kUnbounded, kUnbounded};
   for (const StageChoice& listed : grid.stages->by_micro_batch.at(part.micro_batch)) {
     const std::optional<std::size_t> place = work_with(listed);
-    if (!place || keeps_too_much(grid, listed, works[*place].second, rounds, states_bytes)) continue;
+    if (!place || keeps_too_much(grid, listed, works[*place].second, rounds, states_bytes))
+      continue;
     each_floor(works[*place].second, listed, plan,
                [&](const StageChoice&, const StageFloor& floor) {
                  least.price_s = std::min(least.price_s, floor.price_s);

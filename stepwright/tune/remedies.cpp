@@ -359,11 +359,8 @@ class RemedySeeker {
 
   /// The best plan of a changed job; nullopt where none is legal or none fits.
   [[nodiscard]] std::optional<Remedy> best_of(plan::RemedyKind kind, const plan::Job& job) const {
-    TuneOutcome outcome =
-        tune_on_cluster(job, {.threads = search_.threads,
-                              .top = 1,
-                              .only_fitting = true,
-                              .only_best = true});
+    TuneOutcome outcome = tune_on_cluster(
+        job, {.threads = search_.threads, .top = 1, .only_fitting = true, .only_best = true});
     const auto* result = std::get_if<TuneResult>(&outcome);
     if (result == nullptr) return std::nullopt;
     return found(kind, job, result->plans.front());

@@ -49,7 +49,8 @@ struct TuneOptions {
   /// fit are.
   std::optional<double> tight_from;
   bool only_fitting = false;  ///< Where no plan fits, the outcome is `NoPlan`.
-  /// Looks for the best plan alone: the result has neither a gap nor a front, and fewer other plans.
+  /// Looks for the best plan alone: the result has neither a gap nor a front, and fewer other
+  /// plans.
   bool only_best = false;
 };
 

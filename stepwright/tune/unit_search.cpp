@@ -116,8 +116,7 @@ bool UnitSearch::closed(const StageFloor& floor) const {
 
 bool UnitSearch::settled(const StageFloor& floor) const {
   if (!beaten(floor.price_s)) return false;
-  return !goal_.bounds ||
-         floor.simulated_s >= std::min(passed_before_s_, found_->passed_bound_s);
+  return !goal_.bounds || floor.simulated_s >= std::min(passed_before_s_, found_->passed_bound_s);
 }
 
 bool UnitSearch::forgets(double simulated_s) const {
@@ -236,11 +235,10 @@ void UnitSearch::each_stages(const SearchUnit& unit, Visit&& visit) {
   for (const GridChoice* grid : unit.grids) {
     std::vector<RoughChoices> known;
     for (const BlockChoice& block : grid->blocks) {
-      auto rough = std::ranges::find_if(
-          known, [&](const RoughChoices& other) {
-            return same_context(*other.block, block) &&
-                   floor_overlap(*other.block) == floor_overlap(block);
-          });
+      auto rough = std::ranges::find_if(known, [&](const RoughChoices& other) {
+        return same_context(*other.block, block) &&
+               floor_overlap(*other.block) == floor_overlap(block);
+      });
       if (rough == known.end()) {
         known.push_back(rough_choices(unit, *grid, block));
         rough = std::prev(known.end());

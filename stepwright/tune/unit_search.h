@@ -53,7 +53,7 @@ struct Goal {
   std::size_t keep = 100;
   bool exhaustive = false;
   bool least_memory = false;  ///< Among plans that need not fit.
-  bool bounds = true;         ///< False: nobody asks what bounds say of the plans that are left out.
+  bool bounds = true;  ///< False: nobody asks what bounds say of the plans that are left out.
   KnownKeys known;
 };
 
@@ -157,7 +157,8 @@ class UnitSearch {
   [[nodiscard]] double activations_floor(const GridChoice& grid, const StageChoice& choice,
                                          std::int64_t m, double retained_bytes);
   /// Layers of each pipeline position, of its smallest chunk alone where chunks turn back.
-  const std::vector<std::int64_t>& position_layers(const StageChoice& choice, std::int64_t pipeline);
+  const std::vector<std::int64_t>& position_layers(const StageChoice& choice,
+                                                   std::int64_t pipeline);
   /// Whether a choice cannot fit beside `states_bytes`, by what its layers keep at least.
   bool keeps_too_much(const GridChoice& grid, const StageChoice& choice, const Work& work,
                       std::int64_t micro_batches, double states_bytes);
@@ -200,10 +201,10 @@ class UnitSearch {
   const GridChoice* states_of_ = nullptr;     ///< Whose least states the next member is.
   double states_bytes_ = 0;
   const GridChoice* least_states_of_ = nullptr;  ///< Whose states the next member is.
-  StateBytes least_states_;  ///< The same of one parameter.
+  StateBytes least_states_;                      ///< The same of one parameter.
 };
 
-/// What of a block's overlap its floors know.
+/// Returns the part of a block's overlap that floors know.
 plan::Overlap floor_overlap(const BlockChoice& block);
 
 /// Whether two choices exchange the context alike.

@@ -40,8 +40,8 @@ class LayerCounts {
 struct LayerWork {
   plan::LayerRecompute recompute;
   std::vector<double> seconds;
-  std::vector<double> stream_s;  ///< What stands on the compute stream alone: never above these.
-  double least_retained_bytes = 0;  ///< What a layer of any class keeps for its backward, at least.
+  std::vector<double> stream_s;     ///< What stands on the compute stream alone: never above these.
+  double least_retained_bytes = 0;  ///< Bytes that a layer of any class keeps, at least.
 };
 
 /// Seconds of one micro-batch through parts of the model, forward and backward, on one rank.
@@ -49,7 +49,8 @@ struct Work {
   std::vector<LayerWork> layers;
   /// Of layers with a recomputation, or where that is not known with the first.
   [[nodiscard]] const std::vector<double>& layer_s(const plan::LayerRecompute& recompute) const;
-  /// What a layer keeps for its backward, at least; of a recomputation that is not known: with any.
+  /// Returns the bytes that a layer keeps for its backward, at least, with a recomputation. One
+  /// that is not known: with any.
   [[nodiscard]] double retained_bytes(const plan::LayerRecompute& recompute) const;
   double head_s = 0;
   double least_retained_bytes = 0;  ///< What a layer keeps for its backward, at least.
@@ -80,7 +81,7 @@ class WorkFloor {
   const Work& rough(const plan::Plan& plan);
   /// The work of plans with these expert degrees too.
   const Work& work(const plan::Plan& plan) { return work(plan, overlap_); }
-  /// The same of blocks with an overlap in the place of any that plans may have
+  /// The work of blocks with one overlap, in the place of any that plans may have
   /// (`plan::overlap_in_floors`).
   const Work& work(const plan::Plan& plan, const plan::Overlap& overlap);
   /// The same with what the plan's way to exchange the context sends.

@@ -26,11 +26,10 @@ constexpr std::size_t kSettings = 3;
 std::vector<StageChoice> recomputations(const std::vector<StageChoice>& choices) {
   std::vector<StageChoice> different;
   for (const StageChoice& choice : choices) {
-    const bool plain =
-        choice.schedule.strands == 1 &&
-        schedule::backward_form(choice.schedule) == schedule::BackwardForm::kWhole;
-    const bool seen = std::ranges::find(different, choice.recompute, &StageChoice::recompute) !=
-                      different.end();
+    const bool plain = choice.schedule.strands == 1 &&
+                       schedule::backward_form(choice.schedule) == schedule::BackwardForm::kWhole;
+    const bool seen =
+        std::ranges::find(different, choice.recompute, &StageChoice::recompute) != different.end();
     if (plain && !seen) different.push_back(choice);
     if (different.size() == kSettings) break;
   }

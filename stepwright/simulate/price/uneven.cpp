@@ -7,7 +7,6 @@
 #include <random>
 #include <vector>
 
-#include "stepwright/packing/largest_of.h"
 #include "stepwright/packing/micro_batches.h"
 #include "stepwright/step/data_messages.h"
 
@@ -126,6 +125,12 @@ double UnevenSteps::dealt(const plan::Plan& plan, double skewness) const {
   return largest / std::sqrt(sequences);
 }
 
+const packing::Largest& UnevenSteps::largest_of(std::int64_t count, double skewness, double most) {
+  const auto [entry, fresh] = largest_.try_emplace({count, skewness, most});
+  if (fresh) entry->second = packing::largest_of(count, skewness, most);
+  return entry->second;
+}
+
 Uneven UnevenSteps::of(const plan::Plan& plan, const MicroBatchSeconds& seconds) {
   const packing::Packing& packing = job_.documents->packing;
   const packing::MicroBatchSpread spread =
@@ -136,17 +141,17 @@ Uneven UnevenSteps::of(const plan::Plan& plan, const MicroBatchSeconds& seconds)
   const double chain = count + static_cast<double>(plan.parallel.pipeline) - 1;
   if (packing.kind == packing::PackingKind::kSorted) {
     // A step's micro-batches are alike; steps are not.
-    const packing::Largest one = packing::largest_of(1, spread.skewness, spread.most);
+    const packing::Largest& one = largest_of(1, spread.skewness, spread.most);
     return {0, deviation_s * chain * one.low, deviation_s * chain * one.high};
   }
   const bool balanced = packing.balance == packing::Deal::kByCost;
   const std::int64_t together = balanced ? 1 : ranks_in_step(job_, plan);
-  const packing::Largest meeting = packing::largest_of(together, spread.skewness, spread.most);
+  const packing::Largest& meeting = largest_of(together, spread.skewness, spread.most);
   const Makespan rank = makespan(plan, spread.skewness);
   const double scale = std::sqrt(meeting.variance);
   const double skew_of_sum = spread.skewness / std::sqrt(count);
-  const packing::Largest slowest = packing::largest_of(plan.parallel.data / together, skew_of_sum,
-                                                       spread.most * std::sqrt(count));
+  const packing::Largest& slowest =
+      largest_of(plan.parallel.data / together, skew_of_sum, spread.most * std::sqrt(count));
   const double rank_deviation = std::sqrt(rank.variance) * scale;
   const double apart = balanced ? dealt(plan, spread.skewness) : rank_deviation * slowest.mean;
   const double waits = chain * meeting.mean + rank.mean * scale + apart;

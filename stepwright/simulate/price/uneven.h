@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <tuple>
 
+#include "stepwright/packing/largest_of.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/schedule/turn_play.h"
 #include "stepwright/simulate/price/schedule_store.h"
@@ -51,11 +53,14 @@ class UnevenSteps {
   Makespan makespan(const plan::Plan& plan, double skewness);
   Makespan played(const Key& key);
   [[nodiscard]] double dealt(const plan::Plan& plan, double skewness) const;
+  /// `packing::largest_of`, computed once; the reference lasts as long as this.
+  const packing::Largest& largest_of(std::int64_t count, double skewness, double most);
 
   const plan::Job& job_;
   std::shared_ptr<ScheduleStore> schedules_;
   schedule::TurnPlayer player_;
   std::map<Key, Makespan> known_;
+  std::map<std::tuple<std::int64_t, double, double>, packing::Largest> largest_;
 };
 
 }  // namespace stepwright::simulate
