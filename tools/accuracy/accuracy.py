@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -329,7 +330,7 @@ def runs(command: str, pictures: Path) -> str:
             "# Whole runs, fitted\n",
             WRITTEN,
             f"`stepwright validate data/training_runs.csv --tier A`: {found['used']} rows, median "
-            f"{percent(found['median_abs_error'])}, mean {percent(found['mean_abs_error'])}. "
+            f"{percent(found['median_abs_error'])}, mean {percent(found['mean_abs_error'])}.\n"
             "`stepwright validate data/training_runs_2.csv --tier A`, those of the grid below 10 % "
             f"utilisation too: {second['used']} rows, median "
             f"{percent(second['median_abs_error'])}, mean {percent(second['mean_abs_error'])}.\n",
@@ -559,7 +560,8 @@ def poorly_known() -> str:
     """What would improve the models."""
     parts = ["# What is poorly known, and what to measure\n", WRITTEN]
     for term, why, tells in POORLY_KNOWN:
-        parts.append(f"## {term[0].upper()}{term[1:]}\n\n{why[0].upper()}{why[1:]}.\n")
+        said = textwrap.fill(f"{why[0].upper()}{why[1:]}.", 100, break_on_hyphens=False)
+        parts.append(f"## {term[0].upper()}{term[1:]}\n\n{said}\n")
         parts.append(f"What would tell: {tells}.\n")
     parts.append(
         "A handful of own runs calibrates one's own device and framework:\n"

@@ -228,7 +228,7 @@ def label_report(labels: list[Label]) -> list[str]:
     sure = [fits for p, fits in told if p >= CONFIDENCE]
     lines = [
         f"All labels: the logarithm of needed over accounted bytes has mean {doubt[0]:.3f} and "
-        f"deviation {doubt[1]:.3f}. Brier score, each model and size left out: "
+        f"deviation {doubt[1]:.3f}.\nBrier score, each model and size left out: "
         f"{brier:.3f} ({len(told)} labels). Of {len(sure)} runs with P(fits) of {CONFIDENCE} and "
         f"more {100 * sum(sure) / len(sure):.1f} % fitted.\n",
         "| P(fits) | runs | told | fitted |",
