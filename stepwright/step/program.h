@@ -210,6 +210,8 @@ struct OtherStates {
 struct States {
   std::int64_t parameters = 0;
   std::int64_t frozen = 0;  ///< Of `parameters`.
+  /// Of `parameters`, those that come block by block with a forward and go with its backward.
+  std::int64_t for_step = 0;
   std::int64_t gradients = 0;
   std::int64_t optimizer = 0;  ///< But for what is `moved`.
   std::int64_t moved = 0;      ///< Of the optimizer, to the host.

@@ -41,7 +41,7 @@ struct AbilityEntry {
 /// How many elements a framework reduces and gathers at a time where that is no choice.
 struct FrameworkBuckets {
   WordSet sharding;            ///< Holds for these strategies.
-  std::int64_t gradients = 0;  ///< Elements; 0: those of a layer.
+  std::int64_t gradients = 0;  ///< Elements; 0: each block is one bucket.
   std::int64_t of_rank = 0;  ///< Elements for each rank of data and context, where those are more.
   bool of_plan = false;      ///< The plan chooses those of gradients.
   bool parameters = false;   ///< Parameters take those of gradients.
