@@ -32,7 +32,11 @@ double resting_states(const step::StepProgram& program, const step::Stage& stage
   auto parameters = static_cast<double>(states.parameters);
   auto gradients = static_cast<double>(states.gradients);
   if (shards > 1) {
-    if (2 * parameters >= wide) parameters = 0;  // beside fp32 shards, which the optimizer counts
+    if (states.for_step > 0) {
+      parameters -= static_cast<double>(states.for_step);
+    } else if (2 * parameters >= wide) {
+      parameters = 0;  // beside fp32 shards, which the optimizer counts
+    }
     if (gradients >= wide) gradients = wide / shards;
   }
   return parameters + gradients + static_cast<double>(states.optimizer + states.others.bytes());
@@ -40,7 +44,8 @@ double resting_states(const step::StepProgram& program, const step::Stage& stage
 
 double fresh_peak(const step::StepProgram& program, const step::Stage& stage, const HeldBytes& held,
                   std::span<const Footprint> footprints) {
-  const double always = states_without_gradients(stage) + held.always + held.in_passes;
+  const double always = states_without_gradients(stage) -
+                        static_cast<double>(stage.states.for_step) + held.always + held.in_passes;
   GradientWalk walk(program, stage, footprints, held.whole_first_stage);
   double peak = 0;
   for (const step::Slot& slot : stage.schedule) {

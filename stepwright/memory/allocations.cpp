@@ -102,15 +102,17 @@ class TensorWalk {
     const std::vector<std::vector<Output>> ahead = outputs_ahead(sequence);
     for (std::size_t at = 0; at < count; ++at) {
       const step::Item& item = sequence.items[at];
-      if (const auto stream = facts(item).stream) release_held(*stream);
+      std::vector<std::int64_t> gathered;
+      if (const auto stream = facts(item).stream) gathered = release_held(*stream);
       for (const auto& [maker, id] : ahead[at]) {
         made_[maker][id] = make(sequence.items[maker], id);
       }
       before(item);
       run_item(sequence, at, slot);
+      release(gathered);
       after(item);
     }
-    while (!held_.empty()) release_held(held_.begin()->first);
+    while (!held_.empty()) release(release_held(held_.begin()->first));
     for (const auto& outputs : made_) {
       for (const auto& [id, number] : outputs) blocks_.release(number);
     }
@@ -148,7 +150,8 @@ class TensorWalk {
       for (std::size_t i = 0; i < outputs.size(); ++i) {
         const bool waits = late.contains({static_cast<std::int32_t>(maker), static_cast<int>(i)});
         const std::int32_t from = waits ? std::max(start, head + 1) : start;
-        const auto position = std::min(static_cast<std::size_t>(from), maker);
+        auto position = std::min(static_cast<std::size_t>(from), maker);
+        while (position < maker && sends_copy(piece(sequence.items[position]))) ++position;
         ahead[position].emplace_back(maker, outputs[i]);
       }
     }
@@ -208,7 +211,7 @@ class TensorWalk {
       made_[at].erase(id);
       if (!taken && (sends_copy(what) || copies_gathered(what))) {
         if (!stream) continue;
-        held_[*stream].push_back(here.at(id));
+        held_[*stream].push_back({here.at(id), copies_gathered(what)});
       } else {
         made_[at][id] = here.at(id);
       }
@@ -240,7 +243,7 @@ class TensorWalk {
       made_[from].erase(found);
       if (!stream || sends_copy(what)) continue;
       blocks_.hold(here[what.inputs[i]]);
-      held_[*stream].push_back(here[what.inputs[i]]);
+      held_[*stream].push_back({here[what.inputs[i]], false});
     }
     for (const step::TensorId id : what.inputs) make_missing(item, id, here);
   }
@@ -283,9 +286,23 @@ class TensorWalk {
     }
   }
 
-  void release_held(step::Stream stream) {
-    for (const std::int64_t number : held_[stream]) blocks_.release(number);
+  void release(const std::vector<std::int64_t>& numbers) {
+    for (const std::int64_t number : numbers) blocks_.release(number);
+  }
+
+  /// Releases what a stream holds, but for what gathers have made, which stays until its next item
+  /// is done: returns this.
+  std::vector<std::int64_t> release_held(step::Stream stream) {
+    std::vector<std::int64_t> gathered;
+    for (const Held& held : held_[stream]) {
+      if (held.gathered) {
+        gathered.push_back(held.number);
+      } else {
+        blocks_.release(held.number);
+      }
+    }
     held_.erase(stream);
+    return gathered;
   }
 
   const step::StepProgram& program_;
@@ -296,7 +313,11 @@ class TensorWalk {
   /// Outputs of the sequence's items that another item takes: the item and which of its outputs.
   std::set<std::pair<std::int32_t, std::int32_t>> taken_;
   /// Inputs of the last item of a stream that runs beside the compute stream.
-  std::map<step::Stream, std::vector<std::int64_t>> held_;
+  struct Held {
+    std::int64_t number = -1;
+    bool gathered = false;  ///< A gather that copies has made it.
+  };
+  std::map<step::Stream, std::vector<Held>> held_;
   std::map<std::array<std::int32_t, 3>, Kept> kept_;  ///< By chunk, micro-batch and unit.
 };
 
@@ -400,6 +421,8 @@ class StageWalk {
         tensors_(program, blocks_, held_.fresh_gradients),
         fresh_(fresh_chunks(program, stage, held_.whole_first_stage)),
         there_(stage.chunks.size()),
+        step_parameters_(
+            held_.fresh_gradients && takes_turns(program, stage) ? stage.states.for_step : 0),
         after_step_(allocated_memory(job, program)[static_cast<std::size_t>(stage.position)]
                         .after_step_bytes) {}
 
@@ -436,7 +459,7 @@ class StageWalk {
   void states() {
     const step::States& states = stage_.states;
     const StateBlocks all(program_, stage_, blocks_);
-    all.allocate(MemoryKind::kParameters, "parameter", states.parameters, false);
+    all.allocate(MemoryKind::kParameters, "parameter", states.parameters - step_parameters_, false);
     if (!held_.fresh_gradients) {
       all.allocate(MemoryKind::kGradients, "gradient", states.gradients, true);
     }
@@ -464,6 +487,8 @@ class StageWalk {
     const step::Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
     const double bytes = makes ? fresh_.bytes[static_cast<std::size_t>(sequence.chunk)] : 0;
     std::optional<MadeGradients> made;
+    std::optional<StepParameters> parameters;
+    if (step_parameters_ > 0) parameters.emplace(program_, sequence);
     if (bytes > 0) made.emplace(program_, sequence);
     std::int64_t given = 0;
     const auto give = [&](const step::Item& item, double share) {
@@ -480,11 +505,49 @@ class StageWalk {
         sequence, slot,
         [&](const step::Item& item) {
           if (made) give(item, made->during(item));
+          if (parameters) gather_for_step(item, parameters->during(item));
         },
         [&](const step::Item& item) {
           if (made) give(item, made->finish(item));
+          if (parameters) parameters->finish(item);
+          if (sequence.direction != schedule::Direction::kForward) drop_gathered(item);
         });
     if (made) give({}, 1);
+    if (parameters && sequence.direction != schedule::Direction::kForward) drop_all_gathered();
+  }
+
+  /// Frees the parameters of blocks that have no backward.
+  void drop_all_gathered() {
+    for (const Gathered& block : gathered_) blocks_.release(block.number);
+    gathered_.clear();
+  }
+
+  /// Allocates the parameters of a block of a forward; `share`: of those of the step, with it.
+  void gather_for_step(const step::Item& item, double share) {
+    std::int64_t there = 0;
+    for (const Gathered& block : gathered_) there += block.bytes;
+    const auto until = static_cast<std::int64_t>(
+        std::ceil(static_cast<double>(step_parameters_) * std::min(share, 1.0)));
+    if (until <= there) return;
+    const std::int32_t unit = item.units.empty() ? kNoUnit : item.units.front();
+    const std::int64_t number = blocks_.allocate({.kind = MemoryKind::kParameters,
+                                                  .bytes = until - there,
+                                                  .unit = unit,
+                                                  .tensor = "gathered parameter"});
+    gathered_.push_back({unit, number, until - there});
+  }
+
+  /// Frees the parameters of a block that has done its backward.
+  void drop_gathered(const step::Item& item) {
+    if (item.units.empty() ||
+        own_stream(program_.templates[static_cast<std::size_t>(item.which)])) {
+      return;
+    }
+    std::erase_if(gathered_, [&](const Gathered& block) {
+      if (block.unit != item.units.front()) return false;
+      blocks_.release(block.number);
+      return true;
+    });
   }
 
   void run_fresh(const step::Slot& slot) {
@@ -513,7 +576,8 @@ class StageWalk {
     for (const std::int64_t number : gradients_) blocks_.release(number);
     const step::States& states = stage_.states;
     hold(after_step_ - held_.always -
-             static_cast<double>(states.parameters + states.optimizer + states.others.bytes()),
+             static_cast<double>(states.parameters - step_parameters_ + states.optimizer +
+                                 states.others.bytes()),
          "what stays after a step");
   }
 
@@ -528,6 +592,13 @@ class StageWalk {
   std::deque<step::Slot> waiting_;       ///< Data gradients of the chunk that is not cut.
   std::vector<std::int64_t> gradients_;  ///< Blocks of fresh gradients.
   std::vector<std::int64_t> inputs_;     ///< Blocks of chunks that keep their last input.
+  struct Gathered {
+    std::int32_t unit = kNoUnit;
+    std::int64_t number = -1;
+    std::int64_t bytes = 0;
+  };
+  std::vector<Gathered> gathered_;    ///< Parameters gathered for the step that are there.
+  std::int64_t step_parameters_ = 0;  ///< Bytes of all of them.
   double after_step_;
 };
 

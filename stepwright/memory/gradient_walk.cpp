@@ -1,6 +1,7 @@
 #include "stepwright/memory/gradient_walk.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stepwright::memory {
 
@@ -9,10 +10,15 @@ GradientWalk::GradientWalk(const step::StepProgram& program, const step::Stage& 
     : stage_(stage),
       there_(stage.chunks.size()),
       fresh_(fresh_chunks(program, stage, whole_first_stage)) {
+  step_parameters_ = static_cast<double>(stage.states.for_step);
+  if (!takes_turns(program, stage)) gathered_ = std::exchange(step_parameters_, 0);
   for (const step::Sequence& sequence : stage.sequences) {
     const double bytes = fresh_.bytes[static_cast<std::size_t>(sequence.chunk)];
-    later_.push_back(sequence_footprint(program, sequence, footprints, {0, true}));
-    first_.push_back(sequence_footprint(program, sequence, footprints, {bytes, true}));
+    const auto footprint_of = [&](double fresh) {
+      return sequence_footprint(program, sequence, footprints, {fresh, true, step_parameters_});
+    };
+    later_.push_back(footprint_of(0));
+    first_.push_back(footprint_of(bytes));
   }
 }
 
@@ -39,7 +45,12 @@ TensorsAndGradients GradientWalk::run(std::size_t which) {
   const auto chunk = static_cast<std::size_t>(sequence.chunk);
   const bool makes = makes_gradients(sequence) && there_[chunk] == 0;
   const SequenceFootprint& own = makes ? first_[which] : later_[which];
-  TensorsAndGradients most{alive_, present_ + (makes ? own.fresh_bytes : 0)};
+  const bool comes_and_goes = step_parameters_ > 0;
+  TensorsAndGradients most{alive_, present_ + (makes ? own.fresh_bytes : 0),
+                           comes_and_goes ? own.step_parameter_bytes : gathered_};
+  if (comes_and_goes && !sequence.items.empty()) {
+    gathered_ = sequence.direction == schedule::Direction::kForward ? step_parameters_ : 0;
+  }
   for (int i = 0; i < step::kTensorKinds; ++i) {
     most.tensors[i] += own.at_peak[i];
     alive_[i] += own.left[i];

@@ -10,12 +10,14 @@
 
 namespace stepwright::memory {
 
-/// Tensors and gradients that a stage holds beside parameters and optimizer states.
+/// Tensors, gradients and parameters gathered for a step that a stage holds beside its other
+/// parameters and optimizer states.
 struct TensorsAndGradients {
   KindBytes tensors{};
-  double gradients = 0;  ///< Bytes of gradients that are there.
+  double gradients = 0;        ///< Bytes of gradients that are there.
+  double step_parameters = 0;  ///< Bytes of `States::for_step` that are there.
 
-  [[nodiscard]] double bytes() const { return total_bytes(tensors) + gradients; }
+  [[nodiscard]] double bytes() const { return total_bytes(tensors) + gradients + step_parameters; }
 };
 
 /// Walks the schedule of a stage whose gradients are made by the first backward of a step. Data
@@ -30,7 +32,7 @@ class GradientWalk {
   /// At the largest moment of the next slot.
   TensorsAndGradients during(const step::Slot& slot);
   /// Until the slot after it begins.
-  [[nodiscard]] TensorsAndGradients after() const { return {alive_, present_}; }
+  [[nodiscard]] TensorsAndGradients after() const { return {alive_, present_, gathered_}; }
 
  private:
   TensorsAndGradients run(std::size_t which);
@@ -42,6 +44,8 @@ class GradientWalk {
   std::vector<SequenceFootprint> first_, later_;
   KindBytes alive_{};
   double present_ = 0;
+  double step_parameters_ = 0;  ///< All that are gathered for a step ...
+  double gathered_ = 0;         ///< ... and those that are there.
 };
 
 }  // namespace stepwright::memory

@@ -64,6 +64,7 @@ struct StageFacts {
   double stage_input = 0;
   double batch = 0;
   double wide_gradients = 0;
+  bool sums_whole = false;  ///< Gradients are summed whole over ranks.
 };
 
 /// Tokens of a loss up to the last one that an operator works on: of its last chunk all.
@@ -78,6 +79,9 @@ StageFacts facts_of(const plan::Job& job, const step::StepProgram& program,
   for_each_operator(program, stage, [&](const step::Template& piece, const step::Operator& op) {
     const auto rows = static_cast<double>(op.shape.rows);
     if (op.in_pieces && op.scheme == step::Scheme::kTensor) facts.in_pieces = true;
+    if (op.purpose == step::Purpose::kReduceGradients) {
+      facts.sums_whole |= op.kind == step::OperatorKind::kAllReduce;
+    }
     switch (op.kind) {
       case step::OperatorKind::kScores:
         if (op.phase == step::Phase::kForward) facts.scores = written_bytes(piece, op);
@@ -173,6 +177,9 @@ HeldBytes held_bytes(const plan::Job& job, const step::StepProgram& program,
     double each = holds(plan::HeldMemory::kInputGradients) ? input_gradients(received) : 0;
     for (const auto& [which, bytes] : received) each += bytes;
     held.always += static_cast<double>(program.micro_batches) * each;
+  }
+  if (holds(plan::HeldMemory::kReducerBuckets) && facts.sums_whole) {
+    held.always += static_cast<double>(stage.states.gradients);
   }
   if (holds(plan::HeldMemory::kStageInputs)) held.stage_input = facts.stage_input;
   if (holds(plan::HeldMemory::kWideGradients)) held.between_steps = facts.wide_gradients;

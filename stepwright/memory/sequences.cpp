@@ -56,7 +56,10 @@ class Between {
     for (std::int32_t output = 0; output < std::ssize(outputs); ++output) {
       if (taken_.contains({maker, output})) continue;
       const bool held = sends_copy(piece(maker)) || copies_gathered(piece(maker));
-      const std::int32_t last = held ? held_until(maker) : count() - 1;
+      const std::int32_t end = count() - 1;
+      const bool overlaps = own_stream(piece(maker)).has_value();
+      const std::int32_t beyond = overlaps && copies_gathered(piece(maker)) ? 1 : 0;
+      const std::int32_t last = held ? std::min(end, held_until(maker) + beyond) : end;
       lay_made(outputs[static_cast<std::size_t>(output)], maker, last);
     }
   }
@@ -64,7 +67,7 @@ class Between {
   /// Lays a tensor from where it may be made until `last`, without the maker's own position.
   void lay_made(step::TensorId id, std::int32_t maker, std::int32_t last, bool late = false) {
     const std::int32_t from = late && own_stream(piece(maker)) ? head_ + 1 : 0;
-    lay(id, maker, std::max(from, made_from(maker)), maker - 1);
+    lay(id, maker, behind_reductions(std::max(from, made_from(maker)), maker), maker - 1);
     lay(id, maker, std::max(from, maker + 1), last);
   }
 
@@ -81,6 +84,12 @@ class Between {
     if (!own_stream(piece(maker)) || copies_gathered(piece(maker))) return maker;
     const auto& after = item(maker).after;
     return after.empty() ? 0 : *std::max_element(after.begin(), after.end()) + 1;
+  }
+
+  /// The first position from `first` on, and before `last`, that sends no copy of gradients.
+  [[nodiscard]] std::int32_t behind_reductions(std::int32_t first, std::int32_t last) const {
+    while (first < last && sends_copy(piece(first))) ++first;
+    return first;
   }
 
   [[nodiscard]] std::int32_t held_until(std::int32_t taker) const {
@@ -108,6 +117,8 @@ SequenceFootprint sequence_footprint(const step::StepProgram& program,
   const Between between(program, sequence, fresh.late_gathers, place);
   std::optional<MadeGradients> gradients;
   if (fresh.bytes > 0) gradients.emplace(program, sequence);
+  std::optional<StepParameters> parameters;
+  if (fresh.step_parameters > 0) parameters.emplace(program, sequence);
   SequenceFootprint result;
   KindBytes alive{};
   double most = 0;
@@ -119,13 +130,16 @@ SequenceFootprint sequence_footprint(const step::StepProgram& program,
     KindBytes moment = alive;
     change(moment, own.at_peak, 1.0);
     const double made = gradients ? fresh.bytes * gradients->during(item) : 0;
-    if (const double bytes = total_bytes(moment); bytes + made > most) {
-      most = bytes + made;
+    const double gathered = parameters ? fresh.step_parameters * parameters->during(item) : 0;
+    if (const double bytes = total_bytes(moment); bytes + made + gathered > most) {
+      most = bytes + made + gathered;
       result.peak_bytes = bytes;
       result.fresh_bytes = made;
+      result.step_parameter_bytes = gathered;
       result.at_peak = moment;
     }
     if (gradients) gradients->finish(item);
+    if (parameters) parameters->finish(item);
     change(alive, own.retained, 1.0);
     change(result.left, own.retained, 1.0);
     change(result.left, own.restored, -1.0);

@@ -16,9 +16,10 @@ namespace stepwright::memory {
 /// it makes is there from the end of the last item that it waits for (from the start if it waits
 /// for none), and what it takes stays until the next item of its stream comes, or the sequence
 /// ends; where it sends a copy of what it takes, the copy stays so long, and what it takes goes
-/// with it. A gather that copies out what it makes holds both from its own place in the order, and
-/// what it has made until the next gather. So prefetched parameters and gradients under reduction
-/// have two buffers where the program overlaps them.
+/// with it; gathers that wait for no later item come behind such a reduction. A gather that copies
+/// out what it makes holds both from its own place in the order, and what it has made until the
+/// next gather is done. So prefetched parameters and gradients under reduction have two buffers
+/// where the program overlaps them.
 ///
 /// Builders keep to this: one item takes an output, and a tensor is saved by the item that reads
 /// it, not by the one that hands it on.
@@ -28,6 +29,7 @@ struct SequenceFootprint {
   double peak_bytes = 0;   ///< Sum of `at_peak`; never negative.
   KindBytes left{};        ///< What stays alive afterwards: saved less restored.
   double fresh_bytes = 0;  ///< Of gradients that the sequence has made by its largest moment.
+  double step_parameter_bytes = 0;  ///< Parameters gathered for the step, at that moment.
 };
 
 /// How gradients come into a sequence.
@@ -36,6 +38,8 @@ struct FreshGradients {
   /// Parameters of the layer below are gathered beside the head's products alone, not beside the
   /// loss: not while the item of the head has its largest moment.
   bool late_gathers = false;
+  /// Parameters of its chunk that come with a forward and go with its backward (`StepParameters`).
+  double step_parameters = 0;
 };
 
 /// Composes the footprints of the items (`footprints` is parallel to `program.templates`, and of

@@ -85,14 +85,48 @@ MadeGradients::MadeGradients(const step::StepProgram& program, const step::Seque
   for (const step::Item& item : sequence.items) all_ += made_elements(piece(item));
 }
 
+bool MadeGradients::comes_behind(const step::Item& item) const {
+  return sends_copy(piece(item)) && !item.units.empty() && item.units.front() >= 0;
+}
+
 double MadeGradients::during(const step::Item& item) {
-  if (reduced_ > 0) share_ += reduced_elements(piece(item)) / reduced_;
+  if (reduced_ > 0 && !comes_behind(item)) share_ += reduced_elements(piece(item)) / reduced_;
   return share_;
 }
 
 double MadeGradients::finish(const step::Item& item) {
+  if (reduced_ > 0 && comes_behind(item)) share_ += reduced_elements(piece(item)) / reduced_;
   if (reduced_ == 0 && all_ > 0) share_ += made_elements(piece(item)) / all_;
   return share_;
+}
+
+StepParameters::StepParameters(const step::StepProgram& program, const step::Sequence& sequence)
+    : program_(program), comes_(sequence.direction == schedule::Direction::kForward) {
+  for (const step::Item& item : sequence.items) all_ += own_elements(item);
+  if (!comes_) share_ = 1;
+}
+
+double StepParameters::own_elements(const step::Item& item) const {
+  const step::Template& piece = program_.templates[static_cast<std::size_t>(item.which)];
+  if (item.units.empty() || own_stream(piece)) return 0;
+  double sum = 0;
+  for (const step::LocalParameter& parameter : piece.parameters) {
+    if (!parameter.borrowed) sum += static_cast<double>(parameter.elements());
+  }
+  return sum;
+}
+
+double StepParameters::during(const step::Item& item) {
+  if (comes_ && all_ > 0) share_ += own_elements(item) / all_;
+  return share_;
+}
+
+void StepParameters::finish(const step::Item& item) {
+  if (!comes_ && all_ > 0) share_ -= own_elements(item) / all_;
+}
+
+bool takes_turns(const step::StepProgram& program, const step::Stage& stage) {
+  return program.stages.size() == 1 && stage.chunks.size() == 1;
 }
 
 FreshChunks fresh_chunks(const step::StepProgram& program, const step::Stage& stage,

@@ -25,7 +25,9 @@ std::int32_t head_item(const step::StepProgram& program, const step::Sequence& s
 bool makes_gradients(const step::Sequence& sequence);
 
 /// The share of a sequence's gradients that is there, item by item: those that are reduced from
-/// their reduction on, all others once their item is done.
+/// their reduction on, or once it is done where a layer's sends a copy, whose gradients go first
+/// (of a table the only one stays: pytorch/pytorch 2.13 torch/distributed/fsdp/_fully_shard/
+/// _fsdp_collectives.py, foreach_reduce); all others once their item is done.
 class MadeGradients {
  public:
   MadeGradients(const step::StepProgram& program, const step::Sequence& sequence);
@@ -39,12 +41,37 @@ class MadeGradients {
   [[nodiscard]] const step::Template& piece(const step::Item& item) const {
     return program_.templates[static_cast<std::size_t>(item.which)];
   }
+  [[nodiscard]] bool comes_behind(const step::Item& item) const;
 
   const step::StepProgram& program_;
   double reduced_ = 0;  ///< Elements that items reduce ...
   double all_ = 0;      ///< ... and make.
   double share_ = 0;
 };
+
+/// The share of parameters gathered for a step that is there, item by item: in a forward those of
+/// the blocks so far, in a backward those of the blocks that are not done.
+class StepParameters {
+ public:
+  StepParameters(const step::StepProgram& program, const step::Sequence& sequence);
+
+  /// The share at the largest moment of the next item.
+  double during(const step::Item& item);
+  /// Lets go of the parameters of a backward's item, which is done.
+  void finish(const step::Item& item);
+
+ private:
+  [[nodiscard]] double own_elements(const step::Item& item) const;
+
+  const step::StepProgram& program_;
+  bool comes_ = false;  ///< The sequence is a forward.
+  double all_ = 0;      ///< Elements of its blocks.
+  double share_ = 0;
+};
+
+/// True if each micro-batch of a stage ends its backward before the forward of the next one, so
+/// that parameters gathered for a step come and go with it.
+bool takes_turns(const step::StepProgram& program, const step::Stage& stage);
 
 /// Gradients that the first backward of each chunk of a stage makes.
 struct FreshChunks {

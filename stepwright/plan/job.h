@@ -94,14 +94,16 @@ inline constexpr Named<Masters> kMasterNames[] = {
 /// its rows and of the head's weight, of which all chunks have one (Liger's fused linear cross
 /// entropy). kRows: the input of the head alone, of which the backward makes logits again, chunk by
 /// chunk. kSums: the rows and the sum of each token's exponentials, by kernels that write no logits
-/// at all (cut cross entropy, arXiv 2411.09009). kTiles: as kSums, by kernels that write a tile of
-/// logits at a time, and sum gradients in fp32 beside those of the step (TRL's fused head).
-enum class LossKeeps : std::uint8_t { kLogits, kGradients, kRows, kSums, kTiles };
-inline constexpr Named<LossKeeps> kLossKeepsNames[] = {{LossKeeps::kLogits, "logits"},
-                                                       {LossKeeps::kGradients, "gradients"},
-                                                       {LossKeeps::kRows, "rows"},
-                                                       {LossKeeps::kSums, "sums"},
-                                                       {LossKeeps::kTiles, "tiles"}};
+/// at all (cut cross entropy, arXiv 2411.09009). kTiles: as kSums, by kernels that write a
+/// tile of logits at a time, and sum gradients in fp32 beside those of the step (TRL's fused head).
+/// kAllLogits: as kLogits, but the head multiplies all chunks before the first loss, and
+/// the backward takes the gradients of all logits before it multiplies any
+/// (torchtune 0.6.1 modules/transformer.py, chunked_output).
+enum class LossKeeps : std::uint8_t { kLogits, kGradients, kRows, kSums, kTiles, kAllLogits };
+inline constexpr Named<LossKeeps> kLossKeepsNames[] = {
+    {LossKeeps::kLogits, "logits"}, {LossKeeps::kGradients, "gradients"},
+    {LossKeeps::kRows, "rows"},     {LossKeeps::kSums, "sums"},
+    {LossKeeps::kTiles, "tiles"},   {LossKeeps::kAllLogits, "all_logits"}};
 
 inline constexpr std::int64_t kMostLossChunks = 1024;
 

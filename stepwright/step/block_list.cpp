@@ -157,14 +157,14 @@ TemplateId TemplateStore::gather(const ShardingBuilder& sharding, const UnitSize
 }
 
 TemplateId TemplateStore::reduce(const ShardingBuilder& sharding,
-                                 const std::vector<UnitSize>& bucket, bool last) {
-  std::vector<std::int64_t> key{last ? 1 : 0};
+                                 const std::vector<UnitSize>& bucket, Reduction how) {
+  std::vector<std::int64_t> key{how.last ? 1 : 0, how.done ? 1 : 0};
   for (const UnitSize& unit : bucket) {
     key.insert(key.end(), {unit.dense, unit.expert, unit.borrowed});
   }
   const auto [entry, fresh] = reductions_.try_emplace(std::move(key), -1);
   if (fresh) {
-    Template piece = sharding.reduce(bucket, last);
+    Template piece = sharding.reduce(bucket, how);
     if (!piece.operators.empty()) entry->second = add(std::move(piece));
   }
   return entry->second;
@@ -174,8 +174,9 @@ std::int32_t SequenceWriter::append_gather(Sequence& sequence, const Block& bloc
                                            const Progress& progress) {
   const bool postponed = first && refreshes_in_blocks(plan_) && sharding_.gathers_after_step();
   if (!postponed && !sharding_.gathers_each_use()) return -1;
-  const TemplateId which = store_.gather(sharding_, block.size, postponed,
-                                         sequence.direction == schedule::Direction::kForward);
+  const bool forward = sequence.direction == schedule::Direction::kForward;
+  const TemplateId which =
+      store_.gather(sharding_, block.size, postponed, forward && store_.copies_out(block));
   if (which < 0) return -1;
   // Gathered blocks live in two buffers: a gather waits until the block before the last is done.
   // What only refreshes resident parameters has no buffer to wait for.
@@ -205,7 +206,8 @@ void SequenceWriter::append_block(Sequence& sequence, const Item& block, std::in
 
 void SequenceWriter::append_reduction(Sequence& sequence, Bucket& bucket, bool last) {
   if (bucket.units.empty()) return;
-  const TemplateId which = store_.reduce(sharding_, bucket.units, last);
+  const TemplateId which =
+      store_.reduce(sharding_, bucket.units, {last, store_.reduced_by_loss(bucket.ids)});
   if (which >= 0) append(sequence, {which, -1, {bucket.after}, bucket.sources, bucket.ids});
   bucket = {};
 }

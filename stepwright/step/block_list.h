@@ -50,8 +50,20 @@ class TemplateStore {
   /// -1 when nothing is to be gathered or reduced.
   TemplateId gather(const ShardingBuilder& sharding, const UnitSize& unit, bool first_use,
                     bool forward);
+  /// True if what a forward's gather of a block makes stays beside the block's work. A loss in
+  /// tiles reads the head's weight, which the model's own group gathers ahead of its layers
+  /// (trl 1.16.0 trl/trainer/utils.py, add_fused_lm_head).
+  [[nodiscard]] bool copies_out(const Block& block) const {
+    const bool by_model = s_.kernels.loss_keeps == plan::LossKeeps::kTiles;
+    return block.unit != kHeadUnit || (s_.loss_in_forward && !by_model);
+  }
   TemplateId reduce(const ShardingBuilder& sharding, const std::vector<UnitSize>& bucket,
-                    bool last);
+                    Reduction how);
+  /// True if the loss itself has reduced the gradients of blocks: of the head alone.
+  [[nodiscard]] bool reduced_by_loss(const std::vector<std::int32_t>& units) const {
+    return s_.copies_gradients && s_.kernels.loss_keeps == plan::LossKeeps::kGradients &&
+           units == std::vector<std::int32_t>{kHeadUnit};
+  }
   TemplateId add(Template piece);
   /// A forward and a backward template interleaved (`step/pair.h`).
   TemplateId pair(TemplateId forward, TemplateId backward, const OperatorSeconds& seconds);

@@ -1,5 +1,7 @@
 #include "stepwright/step/cross_entropy.h"
 
+#include <vector>
+
 #include "stepwright/core/divide_up.h"
 #include "stepwright/step/document_loss.h"
 
@@ -42,7 +44,7 @@ bool is_native(const Setting& s) {
 /// The passes over the input of the loss: maximum, logit of the target, sum of exponentials
 /// (Megatron-LM), the last two in one tensor when fused. Keeps what the gradient of the logits
 /// needs. `held`: what stands beside them until it is done.
-void take_loss(Emit& e, TensorId logits, TensorId held) {
+void take_loss(Emit& e, TensorId logits, std::span<const TensorId> held) {
   const bool fused = e.s.kernels.fused_loss() && !by_handlers(e.s);
   const TensorId maximum = per_token(e, "maximum", 1);
   e.out.add(loss_pass(e, e.forward, "loss.maximum", Purpose::kLargestLogit), {logits}, {maximum});
@@ -53,11 +55,11 @@ void take_loss(Emit& e, TensorId logits, TensorId held) {
   const TensorId exponentials = fused && !capped && !is_native(e.s)
                                     ? logits
                                     : logits_tensor(e, "exponentials", e.s.exact, loss_width(e.s));
-  // The head is gathered until its backward where a forward copies what it gathers
-  // (accelerate 1.15.0 src/accelerate/utils/fsdp_utils.py, fsdp2_prepare_model: the tail).
-  const TensorId gathered = e.s.copies_gathers ? e.parameters : TensorId{-1};
-  e.out.add(loss_pass(e, e.forward, "loss.sum"), {logits, maximum, held, gathered},
-            {target, fused ? TensorId{-1} : sum, exponentials});
+  std::vector<TensorId> reads = {logits, maximum};
+  if (e.s.head_beside_loss) reads.push_back(e.parameters);
+  reads.insert(reads.end(), held.begin(), held.end());
+  const TensorId writes[] = {target, fused ? TensorId{-1} : sum, exponentials};
+  e.out.add(loss_pass(e, e.forward, "loss.sum"), reads, writes);
   share_loss(e, target, fused ? "loss.target_and_sum" : "loss.target");
   if (!fused) share_loss(e, sum, "loss.sum");
   if (capped) e.kept.set(Keep::kWideLogits, logits);  // the slope of the cap is of them
@@ -94,9 +96,13 @@ bool is_plain(const Setting& s) {
 
 /// Whether who calls the backward holds the model's result: in fp32 one over gathered logits, the
 /// head's own where PyTorch's pipelines keep what stages give
-/// (torch/distributed/pipelining/stage.py, fwd_cache). Models give no logits for a loss in chunks.
+/// (torch/distributed/pipelining/stage.py, fwd_cache). Models give no logits for a loss in chunks;
+/// one that goes on to its gradients holds those of a chunk meanwhile (torchtitan 0.3.0
+/// torchtitan/components/loss.py, ChunkedLossWrapper).
 bool holds_result(const Setting& s) {
-  if (in_chunks(s)) return false;
+  if (in_chunks(s)) {
+    return s.kernels.plain_loss && s.kernels.loss_keeps == plan::LossKeeps::kGradients;
+  }
   return s.kernels.plain_loss ? s.pipelined : s.kernels.gathered_logits;
 }
 
@@ -180,12 +186,13 @@ void share_loss(Emit& e, TensorId values, std::string_view name, bool largest,
   if (e.s.spread > 1) share(Scheme::kPipeline);
 }
 
-void cross_entropy(Emit& e, TensorId own) {
+void cross_entropy(Emit& e, TensorId own, std::span<const TensorId> beside) {
   if (e.s.kernels.document_loss) return document_loss(e, own);
   // Who calls PyTorch's own loss of whole logits holds the model's result until it returns.
-  const bool held =
+  const bool holds_own =
       e.s.kernels.plain_loss && is_plain(e.s) && !e.s.kernels.gathered_logits && !in_chunks(e.s);
-  take_loss(e, loss_input(e, own), held ? own : TensorId{-1});
+  const TensorId input = loss_input(e, own);
+  take_loss(e, input, holds_own ? std::span<const TensorId>(&own, 1) : beside);
 }
 
 TensorId cross_entropy_backward(Emit& e) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "stepwright/step/emit.h"
@@ -37,8 +38,9 @@ void share_over_positions(Emit& e, TensorId values, TensorId into, std::string_v
                           bool largest = false);
 
 /// The loss of the head's own logits [rows of `e`, vocabulary on this rank], which tensor ranks may
-/// share. Keeps what the gradient of the logits needs.
-void cross_entropy(Emit& e, TensorId own);
+/// share. Keeps what the gradient of the logits needs. `beside`: tensors that stand until the loss
+/// has been taken.
+void cross_entropy(Emit& e, TensorId own, std::span<const TensorId> beside = {});
 
 /// The gradient of those logits, in the type of storage.
 TensorId cross_entropy_backward(Emit& e);

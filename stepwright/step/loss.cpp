@@ -61,19 +61,24 @@ HeadGradients held_gradients(Emit& e) {
   return held;
 }
 
+/// Adds the weight gradient of a chunk to what is held of all.
+void add_held_gradient(Emit& e, TensorId dy, TensorId x, TensorId into) {
+  const Product p = head_product(e);
+  Operator op = product_operator(e, Phase::kWeightGradient, p);
+  op.purpose = Purpose::kHeldGradient;
+  const bool apart = e.out.at(into).dtype != e.s.storage;
+  e.out.add(op, {dy, x},
+            {into, apart ? activation(e, "weight_gradient", p.columns, p.inner) : TensorId{-1}});
+}
+
 /// The weight gradient of a chunk. What autograd makes of each but the first stands beside the sum
-/// until it is added to it.
+/// until it is added to it, into a third tensor: both are views, which it does not write to
+/// (pytorch/pytorch 2.13 torch/csrc/autograd/input_buffer.cpp, can_accumulate_inplace).
 void chunk_weight_gradient(Emit& e, TensorId dy, TensorId x, TensorId into) {
   const Product p = head_product(e);
   if (!is_trained_head(e)) return;
-  Operator op = product_operator(e, Phase::kWeightGradient, p);
-  if (into >= 0) {
-    op.purpose = Purpose::kHeldGradient;
-    const bool apart = e.out.at(into).dtype != e.s.storage;
-    e.out.add(op, {dy, x},
-              {into, apart ? activation(e, "weight_gradient", p.columns, p.inner) : TensorId{-1}});
-    return;
-  }
+  if (into >= 0) return add_held_gradient(e, dy, x, into);
+  const Operator op = product_operator(e, Phase::kWeightGradient, p);
   if (e.s.kernels.fused_accumulation || e.rows.first == 0) {
     return add_weight_gradient(e, op, dy, x, -1);
   }
@@ -86,10 +91,14 @@ void chunk_weight_gradient(Emit& e, TensorId dy, TensorId x, TensorId into) {
              .rows = e.rows,
              .part = p.part,
              .parameter = op.parameter},
-            {part, e.gradients}, {e.gradients});
+            {part, e.gradients},
+            {e.gradients, activation(e, "weight_gradient", p.columns, p.inner)});
 }
 
-/// Copies a held gradient, whose chunks are all there, into the buffer of its reduction.
+/// Copies a held gradient, whose chunks are all there, into the buffer of its reduction. It stands
+/// beside the result (pytorch/pytorch 2.13
+/// torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce: the last gradient of a
+/// group is in a variable of its loop).
 void copy_for_reduction(Emit& e, TensorId weight) {
   if (weight < 0 || !e.s.copies_gradients) return;
   const Product p = head_product(e);
@@ -97,6 +106,11 @@ void copy_for_reduction(Emit& e, TensorId weight) {
                                       .kind = TensorKind::kCommunication,
                                       .dtype = e.s.gradient,
                                       .extents = {p.columns, p.inner, 1}});
+  const std::int64_t shard = divide_up(p.columns * p.inner, e.s.dense_blocks);
+  const TensorId reduced = e.out.tensor({.name = "reduced",
+                                         .kind = TensorKind::kCommunication,
+                                         .dtype = e.s.gradient,
+                                         .extents = {shard, 1, 1}});
   e.out.add({.kind = OperatorKind::kAccumulate,
              .phase = Phase::kWeightGradient,
              .dtype = e.s.gradient,
@@ -104,7 +118,7 @@ void copy_for_reduction(Emit& e, TensorId weight) {
              .part = p.part,
              .purpose = Purpose::kHeldGradient,
              .parameter = e.out.parameter(p.part)},
-            {weight, e.parameters}, {copy});
+            {weight, e.parameters}, {copy, reduced});
 }
 
 void chunk_forward(Emit& e, TensorId x) { cross_entropy(e, linear(e, x, head_product(e))); }
@@ -187,6 +201,11 @@ void on_chip_backward(Emit& e, TensorId x, const HeadGradients& into) {
 
 bool keeps(const Emit& e, plan::LossKeeps what) { return e.s.kernels.loss_keeps == what; }
 
+/// True if what is made of the logits of each chunk stands until the backward.
+bool keeps_logits(const Emit& e) {
+  return keeps(e, plan::LossKeeps::kLogits) || keeps(e, plan::LossKeeps::kAllLogits);
+}
+
 /// True if logits are never written whole.
 bool keeps_sums(const Setting& s) {
   return s.kernels.loss_keeps == plan::LossKeeps::kSums ||
@@ -221,8 +240,63 @@ void take_chunk_back(Emit& e, TensorId x, const HeadGradients& into) {
   chunk_backward(e, x, into);
 }
 
+/// The logits of a chunk. The head is a module of its own that is called for each: where its
+/// parameters are gathered for each use, what was gathered for the call before stands beside the
+/// copies for this one (pytorch/pytorch 2.13 torch/distributed/fsdp/_fully_shard/
+/// _fsdp_param_group.py, wait_for_unshard).
+TensorId chunk_logits(Emit& e, TensorId x) {
+  const Product p = head_product(e);
+  if (!e.s.gather_dense || !e.s.copies_gathers || e.rows.first == 0) return linear(e, x, p);
+  const auto again = [&](std::string_view name) {
+    return e.out.tensor({.name = name,
+                         .kind = TensorKind::kCommunication,
+                         .dtype = e.s.storage,
+                         .extents = {p.columns, p.inner, 1}});
+  };
+  const TensorId y = product_result(e, "logits", p, p.columns);
+  e.out.add(product_operator(e, e.forward, p), {x, e.parameters},
+            {y, again("gather_output"), again("gather_output")});
+  return y;
+}
+
+/// The head multiplies all chunks before the first loss, whose input stands until the last.
+std::vector<Kept> losses_of_all_logits(Emit& e, TensorId x) {
+  const std::vector<Slice> rows = chunks_of(e.s);
+  std::vector<Kept> chunks(rows.size());
+  std::vector<TensorId> logits;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Emit part = part_of(e, rows[i], chunks[i], e.forward);
+    logits.push_back(chunk_logits(part, x));
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Emit part = part_of(e, rows[i], chunks[i], e.forward);
+    const bool last = i + 1 == rows.size();
+    cross_entropy(part, logits[i],
+                  last ? std::span<const TensorId>(logits) : std::span<const TensorId>{});
+  }
+  return chunks;
+}
+
+/// The gradients of the logits of all chunks come before those of the head, as autograd orders
+/// them.
+void take_all_back(Emit& e, TensorId x, const HeadGradients& into, std::span<const Kept> chunks) {
+  const std::vector<Slice> rows = chunks_of(e.s);
+  std::vector<TensorId> gradients;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Kept own = chunks[i];
+    Emit part = part_of(e, rows[i], own, Phase::kRecompute);
+    gradients.push_back(cross_entropy_backward(part));
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Kept own = chunks[i];
+    Emit part = part_of(e, rows[i], own, Phase::kRecompute);
+    linear_data_gradient(part, gradients[i], head_product(part), -1, into.rows);
+    chunk_weight_gradient(part, gradients[i], x, into.weight);
+  }
+}
+
 TensorId input_again(Emit& e, const Crossing& crossing) {
-  if (keeps(e, plan::LossKeeps::kLogits) && !needs_input(e, head_product(e))) return -1;
+  if (keeps_logits(e) && !needs_input(e, head_product(e))) return -1;
   const TensorId x = e.kept.get(Keep::kHeadInput);
   return e.s.keep_gathered ? x : enter_tensor(e, x, crossing);
 }
@@ -261,12 +335,16 @@ std::vector<Kept> head_loss(Emit& e, TensorId rows) {
   const TensorId x = enter_tensor(e, rows, {p.inner, p.part, e.forward});
   const HeadGradients into = goes_on(e) ? held_gradients(e) : HeadGradients{};
   std::vector<Kept> chunks;
+  if (keeps(e, plan::LossKeeps::kAllLogits)) {
+    e.kept.set(Keep::kHeadInput, e.s.keep_gathered ? x : rows);
+    return losses_of_all_logits(e, x);
+  }
   for (const Slice chunk : chunks_of(e.s)) {
     Kept own;
     Emit part = part_of(e, chunk, own, e.forward);
     keeps_sums(e.s) ? on_chip_forward(part, x) : chunk_forward(part, x);
     if (goes_on(e)) chunk_backward(part, x, into);
-    const bool kept = keeps(e, plan::LossKeeps::kLogits) || keeps_sums(e.s);
+    const bool kept = keeps_logits(e) || keeps_sums(e.s);
     chunks.push_back(kept ? own : Kept{});
   }
   copy_for_reduction(e, into.weight);
@@ -289,6 +367,10 @@ TensorId head_loss_backward(Emit& e, std::span<const Kept> chunks) {
   const TensorId x = input_again(e, crossing);
   const HeadGradients into{.rows = product_result(e, "gradient", p, p.inner)};
   const std::vector<Slice> rows = chunks_of(e.s);
+  if (keeps(e, plan::LossKeeps::kAllLogits)) {
+    take_all_back(e, x, into, chunks);
+    return leave_tensor(e, into.rows, crossing);
+  }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Kept own = chunks[i];
     Emit part = part_of(e, rows[i], own, Phase::kRecompute);

@@ -210,6 +210,8 @@ struct OtherStates {
 struct States {
   std::int64_t parameters = 0;
   std::int64_t frozen = 0;  ///< Frozen part of `parameters`.
+  /// Part of `parameters` that comes block by block with a forward and goes with its backward.
+  std::int64_t for_step = 0;
   std::int64_t gradients = 0;
   std::int64_t optimizer = 0;  ///< Optimizer states, without those `moved`.
   std::int64_t moved = 0;      ///< Optimizer states moved to the host.

@@ -92,12 +92,25 @@ void set_apart(Setting& s, const plan::Job& job) {
   // One sequence is gathered along its positions without a copy, and a compiler fuses copies.
   const bool compiled = s.kernels.fused_norm && s.kernels.fused_activation;
   const bool crosses = s.sequence_parallel && !s.overlap.tensor && s.batch > 1 && !compiled;
-  if (!biases && !scales && !crosses && !s.gather_expert && !s.reduces()) return;
+  const bool shares_experts = s.expert == 1 && s.expert_tensor > 1;
+  const bool casts = s.kernels.masters == plan::Masters::kAlone && s.dense_blocks == 1;
+  if (!biases && !scales && !crosses && !shares_experts && !s.gather_expert && !s.reduces() &&
+      !casts) {
+    return;
+  }
   const plan::WordSet apart = plan::framework_defaults(job.framework).apart;
   s.expert_biases_apart = biases && !job.kernels.cuda_graphs.step &&
                           apart[static_cast<std::size_t>(plan::ApartWork::kExpertBiases)];
   s.scaled_rotary_apart = scales && apart[static_cast<std::size_t>(plan::ApartWork::kScaledRotary)];
   s.copies_gathers = apart[static_cast<std::size_t>(plan::ApartWork::kGatherOutputs)];
+  s.loss_in_forward = apart[static_cast<std::size_t>(plan::ApartWork::kLossInForward)];
+  s.head_beside_loss = apart[static_cast<std::size_t>(plan::ApartWork::kHeadBesideLoss)];
+  s.blocks_for_step = s.reduces() && !s.gathers() &&
+                      apart[static_cast<std::size_t>(plan::ApartWork::kBlocksForStep)];
+  s.casts_for_step = casts && apart[static_cast<std::size_t>(plan::ApartWork::kCastsForStep)];
+  if (shares_experts && apart[static_cast<std::size_t>(plan::ApartWork::kExpertRowGathers)]) {
+    s.dispatcher = plan::Dispatcher::kAllGather;
+  }
   s.copies_gradients = s.reduces() && !s.kernels.fused_accumulation &&
                        apart[static_cast<std::size_t>(plan::ApartWork::kReductionInputs)];
   s.copies_layouts = crosses && apart[static_cast<std::size_t>(plan::ApartWork::kPositionLayouts)];

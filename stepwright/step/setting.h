@@ -57,6 +57,12 @@ struct Setting {
   bool copies_gradients = false;
   /// True if a forward copies parameters out of what a gather has made.
   bool copies_gathers = false;
+  bool loss_in_forward = false;   ///< The result of the head's gather stays beside the loss.
+  bool head_beside_loss = false;  ///< A gathered head stays until the loss has been taken.
+  /// Parameters that are gathered for a whole step come block by block in its forward, frozen ones
+  /// too, and go block by block in its backward.
+  bool blocks_for_step = false;
+  bool casts_for_step = false;  ///< Casts of parameters come and go so; they are in the optimizer.
   /// Gathered rows are copied into the order of positions, and rows to be reduced out of it.
   bool copies_layouts = false;
   bool fetches_experts = false;  ///< Parameters of each expert by calls of their own.

@@ -85,10 +85,17 @@ void ShardingBuilder::add_copy(MessageWriter& out, const UnitSize& size, DataMom
   }
 }
 
+UnitSize ShardingBuilder::gathered_unit(UnitSize unit) const {
+  if (!s_.blocks_for_step) return unit;
+  unit.dense += std::exchange(unit.frozen_dense, 0);
+  unit.expert += std::exchange(unit.frozen_expert, 0);
+  return unit;
+}
+
 Template ShardingBuilder::gather(const UnitSize& unit, bool first_use, bool forward) const {
   MessageWriter out("gather");
   const Stream stream = plan_.overlap.parameters ? Stream::kGather : Stream::kCompute;
-  if (first_use) add(out, unit, {DataMoment::kAfterStep}, stream);
+  if (first_use) add(out, gathered_unit(unit), {DataMoment::kAfterStep}, stream);
   add_copy(out, unit, DataMoment::kEachUse, stream);
   const Tensor whole = gathered_tensor(s_, unit);
   if (whole.elements() > 0) {
@@ -97,8 +104,9 @@ Template ShardingBuilder::gather(const UnitSize& unit, bool first_use, bool forw
   }
   const bool stays = whole.elements() == 0;
   if (forward && s_.copies_gathers && (first_use || !stays)) {
+    const UnitSize gathered = gathered_unit(unit);
     const std::int64_t elements =
-        stays ? unit.dense + unit.borrowed + unit.expert : whole.elements();
+        stays ? gathered.dense + gathered.borrowed + gathered.expert : whole.elements();
     out.writes.push_back(out.builder.tensor({.name = "gather_output",
                                              .kind = TensorKind::kCommunication,
                                              .dtype = s_.storage,
@@ -109,10 +117,11 @@ Template ShardingBuilder::gather(const UnitSize& unit, bool first_use, bool forw
   return std::move(out.builder.piece());
 }
 
-TensorId ShardingBuilder::reduction_input(MessageWriter& out) const {
+TensorId ShardingBuilder::reduction_input(MessageWriter& out, bool done) const {
   std::int64_t elements = 0;
   for (const TensorId id : out.reads) elements += out.builder.at(id).elements();
   if (elements == 0) return -1;
+  if (done) elements = 1;
   const DType type =
       message_type(DataMoment::kEachBackward, s_.storage, s_.gradient, s_.kernels.wide_gradients);
   out.writes.push_back(out.builder.tensor({.name = "reduction",
@@ -122,7 +131,7 @@ TensorId ShardingBuilder::reduction_input(MessageWriter& out) const {
   return out.writes.back();
 }
 
-Template ShardingBuilder::reduce(const std::vector<UnitSize>& bucket, bool last) const {
+Template ShardingBuilder::reduce(const std::vector<UnitSize>& bucket, Reduction how) const {
   MessageWriter out("reduce");
   const Stream stream = plan_.overlap.gradients ? Stream::kReduce : Stream::kCompute;
   UnitSize sum;
@@ -131,8 +140,8 @@ Template ShardingBuilder::reduce(const std::vector<UnitSize>& bucket, bool last)
     const Tensor leaving = gradient_tensor(s_, unit);
     if (leaving.elements() > 0) out.reads.push_back(out.builder.input(leaving));
   }
-  const TensorId copy = s_.copies_gradients ? reduction_input(out) : TensorId{-1};
-  if (last) {
+  const TensorId copy = s_.copies_gradients ? reduction_input(out, how.done) : TensorId{-1};
+  if (how.last) {
     add(out, sum, {DataMoment::kEachBackward, DataMoment::kLastBackward}, stream);
   } else {
     add(out, sum, {DataMoment::kEachBackward}, stream);
@@ -152,14 +161,20 @@ States ShardingBuilder::states(const UnitSize& stage) const {
   const std::int64_t moved = moved_bytes(job_, plan_, share);
   const std::int64_t trained =
       size_bytes(types.stored, shard_elements(plan_, sharding.parameters, stage));
-  // Frozen parameters that are gathered and stay are there beside the shards that they came from.
-  const bool beside = s_.copies_gathers && sharding.parameters == plan::Spread::kNone &&
-                      sharding.gradients != plan::Spread::kNone;
+  // Parameters gathered for a step stand beside the shards that they came from, of which those of
+  // masters are the optimizer's.
+  const bool beside = s_.blocks_for_step;
   const std::int64_t shards = beside ? frozen_elements(plan_, sharding.gradients, stage) : 0;
+  const bool own_shards = beside && job_.kernels.masters == plan::Masters::kNone;
+  const std::int64_t trained_shards =
+      own_shards ? size_bytes(types.stored, shard_elements(plan_, sharding.gradients, stage)) : 0;
   const std::int64_t never = size_bytes(s_.storage, frozen + shards);
   States states{
-      .parameters = trained + never,
+      .parameters = trained + trained_shards + never,
       .frozen = never,
+      .for_step = beside              ? trained + size_bytes(s_.storage, frozen)
+                  : s_.casts_for_step ? trained
+                                      : 0,
       .gradients = size_bytes(types.gradient, shard_elements(plan_, sharding.gradients, stage)),
       .optimizer = optimizer_state_bytes(job_.optimizer, types, share) - moved,
       .moved = moved,

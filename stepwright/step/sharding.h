@@ -13,6 +13,12 @@
 
 namespace stepwright::step {
 
+/// A reduction of gradients in a backward.
+struct Reduction {
+  bool last = false;  ///< In the last backward of the step.
+  bool done = false;  ///< The loss has copied and sent them: nothing of them stays.
+};
+
 /// Writes the data-parallel messages of one plan (`step/data_messages.h`) as templates.
 class ShardingBuilder {
  public:
@@ -22,6 +28,8 @@ class ShardingBuilder {
 
   /// Parameters are split, so every use needs a gather.
   [[nodiscard]] bool gathers_each_use() const { return fetches() || sends(DataMoment::kEachUse); }
+  /// The parameters of a block that a gather for a whole step brings.
+  [[nodiscard]] UnitSize gathered_unit(UnitSize unit) const;
   /// The optimizer holds finer shards than the parameters, so each step ends with a gather.
   [[nodiscard]] bool gathers_after_step() const { return sends(DataMoment::kAfterStep); }
   /// Gradients are reduced in every backward.
@@ -35,8 +43,7 @@ class ShardingBuilder {
   /// the use is a forward.
   [[nodiscard]] Template gather(const UnitSize& unit, bool first_use, bool forward) const;
   /// Reduction in a backward of a bucket of blocks, which hand over their gradients if those leave.
-  /// `last`: the last backward of the step.
-  [[nodiscard]] Template reduce(const std::vector<UnitSize>& bucket, bool last) const;
+  [[nodiscard]] Template reduce(const std::vector<UnitSize>& bucket, Reduction how) const;
   /// End of the step: what was not overlapped, tied tables, gradient norm, optimizer, gathers.
   struct Update {
     UnitSize stage;
@@ -63,7 +70,7 @@ class ShardingBuilder {
   void add(MessageWriter& out, const UnitSize& size, Moments moments, Stream stream) const;
   /// Adds the tensor that messages reduce, a copy of the gradients that `out` reads; -1 if it reads
   /// none.
-  TensorId reduction_input(MessageWriter& out) const;
+  TensorId reduction_input(MessageWriter& out, bool done) const;
   void add_end(MessageWriter& out, const EndMessage& message) const;
   /// A copy of a rank's part of what blocks of a size hand to a moment, where it lies on the host.
   void add_copy(MessageWriter& out, const UnitSize& size, DataMoment moment, Stream stream) const;

@@ -116,6 +116,7 @@ TEST(SequenceFootprint, HoldsPrefetchedParametersDuringTheLayerBefore) {
 }
 
 // A gather of the forward makes 1,000 at its own place, which stay until the next gather.
+// What a gather has made stands beside the copies for the next block and what these are made of.
 TEST(SequenceFootprint, HoldsWhatAGatherHasMadeUntilTheNext) {
   step::StepProgram program = overlapped();
   Piece gather;
@@ -124,7 +125,7 @@ TEST(SequenceFootprint, HoldsWhatAGatherHasMadeUntilTheNext) {
   gather.op({}, {}, step::Stream::kGather).output(parameters).output(made);
   program.templates[kGather] = gather.get();
   program.templates[kGather].operators.front().purpose = step::Purpose::kGatherParameters;
-  EXPECT_THAT(run(program, three_forward(2)).at_peak, ElementsAre(240 + 120, 0, 1000, 1000));
+  EXPECT_THAT(run(program, three_forward(2)).at_peak, ElementsAre(240 + 100, 0, 1000, 2000));
 }
 
 // Copies from the host in front of a gather, whose stream it then has, change nothing of it.
@@ -137,7 +138,7 @@ TEST(SequenceFootprint, HoldsWhatAGatherOfHostParametersHasMadeUntilTheNext) {
   gather.output(parameters).output(made);
   program.templates[kGather] = gather.get();
   program.templates[kGather].operators.back().purpose = step::Purpose::kGatherParameters;
-  EXPECT_THAT(run(program, three_forward(2)).at_peak, ElementsAre(240 + 120, 0, 1000, 1000));
+  EXPECT_THAT(run(program, three_forward(2)).at_peak, ElementsAre(240 + 100, 0, 1000, 2000));
 }
 
 TEST(SequenceFootprint, OnTheComputeStreamTakesItemsInTheirOrder) {

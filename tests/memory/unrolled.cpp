@@ -62,8 +62,13 @@ class Unroller {
       Kept& last = kept_of(sequence, slot, item.units.empty() ? kAnyUnit : item.units.back(), back);
       Kept& saved =
           kept_of(sequence, slot, item.units.empty() ? kAnyUnit : item.units.front(), item.strand);
+      std::vector<int> before;
+      if (own_stream(piece(sequence, at)) == gather_stream_) before = std::exchange(gathered_, {});
       run_item(sequence, at, last, saved);
+      for (const int buffer : before) heap_.release(buffer);
     }
+    for (const int buffer : std::exchange(gathered_, {})) heap_.release(buffer);
+    gather_stream_ = {};
     while (!held_.empty()) release_held(held_.begin()->first);
     for (const auto& outputs : made_) {
       for (const auto& [id, buffer] : outputs) heap_.release(buffer);
@@ -104,13 +109,26 @@ class Unroller {
                     op.kind == step::OperatorKind::kCopyToHost;
            });
   }
+  /// True if parameters are copied out of its last output, which nobody takes.
+  static bool copies_gathered(const step::Template& piece) {
+    return !piece.outputs.empty() && !sends_copy(piece) &&
+           piece.tensors.at(static_cast<std::size_t>(piece.outputs.back())).kind ==
+               step::TensorKind::kCommunication &&
+           std::ranges::any_of(piece.operators, [](const step::Operator& op) {
+             return op.purpose == step::Purpose::kGatherParameters ||
+                    op.purpose == step::Purpose::kGatherUpdated;
+           });
+  }
   /// The position before which an item that overlaps can start; past the end for all others.
   std::size_t may_start(const step::Sequence& sequence, std::size_t at) const {
-    if (!own_stream(piece(sequence, at))) return sequence.items.size();
+    if (!own_stream(piece(sequence, at)) || copies_gathered(piece(sequence, at))) {
+      return sequence.items.size();
+    }
     std::size_t start = 0;
     for (const std::int32_t other : sequence.items[at].after) {
       start = std::max(start, static_cast<std::size_t>(other) + 1);
     }
+    while (start < at && sends_copy(piece(sequence, start))) ++start;
     return start;
   }
   void release_held(step::Stream stream) {
@@ -137,6 +155,16 @@ class Unroller {
     keep({what.saved.begin(), own}, saved, here);
     keep({own, what.saved.end()}, last, here);
     leave(what, here, made_[at]);
+    if (copies_gathered(what)) {
+      const auto made = made_[at].find(what.outputs.back());
+      gather_stream_ = own_stream(what);
+      if (gather_stream_) {
+        gathered_.push_back(made->second);
+      } else {
+        heap_.release(made->second);
+      }
+      made_[at].erase(made);
+    }
     if (!sends_copy(what)) return;
     for (const auto& [id, buffer] : std::exchange(made_[at], {})) {
       if (const auto stream = own_stream(what)) {
@@ -253,6 +281,9 @@ class Unroller {
   std::vector<Buffers> made_;  ///< Per item: outputs that nobody took yet.
   std::map<step::Stream, std::vector<int>>
       held_;  ///< Inputs of the last item of an overlapping stream.
+  /// Buffers of the last gather of a stream, until the next item of it is done.
+  std::vector<int> gathered_;
+  std::optional<step::Stream> gather_stream_;
   /// By chunk, micro-batch and block.
   std::map<std::array<std::int32_t, 3>, Kept> kept_;
   Unrolled found_;

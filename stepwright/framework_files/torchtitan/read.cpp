@@ -213,16 +213,15 @@ bool has_experts(const Draft& draft, const Given& given) {
 void read_titan_degrees(const Fields& fields, Draft& draft, const Given& given,
                         const TitanFile& form) {
   const std::string& file = form.document.name();
-  const bool routed = form.toml && has_experts(draft, given);
   plan::Parallel& degrees = draft.plan.parallel;
   degrees.tensor = fields.integer("tensor_parallel_degree", 1);
   degrees.context = fields.integer("context_parallel_degree", 1);
   degrees.pipeline = fields.integer("pipeline_parallel_degree", 1);
   degrees.expert = fields.integer("expert_parallel_degree", 1);
-  // Up to 0.2.2 experts are split as the rest where they are not parallel themselves.
+  // Experts are split as the rest where they are not parallel themselves.
   degrees.expert_tensor = degrees.expert > 1 ? fields.integer("expert_tensor_parallel_degree", 1)
-                          : routed           ? degrees.tensor
-                                             : 1;
+                          : has_experts(draft, given) ? degrees.tensor
+                                                      : 1;
   const std::int64_t copies = fields.integer("data_parallel_replicate_degree", 1);
   const auto shards = fields.find("data_parallel_shard_degree");
   const std::int64_t share = shards ? shards->integer(-1, kMostOfField) : -1;

@@ -232,7 +232,9 @@ void read_tune_loss(const Fields& root, std::vector<LeftOut>& left_out, Draft& d
   } else if (name.ends_with("LinearCrossEntropyLoss") || name.ends_with("ChunkedOutputLoss")) {
     words.take("_component_");
     const std::int64_t chunks = words.integer("num_output_chunks", kUsualChunks);
-    draft.loss = LossWords{std::min(chunks, plan::kMostLossChunks), plan::LossKeeps::kLogits};
+    const bool all = name.ends_with("ChunkedOutputLoss");
+    draft.loss = LossWords{std::min(chunks, plan::kMostLossChunks),
+                           all ? plan::LossKeeps::kAllLogits : plan::LossKeeps::kLogits};
   }
 }
 

@@ -106,7 +106,9 @@ void add_tune_loss(Tree& file, const plan::Kernels& kernels) {
   if (kernels.loss_chunks == 1) {
     loss.set("_component_", "torch.nn.CrossEntropyLoss");
   } else {
-    loss.set("_component_", component("modules.loss.LinearCrossEntropyLoss"));
+    const bool all = kernels.loss_keeps == plan::LossKeeps::kAllLogits;
+    loss.set("_component_", component(all ? "modules.loss.CEWithChunkedOutputLoss"
+                                          : "modules.loss.LinearCrossEntropyLoss"));
     loss.set("num_output_chunks", kernels.loss_chunks);
   }
   file.set("loss", loss);

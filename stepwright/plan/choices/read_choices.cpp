@@ -53,7 +53,7 @@ void fail_unknown_word(Node node, std::span<const std::string_view> known) {
 
 std::int64_t read_degree(Node node) { return node.integer(1, cluster::kMaxDevices); }
 
-std::int64_t read_bucket(Node node) { return node.integer(1, kMostElements); }
+std::int64_t read_bucket(Node node) { return node.integer(0, kMostElements); }
 
 std::int64_t read_nanoseconds(Node node) { return node.integer(0, kMostNanoseconds); }
 

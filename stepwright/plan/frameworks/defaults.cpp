@@ -6,25 +6,13 @@
 
 #include "stepwright/cluster/generation.h"
 #include "stepwright/core/parallel.h"
-#include "stepwright/model/parameters.h"
 #include "stepwright/plan/frameworks/filled_buckets.h"
 #include "stepwright/plan/frameworks/law.h"
 #include "stepwright/plan/frameworks/table.h"
 #include "stepwright/plan/overlap_table.h"
 
 namespace stepwright::plan {
-namespace {
-
-/// Elements of the largest layer.
-std::int64_t layer_elements(const model::Architecture& model) {
-  std::int64_t elements = 0;
-  for (const model::Parameter& parameter : model::layer_parameters(model, model.layer_class(0))) {
-    elements += parameter.elements();
-  }
-  return elements;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 FrameworkDefaults::FrameworkDefaults() {
   const Overlap usual;
@@ -107,7 +95,7 @@ void take_loss(const Kernels& asked, const FrameworkDefaults& defaults, Kernels&
   const bool usual = said->first == defaults.kernels.loss_keeps;
   kernels.loss_keeps = said->first;
   kernels.loss_chunks = said->second.value_or(std::max<std::int64_t>(1, asked.loss_chunks));
-  const bool whole = said->first == LossKeeps::kLogits;
+  const bool whole = said->first == LossKeeps::kLogits || said->first == LossKeeps::kAllLogits;
   if (whole) return;  // others as files read back
   kernels.cross_entropy = usual ? defaults.kernels.cross_entropy : CrossEntropy::kCompiled;
 }
@@ -211,9 +199,9 @@ Buckets fixed_buckets(const Framework& framework, const Job& job, const Plan& pl
     if ((taken & buckets.sharding).none()) continue;
     if (!buckets.variant.empty() && buckets.variant != framework.variant) continue;
     const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
-    const std::int64_t least =
-        buckets.gradients > 0 ? buckets.gradients : layer_elements(job.model);
-    if (!buckets.of_plan) chosen.gradients = std::max(least, buckets.of_rank * ranks);
+    if (!buckets.of_plan) {
+      chosen.gradients = std::max(buckets.gradients, buckets.of_rank * ranks);
+    }
     if (buckets.parameters) chosen.parameters = chosen.gradients;
   }
   return chosen;

@@ -64,6 +64,8 @@ enum class HeldMemory : std::uint8_t {
   /// A cut backward of the first stage, whose input has no gradient: all of it comes with its
   /// weight gradients.
   kWholeFirstStage,
+  /// Buckets of DistributedDataParallel, beside gradients of their own.
+  kReducerBuckets,
 };
 inline constexpr Named<HeldMemory> kHeldMemoryNames[] = {
     {HeldMemory::kBlasWorkspaces, "blas_workspaces"},
@@ -75,7 +77,8 @@ inline constexpr Named<HeldMemory> kHeldMemoryNames[] = {
     {HeldMemory::kFreshGradients, "fresh_gradients"},
     {HeldMemory::kReceiveBuffers, "receive_buffers"},
     {HeldMemory::kInputGradients, "input_gradients"},
-    {HeldMemory::kWholeFirstStage, "whole_first_stage"}};
+    {HeldMemory::kWholeFirstStage, "whole_first_stage"},
+    {HeldMemory::kReducerBuckets, "reducer_buckets"}};
 
 /// Work that a framework does by single kernels of PyTorch where its other layers have fused ones.
 enum class ApartWork : std::uint8_t {
@@ -87,6 +90,18 @@ enum class ApartWork : std::uint8_t {
   /// Parameters that are gathered in a forward: copied out of what a gather has made, which stays
   /// until the next gather.
   kGatherOutputs,
+  /// The loss is taken inside the model's forward, until whose end its last gather's result stays.
+  kLossInForward,
+  /// A gathered head stays until its loss has been taken.
+  kHeadBesideLoss,
+  /// Parameters that are gathered for a whole step come with its forward, block by block, those
+  /// that are not trained beside their shards; each block's go once its backward is done.
+  kBlocksForStep,
+  /// Whole parameters in fp32 are cast for the products of a forward, whose casts stand until their
+  /// backward (torch.autocast).
+  kCastsForStep,
+  /// Experts that tensor ranks share, and no others, take the rows of all of them, each once.
+  kExpertRowGathers,
   /// Copies between the layout of ranks, in which tensor parallelism gathers and reduces rows, and
   /// that of positions.
   kPositionLayouts,
@@ -99,6 +114,11 @@ inline constexpr Named<ApartWork> kApartNames[] = {
     {ApartWork::kScaledRotary, "scaled_rotary"},
     {ApartWork::kReductionInputs, "reduction_inputs"},
     {ApartWork::kGatherOutputs, "gather_outputs"},
+    {ApartWork::kLossInForward, "loss_in_forward"},
+    {ApartWork::kHeadBesideLoss, "head_beside_loss"},
+    {ApartWork::kBlocksForStep, "blocks_for_step"},
+    {ApartWork::kCastsForStep, "casts_for_step"},
+    {ApartWork::kExpertRowGathers, "expert_row_gathers"},
     {ApartWork::kPositionLayouts, "position_layouts"},
     {ApartWork::kExpertFetches, "expert_fetches"}};
 

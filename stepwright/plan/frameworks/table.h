@@ -41,7 +41,7 @@ struct AbilityEntry {
 /// How many elements a framework reduces and gathers at a time where that is no choice.
 struct FrameworkBuckets {
   WordSet sharding;            ///< Strategies to which the buckets apply.
-  std::int64_t gradients = 0;  ///< Elements of a gradient bucket; 0: those of a layer.
+  std::int64_t gradients = 0;  ///< Elements of a gradient bucket; 0: each block is one bucket.
   std::int64_t of_rank = 0;  ///< Elements for each rank of data and context, where those are more.
   bool of_plan = false;      ///< True if the plan chooses the gradient buckets.
   bool parameters = false;   ///< True if parameters take the gradient buckets.

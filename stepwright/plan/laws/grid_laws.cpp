@@ -14,10 +14,18 @@ constexpr std::size_t kPipelineIndex = static_cast<std::size_t>(Axis::kPipeline)
 
 // --- Sizes. ---
 
-/// The plan's sizes (to read or to change) by their fields in a file.
+/// A size of a plan by its field in a file, and the least that it can be.
+template <class Value>
+struct SizeOfPlan {
+  std::string_view field;
+  Value* value;
+  std::int64_t least = 1;
+};
+
+/// The plan's sizes (to read or to change).
 template <class AnyPlan>
 auto sizes(AnyPlan& plan) {
-  using Size = std::pair<std::string_view, decltype(&plan.micro_batch)>;
+  using Size = SizeOfPlan<std::remove_pointer_t<decltype(&plan.micro_batch)>>;
   auto& degrees = plan.parallel;
   return std::array{Size{"parallel.tensor", &degrees.tensor},
                     Size{"parallel.pipeline", &degrees.pipeline},
@@ -30,25 +38,26 @@ auto sizes(AnyPlan& plan) {
                     Size{"schedule.strands", &plan.schedule.strands},
                     Size{"sharding.group", &plan.sharding.group},
                     Size{"sharding.expert_group", &plan.sharding.expert_group},
-                    Size{"buckets.gradients", &plan.gradient_bucket},
-                    Size{"buckets.parameters", &plan.parameter_bucket}};
+                    Size{"buckets.gradients", &plan.gradient_bucket, 0},
+                    Size{"buckets.parameters", &plan.parameter_bucket, 0}};
 }
 
 bool below_one(const Job& /*job*/, const Plan& plan) {
-  return std::ranges::any_of(sizes(plan), [](const auto& size) { return *size.second < 1; });
+  return std::ranges::any_of(sizes(plan),
+                             [](const auto& size) { return *size.value < size.least; });
 }
 
 std::string below_one_values(const Job& /*job*/, const Plan& plan) {
   std::string text;
-  for (const auto& [field, value] : sizes(plan)) {
-    if (*value < 1) text += fmt::format("{}{} is {}", text.empty() ? "" : ", ", field, *value);
+  for (const auto& [field, value, least] : sizes(plan)) {
+    if (*value < least) text += fmt::format("{}{} is {}", text.empty() ? "" : ", ", field, *value);
   }
   return text + ", and sizes are at least 1";
 }
 
 void raise_to_one(Repairs& repairs) {
   Plan plan = repairs.plan();
-  for (const auto& [field, value] : sizes(plan)) *value = std::max<std::int64_t>(1, *value);
+  for (const auto& [field, value, least] : sizes(plan)) *value = std::max(least, *value);
   repairs.plans({plan});
 }
 

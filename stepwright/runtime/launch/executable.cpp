@@ -84,6 +84,8 @@ void check_kernels(const plan::Kernels& kernels) {
 void check_loss(const plan::Job& job) {
   refuse(job.kernels.loss_keeps == plan::LossKeeps::kTiles, "kernels.loss_keeps", "tiles",
          "say sums");
+  refuse(job.kernels.loss_keeps == plan::LossKeeps::kAllLogits, "kernels.loss_keeps", "all_logits",
+         "say logits");
   const bool held = job.kernels.loss_keeps == plan::LossKeeps::kGradients;
   refuse(held && job.model.head_bias, "kernels.loss_keeps", "gradients beside a bias of the head",
          "say logits or rows");

@@ -22,6 +22,7 @@ CPU (`FusedNorm`).
 from __future__ import annotations
 
 import weakref
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -34,8 +35,11 @@ from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
 from torch.distributed._tools.mem_tracker import MemTracker, _MemRefType
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor, _sharding_prop
+from torch.distributed.tensor.debug._comm_mode import NATIVE_TO_PY_MAPPING, c10d_collective_ops
 from torch.distributed.tensor.placement_types import _StridedShard
 from torch.testing._internal.distributed.fake_pg import FakeStore
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 aten = torch.ops.aten
 GIB = 2**30
@@ -198,6 +202,57 @@ def make_states(optimizer: torch.optim.Optimizer) -> None:
             parameter.grad = torch.zeros_like(parameter)
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
+
+
+# The operators of collectives, by the words of tables.
+COLLECTIVES = {
+    "all_gather": ("all_gather_into_tensor", "_allgather_base_", "allgather_"),
+    "reduce_scatter": ("reduce_scatter_tensor", "_reduce_scatter_base_", "reduce_scatter_"),
+    "all_reduce": ("all_reduce", "allreduce_", "allreduce_coalesced_"),
+    "all_to_all": ("all_to_all_single", "alltoall_", "alltoall_base_"),
+}
+
+
+class MessageTracker(TorchDispatchMode):
+    """Counts the collectives that CommDebugMode knows, and sums the bytes of whole buffers: of each
+    message the larger of its inputs and its outputs. CommDebugMode itself follows modules, and
+    fails where they are recomputed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: dict[str, int] = defaultdict(int)
+        self.sizes: dict[str, int] = defaultdict(int)
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if DTensor in types:
+            return NotImplemented
+        result = func(*args, **kwargs or {})
+        packet = getattr(func, "_overloadpacket", None)
+        if packet in c10d_collective_ops or packet in NATIVE_TO_PY_MAPPING:
+            tensors = [
+                each
+                for each in tree_leaves((args, kwargs, result))
+                if isinstance(each, torch.Tensor)
+            ]
+            self.counts[packet.__name__] += 1
+            size = max(each.numel() * each.element_size() for each in tensors)
+            self.sizes[packet.__name__] += size
+        return result
+
+
+def count_messages(step: Callable[[], None], *states: object) -> dict[str, float]:
+    """Returns the messages of a step by the words of `COLLECTIVES`, and GiB of their buffers."""
+    tracker = MessageTracker()
+    with tracker:
+        step()
+    known = {name for names in COLLECTIVES.values() for name in names}
+    other = set(tracker.counts) - known
+    assert not other, f"collectives without a word: {other}"
+    found: dict[str, float] = {}
+    for word, names in COLLECTIVES.items():
+        found[word] = sum(tracker.counts.get(name, 0) for name in names)
+        found[f"{word}_gib"] = sum(tracker.sizes.get(name, 0) for name in names) / GIB
+    return found
 
 
 def count_step(step: Callable[[], None], *states: object) -> dict[str, float]:

@@ -51,7 +51,7 @@ class Case:
     recompute: str
     tensor: int
     expert: int
-    reshards: str  # always, never, default
+    reshards: str  # never, default
     chunks: int  # of the loss; 0: whole
 
 
@@ -67,7 +67,7 @@ def draw(dice: random.Random, place: int) -> Case:
         recompute=dice.choice(sorted(RECOMPUTATION)),
         tensor=dice.choice(degrees),
         expert=dice.choice(experts) if model.experts else 1,
-        reshards=dice.choice(["always", "default", "never"]),
+        reshards=dice.choice(["default", "default", "never"]),
         chunks=dice.choice([0, 8, 8]),
     )
 
@@ -191,7 +191,8 @@ def build(case: Case, config: Trainer.Config, dims: ParallelDims) -> torch.nn.Mo
     return model.train()
 
 
-def measured(case: Case) -> dict[str, float]:
+def measured(case: Case, count=count_step) -> dict[str, float]:
+    """What `count` counts of a step of a case."""
     config = trainer_config(case, spec_of(case))
     with fake_ranks(case.batch.ranks):
         dims = ParallelDims.from_config(config.parallelism, case.batch.ranks)
@@ -215,7 +216,7 @@ def measured(case: Case) -> dict[str, float]:
                 optimizer.step()
                 optimizer.zero_grad(set_to_none=True)
 
-            return count_step(step, model, optimizer)
+            return count(step, model, optimizer)
 
 
 def forward_backward(model, loss, case: Case, context) -> None:
@@ -240,8 +241,10 @@ def spec_of(case: Case):
 
 def row_of(case: Case) -> dict[str, object]:
     ranks = case.batch.ranks // case.tensor
-    sequences = ", sequence_parallel: true" if case.tensor > 1 else ""
-    sharding = {"always": "GGG", "default": "GGG", "never": "NGG"}[case.reshards]
+    split = ", sequence_parallel: true" if case.tensor > 1 else ""
+    if case.model.experts and case.tensor > 1 and case.expert == 1:
+        split += f", parallel: {{expert_tensor: {case.tensor}}}"
+    sharding = {"default": "GGG", "never": "NGG"}[case.reshards]
     job = (
         f"{{model: {case.model.words()}, cluster: {{profile: dgx-h100}}, "
         "framework: {name: torchtitan, version: '0.3'}, "
@@ -258,6 +261,6 @@ def row_of(case: Case) -> dict[str, object]:
             "tp": case.tensor,
             "ep": case.expert,
             "job": job + ", kernels: " + kernels + "}}",
-            "plan": f"{{sharding: {sharding}, recompute: {case.recompute}{sequences}}}",
+            "plan": f"{{sharding: {sharding}, recompute: {case.recompute}{split}}}",
         }
     )

@@ -1,10 +1,12 @@
-"""transformers' models, as Trainer with accelerate's FSDP2, TRL's SFTTrainer and PEFT run them.
+"""transformers' models, as Trainer with accelerate's FSDP2 or DDP, TRL's SFTTrainer and PEFT run
+them.
 
 Fake tensors on the CPU differ from tensors on a device in two ways. transformers takes them for a
 trace and makes masks of packed sequences for them (`unpacked`). TRL's tiles of logits are folded by
 kernels of Triton, which allocate nothing, and by operators of PyTorch on a CPU
 (trl/kernels/chunked_logprob.py, _forward_tile, _backward_tile and _addmm_fp32): these do nothing
-here.
+here. The reducer of DistributedDataParallel reads contents, and is not run: its buckets, which
+stand for as long as the model does, are counted as one tensor (`buckets`).
 """
 
 from __future__ import annotations
@@ -40,20 +42,27 @@ class Case:
     model: Model
     batch: Batch
     checkpointing: bool
+    parallel: str  # `ddp`: whole states on each rank; `fsdp2`
     reshards: bool
     loss: str  # `model`: transformers' own; `trl`: of SFTTrainer
     adapter_rank: int  # 0: all weights are trained
 
 
 def draw(dice: random.Random, place: int) -> Case:
-    """A case; every second one is a mixture of experts."""
+    """A case; every second one is a mixture of experts. Autocast leaves grouped products in the
+    type of their weights, which are in fp32 under DDP where all are trained: such mixtures have
+    none (transformers 5.23.0 integrations/moe.py, _grouped_mm)."""
+    model = draw_model(dice, place % 2 == 1)
+    adapter_rank = dice.choice([0, 0, 16, 64])
+    whole_mixture = model.experts > 0 and adapter_rank == 0
     return Case(
-        model=draw_model(dice, place % 2 == 1),
+        model=model,
         batch=draw_batch(dice),
         checkpointing=dice.random() < 0.5,
+        parallel="fsdp2" if whole_mixture else dice.choice(["fsdp2", "fsdp2", "ddp"]),
         reshards=dice.random() < 0.75,
         loss=dice.choice(["model", "model", "trl"]),
-        adapter_rank=dice.choice([0, 0, 16, 64]),
+        adapter_rank=adapter_rank,
     )
 
 
@@ -168,16 +177,29 @@ def build(case: Case) -> torch.nn.Module:
     return model
 
 
-def measured(case: Case) -> dict[str, float]:
+def buckets(case: Case, trained: list[torch.nn.Parameter]) -> list[torch.Tensor]:
+    """The buckets of DDP, beside gradients of their own (torch/csrc/distributed/c10d/reducer.cpp,
+    initialize_buckets; gradient_as_bucket_view is off in accelerate)."""
+    if case.parallel != "ddp":
+        return []
+    size = sum(parameter.numel() * parameter.element_size() for parameter in trained)
+    return [torch.empty(size, dtype=torch.uint8)]
+
+
+def measured(case: Case, count=count_step) -> dict[str, float]:
+    """What `count` counts of a step of a case."""
     unpacked()
     with fake_ranks(case.batch.ranks):
         mesh = dist.init_device_mesh("cpu", (case.batch.ranks,), mesh_dim_names=("dp",))
         with fake_tensors():
-            model = split(build(case), mesh, case.reshards)
+            model = build(case)
+            if case.parallel == "fsdp2":
+                model = split(model, mesh, case.reshards)
             trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
             optimizer = torch.optim.AdamW(trained, lr=1e-4, fused=True)
             make_states(optimizer)
-            return count_step(lambda: step(model, optimizer, case), model, optimizer)
+            held = buckets(case, trained)
+            return count(lambda: step(model, optimizer, case), model, optimizer, *held)
 
 
 def row_of(case: Case) -> dict[str, object]:
@@ -192,11 +214,11 @@ def row_of(case: Case) -> dict[str, object]:
     )
     if case.adapter_rank:
         job += f", adapters: {{rank: {case.adapter_rank}, targets: [qkv, projection]}}"
-    sharding = "GGG" if case.reshards else "NGG"
+    sharding = {"ddp": "NNN", "fsdp2": "GGG" if case.reshards else "NGG"}[case.parallel]
     recompute = "full" if case.checkpointing else "none"
-    program = "trl" if case.loss == "trl" else "transformers"
+    program = ("trl_" if case.loss == "trl" else "transformers_") + case.parallel
     return (
-        {"program": f"{program}_{'lora' if case.adapter_rank else 'fsdp2'}"}
+        {"program": program + ("_lora" if case.adapter_rank else "")}
         | columns_of(case.model, case.batch)
         | {
             "job": job + "}",
