@@ -44,7 +44,7 @@ struct TargetData {
   int order = 0;                  ///< Targets of a lower order are asked first whose a command is.
   bool sets_environment = false;  ///< Its file is a script that sets variables.
   bool python_files = false;      ///< Its own files are Python.
-  bool whole_program = false;     ///< Its written file is a program with settings of its own.
+  bool whole_program = false;     ///< A program of Stepwright is written.
   bool functions = false;         ///< Functions of these make configurations (`Given::function`).
   /// Endings of the names of its written files, oldest form first, each with the last release that
   /// reads it; empty: the newest does.
