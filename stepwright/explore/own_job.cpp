@@ -20,6 +20,7 @@
 #include "stepwright/core/named.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/explore/question.h"
+#include "stepwright/framework_files/brought_file.h"
 #include "stepwright/framework_files/import_json.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/recognition/target_data.h"
@@ -35,49 +36,21 @@ namespace {
 using Json = nlohmann::ordered_json;
 using launch_scripts::SourceFile;
 
-enum class FileKind { kPlan, kJob, kModel, kCluster, kLaunch };
-constexpr Named<FileKind> kFileKindNames[] = {{FileKind::kPlan, "plan"},
-                                              {FileKind::kJob, "job"},
-                                              {FileKind::kModel, "model"},
-                                              {FileKind::kCluster, "cluster"},
-                                              {FileKind::kLaunch, "launch"}};
+using framework_files::BroughtKind;
 
 /// A file that was recognised.
 struct OwnFile {
-  FileKind kind{};
+  BroughtKind kind{};
   SourceFile source;
 };
 
-bool looks_like_json(const SourceFile& file) {
-  const std::size_t first = file.text.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && file.text[first] == '{';
-}
-
 bool says_model_type(Node root) { return root.find("model_type") || root.find("text_config"); }
 
-/// The kind of a document. A `config.json` is JSON; configurations of frameworks in YAML have a
-/// `model_type` of their own.
-FileKind kind_of(const Document& document, const SourceFile& file) {
-  const Node root = document.root();
-  if (!root.is_mapping()) return FileKind::kLaunch;
-  for (const auto& [kind, name] : kFileKindNames) {
-    if (plan::is_file_of(document, name) && kind != FileKind::kLaunch) return kind;
-  }
-  const bool inline_model = root.find("layers") && root.find("hidden") && root.find("heads");
-  const bool config = looks_like_json(file) && says_model_type(root);
-  return inline_model || config ? FileKind::kModel : FileKind::kLaunch;
-}
-
-FileKind kind_of(const SourceFile& file) {
-  if (launch_scripts::is_shell_script(file)) return FileKind::kLaunch;
-  try {
-    return kind_of(Document::parse(file.text, file.name), file);
-  } catch (const Error&) {
-    // Frameworks take JSON and YAML that this reader refuses, as with a key that stands twice.
-    const bool config = looks_like_json(file) && launch_scripts::holds(file, "\"model_type\"");
-    if (config || launch_scripts::holds(file, "stepwright:")) throw;
-    return FileKind::kLaunch;
-  }
+/// The kind of a file; what nothing tells is for the readers of launch files, which say so.
+BroughtKind kind_of(const SourceFile& file) {
+  const BroughtKind kind = framework_files::brought_kind(file);
+  const bool launch = kind == BroughtKind::kOther || kind == BroughtKind::kRecord;
+  return launch ? BroughtKind::kLaunch : kind;
 }
 
 std::vector<OwnFile> read_files(const Json& question) {
@@ -85,20 +58,20 @@ std::vector<OwnFile> read_files(const Json& question) {
   for (const Json& file : question.value("files", Json::array())) {
     SourceFile source{file.at("name"), file.at("text")};
     if (source.text.empty()) fail_input(fmt::format("{}: is empty", source.name));
-    const FileKind kind = kind_of(source);
+    const BroughtKind kind = kind_of(source);
     files.push_back({kind, std::move(source)});
   }
   return files;
 }
 
 /// The only file of a kind; null if there is none. Fails if there are several.
-const SourceFile* only(const std::vector<OwnFile>& files, FileKind kind) {
+const SourceFile* only(const std::vector<OwnFile>& files, BroughtKind kind) {
   const SourceFile* found = nullptr;
   for (const OwnFile& file : files) {
     if (file.kind != kind) continue;
     if (found != nullptr) {
       fail_input(fmt::format("{}: is a second {} beside {}; give one", file.source.name,
-                             name_of(kFileKindNames, kind), found->name));
+                             name_of(framework_files::kBroughtKindNames, kind), found->name));
     }
     found = &file.source;
   }
@@ -165,13 +138,13 @@ Json empty_lists() {
 }
 
 /// The answer for a model or a cluster, given as a file or in a form.
-Json described(FileKind kind, const Json& given, const Json& question,
+Json described(BroughtKind kind, const Json& given, const Json& question,
                std::vector<std::string> notes) {
   const Json job = composed_job(given, question.value("beside", Json::object()));
   const plan::Job read = plan::read_job(Document::parse(job.dump(), "the job"), {});
   notes.insert(notes.end(), read.notes.begin(), read.notes.end());
   const cluster::Cluster& cluster = read.cluster;
-  Json answer = {{"kind", name_of(kFileKindNames, kind)},
+  Json answer = {{"kind", name_of(framework_files::kBroughtKindNames, kind)},
                  {"about", fmt::format("{}, on {} of {} {}", model_sentence(read),
                                        counted(cluster.nodes, "node"), cluster.devices_per_node,
                                        cluster.device.name)},
@@ -183,11 +156,11 @@ Json described(FileKind kind, const Json& given, const Json& question,
 }
 
 /// The answer for a job or a plan, which says everything itself.
-Json taken_as_it_is(FileKind kind, const SourceFile& file) {
+Json taken_as_it_is(BroughtKind kind, const SourceFile& file) {
   const Document document = Document::parse(file.text, file.name);
-  const std::string name(name_of(kFileKindNames, kind));
+  const std::string name(name_of(framework_files::kBroughtKindNames, kind));
   const plan::Job job =
-      kind == FileKind::kJob ? plan::read_job(document, {}) : plan::read_plan(document, {}).job;
+      kind == BroughtKind::kJob ? plan::read_job(document, {}) : plan::read_plan(document, {}).job;
   Json answer = {{"kind", name},
                  {"about", fmt::format("A {} of Stepwright. {}", name, model_sentence(job))},
                  {name, json_of(document.root().tree())},
@@ -245,17 +218,17 @@ void add_launch(const SourceFile& file, Brought& brought) {
 Brought sorted(const std::vector<OwnFile>& files, const Json& question) {
   Brought brought;
   brought.given = question.value("given", Json::object());
-  if (const SourceFile* file = only(files, FileKind::kModel)) {
+  if (const SourceFile* file = only(files, BroughtKind::kModel)) {
     brought.given["model"] = model_mapping(*file, brought.notes);
     if (brought.given.contains("name")) brought.given["model"]["name"] = brought.given["name"];
     brought.model = true;
   }
-  if (const SourceFile* file = only(files, FileKind::kCluster)) {
+  if (const SourceFile* file = only(files, BroughtKind::kCluster)) {
     brought.given["cluster"] = inner_mapping(Document::parse(file->text, file->name));
     brought.cluster = true;
   }
   for (const OwnFile& file : files) {
-    if (file.kind == FileKind::kLaunch) add_launch(file.source, brought);
+    if (file.kind == BroughtKind::kLaunch) add_launch(file.source, brought);
   }
   return brought;
 }
@@ -269,7 +242,7 @@ framework_files::ImportedPlan imported_plan(const Brought& brought) {
 Json imported_json(const Brought& brought) {
   const framework_files::ImportedPlan plan = imported_plan(brought);
   const auto& data = framework_files::target_data(plan.target);
-  Json answer = {{"kind", name_of(kFileKindNames, FileKind::kLaunch)},
+  Json answer = {{"kind", name_of(framework_files::kBroughtKindNames, BroughtKind::kLaunch)},
                  {"about", fmt::format("{}. {}", data.about, model_sentence(plan.planned.job))},
                  {"model", model_json(plan.planned.job)}};
   answer.update(framework_files::import_json(plan));
@@ -292,15 +265,15 @@ Json text_of(const SourceFile& file) { return {{"text", file.text}, {"name", fil
 
 Json own_job_json(const Json& question) {
   const std::vector<OwnFile> files = read_files(question);
-  for (const FileKind kind : {FileKind::kPlan, FileKind::kJob}) {
+  for (const BroughtKind kind : {BroughtKind::kPlan, BroughtKind::kJob}) {
     if (const SourceFile* file = only(files, kind)) return taken_as_it_is(kind, *file);
   }
   Brought brought = sorted(files, question);
   if (!brought.launch.empty()) return imported_json(brought);
   if (brought.given.empty()) fail_input("there is neither a file nor a form to read");
   const bool cluster_alone = brought.cluster && !brought.model;
-  return described(cluster_alone ? FileKind::kCluster : FileKind::kModel, brought.given, question,
-                   std::move(brought.notes));
+  return described(cluster_alone ? BroughtKind::kCluster : BroughtKind::kModel, brought.given,
+                   question, std::move(brought.notes));
 }
 
 framework_files::ImportedPlan imported_of(const Json& question) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "stepwright/core/error.h"
@@ -20,14 +21,30 @@ std::string_view bare(std::string_view line) {
   return line.substr(first, last + 1 - first);
 }
 
+/// Key of a JSON file below which stands what the training code must do, which the files of a
+/// person need not say so.
+constexpr std::string_view kForTrainingCode = "\"stepwright\": {";
+
 std::vector<std::string> lines_of(const LaunchTarget& target, const plan::PlannedJob& planned) {
   const std::string text = target.write(planned, {});
   std::vector<std::string> lines;
+  std::optional<std::size_t> for_code;  // Indentation of the key, inside of it.
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = bare(std::string_view(text).substr(at, end - at));
-    if (!line.empty() && line.front() != '#') lines.emplace_back(line);
+    const std::string_view whole = std::string_view(text).substr(at, end - at);
+    const std::string_view line = bare(whole);
     at = end + 1;
+    if (line.empty() || line.front() == '#') continue;
+    const std::size_t indentation = whole.find_first_not_of(' ');
+    if (for_code) {
+      if (indentation == *for_code) for_code.reset();
+      continue;
+    }
+    if (line == kForTrainingCode) {
+      for_code = indentation;
+    } else {
+      lines.emplace_back(line);
+    }
   }
   return lines;
 }
@@ -49,7 +66,8 @@ std::vector<std::string> beyond(const std::vector<std::string>& lines,
 }
 
 /// The target that writes the plans of a framework: the one of a word, else that of the program on
-/// top of the framework, else the framework's own; null if none does.
+/// top of the framework, else the framework's own; null if none does, or if the last is a program
+/// of Stepwright, whose lines nobody else has.
 const LaunchTarget* writer_for(std::string_view word, const plan::Framework& framework) {
   const auto targets = launch_targets();
   const auto found = [&](std::string_view name) -> const LaunchTarget* {
@@ -61,7 +79,8 @@ const LaunchTarget* writer_for(std::string_view word, const plan::Framework& fra
   for (const std::string_view name : {word, std::string_view(framework.variant)}) {
     if (const LaunchTarget* target = found(name)) return target;
   }
-  return found(plan::file_word_of(framework.name));
+  const LaunchTarget* own = found(plan::file_word_of(framework.name));
+  return own != nullptr && own->data->whole_program ? nullptr : own;
 }
 
 }  // namespace

@@ -56,10 +56,15 @@ void refuse_command_start(const SourceFile& file, std::string_view started) {
     const bool named = last_part(file.name) == last_part(look.program);
     if (named) refuse_command_start(file, script.name);
   }
-  const auto owner = unread_program(look.program);
+  auto owner = unread_program(look.program);
+  std::string program = look.program;
+  if (const auto command = owner ? std::nullopt : unread_command(look.words)) {
+    owner = command->second;
+    if (program.empty()) program = command->first;
+  }
   const std::string whose = owner ? fmt::format(" ({})", *owner) : "";
   fail_unsupported(fmt::format("{}: starts {}{} in {}, which is of no framework that is read: {}",
-                               script.name, printable(look.program), whose, look.place,
+                               script.name, printable(program), whose, look.place,
                                fmt::join(import_words(), ", ")));
 }
 
@@ -106,8 +111,12 @@ const LaunchTarget& started_target(Sources files, const Given& given,
     const LaunchTarget* target = target_of(look.words, files);
     const bool agrees = likely.empty() || std::ranges::find(likely, target) != likely.end();
     if (target != nullptr && agrees && is_sure(*target, look)) return *target;
+    // Arguments like a trainer's, of a program that is known to be of nobody who is read.
+    const bool others = target != nullptr && agrees && !is_start_of(target->word, look.words);
+    if (others && unread_program(look.program)) fail_unread(scripts.front(), look, files);
     if (target != nullptr && agrees && unsure == nullptr) unsure = target;
-    if (unread == nullptr && !look.program.empty()) unread = &look;
+    const bool named = !look.program.empty() || unread_command(look.words);
+    if (unread == nullptr && named) unread = &look;
   }
   if (unsure != nullptr) return *unsure;
   if (!likely.empty()) return *likely.front();

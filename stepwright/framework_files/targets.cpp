@@ -78,7 +78,20 @@ bool says_plans_of(const LaunchTarget& target, std::string_view framework) {
          std::ranges::find(target.data->also, framework) != target.data->also.end();
 }
 
+namespace {
+
+/// True if files of a target may have the ending of a file: TOML is of those alone that are written
+/// in it.
+bool may_be_named(const LaunchTarget& target, const SourceFile& file) {
+  return !file.name.ends_with(".toml") ||
+         std::ranges::any_of(target.data->endings,
+                             [](const auto& ending) { return ending.first == "toml"; });
+}
+
+}  // namespace
+
 bool recognises(const LaunchTarget& target, const SourceFile& file) {
+  if (!may_be_named(target, file)) return false;
   return (target.recognises != nullptr && target.recognises(file)) || is_file_of(target.word, file);
 }
 

@@ -8,8 +8,10 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
+#include "stepwright/framework_files/changed_lines.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/plan/files.h"
+#include "tests/framework_files/imported.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -136,6 +138,36 @@ TEST(FieldFiles, AreReadAsTheirProgramsReadThem) {
     SCOPED_TRACE(one.name);
     expect_case(one);
   }
+}
+
+/// The lines that the files of an import gain without recomputation.
+std::vector<std::string> lines_without_recomputation(const ImportedPlan& imported) {
+  plan::PlannedJob after = imported.planned;
+  after.plan.recompute = {};
+  EXPECT_NE(after.plan, imported.planned.plan);
+  return changed_lines(imported.target, imported.planned, after);
+}
+
+TEST(ChangedLines, AreThoseThatThePersonsFilesHave) {
+  // DeepSpeed's JSON says recomputation under `stepwright` alone, which a person's has not.
+  const ImportedPlan json = import_text(
+      "deepspeed", "zero.json",
+      R"({"train_batch_size": 64, "train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true},
+          "zero_optimization": {"stage": 3}, "stepwright": {"recompute": "full"}})",
+      {.model = "llama-3.1-8b", .batch = "64x4096"});
+  EXPECT_THAT(lines_without_recomputation(json), ::testing::IsEmpty());
+  // Of its own trainer no file is written: the program that `fsdp` writes is another.
+  const ImportedPlan dtensor = import_text("nemo-rl", "sft.yaml", R"(
+policy:
+  model_name: meta-llama/Llama-3.1-8B
+  train_global_batch_size: 64
+  train_micro_batch_size: 1
+  max_total_sequence_length: 4096
+  precision: bfloat16
+  dtensor_cfg: {enabled: true, activation_checkpointing: true, tensor_parallel_size: 1, context_parallel_size: 1}
+cluster: {gpus_per_node: 8, num_nodes: 2}
+)");
+  EXPECT_THAT(lines_without_recomputation(dtensor), ::testing::IsEmpty());
 }
 
 }  // namespace

@@ -78,6 +78,7 @@ void read_checkpointing(const Fields& fields, std::vector<LeftOut>& left_out, Dr
 void read_attention_flags(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
   if (fields.flag("flash_attention", false)) draft.attention = cluster::AttentionKernel::kFlash2;
   if (fields.flag("eager_attention", false)) draft.attention = cluster::AttentionKernel::kUnfused;
+  if (fields.flag("sdp_attention", false)) leave_attention_to_pytorch(draft);
   take_attention(fields, "attn_implementation", left_out, draft);
 }
 

@@ -44,11 +44,14 @@ void add_axolotl_mesh(Tree& file, const plan::PlannedJob& planned) {
   if (plan::sharding_word(plan.sharding) == "NNN") return;
   const bool inner = plan.sharding.uses(plan::Spread::kInner);
   const std::int64_t copies = inner ? degrees.data * degrees.context / plan.sharding.group : 1;
-  file.set("tensor_parallel_size", degrees.tensor);
-  file.set("context_parallel_size", degrees.context);
-  if (degrees.context > 1) file.set("ring_attn_func", "batch_ring");
-  file.set("dp_replicate_size", copies);
-  file.set("dp_shard_size", degrees.data / copies);
+  // Without degrees FSDP shares states among all ranks.
+  if (degrees.tensor > 1 || degrees.context > 1 || copies > 1) {
+    file.set("tensor_parallel_size", degrees.tensor);
+    file.set("context_parallel_size", degrees.context);
+    if (degrees.context > 1) file.set("ring_attn_func", "batch_ring");
+    file.set("dp_replicate_size", copies);
+    file.set("dp_shard_size", degrees.data / copies);
+  }
   file.set("fsdp_version", 2);
   Tree section = Tree::mapping();
   section.set("reshard_after_forward", plan.sharding.parameters != plan::Spread::kNone);

@@ -5,6 +5,7 @@
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/bridge/script.h"
@@ -14,6 +15,7 @@
 #include "stepwright/framework_files/draft/python_report.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/draft/words_table.h"
+#include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/megatron/bridge_fields.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/recognition/embedded.h"
@@ -274,6 +276,88 @@ void read_bridge_adapters(const Fields& root, Draft& draft) {
 
 namespace {
 
+/// The files of a recipe in Python, and those of YAML that go over what it makes.
+struct RecipeFiles {
+  std::vector<SourceFile> recipes, overrides;
+};
+
+RecipeFiles sorted_recipe_files(Sources files) {
+  RecipeFiles sorted;
+  for (const SourceFile& file : files) {
+    const bool yaml = file.name.ends_with(".yaml") || file.name.ends_with(".yml");
+    (yaml ? sorted.overrides : sorted.recipes).push_back(file);
+  }
+  return sorted;
+}
+
+/// A function of Megatron-Bridge's recipes that a program imports.
+struct ImportedRecipe {
+  std::string program, module, function;
+};
+
+/// The recipe that a program starts with where it makes no container itself; nullopt: it makes one,
+/// or imports none or several.
+std::optional<ImportedRecipe> imported_recipe(const SourceFile& file) {
+  constexpr std::string_view kFrom = "from megatron.bridge.recipes";
+  if (holds(file, "ConfigContainer(") || holds(file, "-> ConfigContainer")) return std::nullopt;
+  std::optional<ImportedRecipe> found;
+  for (std::size_t at = file.text.find(kFrom); at != std::string::npos;
+       at = file.text.find(kFrom, at + kFrom.size())) {
+    const std::string_view line =
+        std::string_view(file.text).substr(at, file.text.find('\n', at) - at);
+    const std::size_t import = line.find(" import ");
+    if (import == std::string_view::npos) continue;
+    const std::string_view name = line.substr(import + 8);
+    const bool one = name.find_first_of(",( ") == std::string_view::npos;
+    if (!one || !name.ends_with("_config")) continue;
+    if (found) return std::nullopt;
+    found = {.program = file.name,
+             .module = std::string(line.substr(5, import - 5)),
+             .function = std::string(name)};
+  }
+  return found;
+}
+
+/// Puts the file of a recipe before the others. Fails with `kInput` where none has it.
+void bring_forward(const ImportedRecipe& recipe, std::vector<SourceFile>& files) {
+  const auto own = std::ranges::find_if(files, [&](const SourceFile& file) {
+    return holds(file, fmt::format("def {}(", recipe.function));
+  });
+  if (own == files.end()) {
+    fail_input(fmt::format(
+        "{}: its configuration comes from {}(), which is in none of the files: give that of {}, "
+        "too, or the ConfigContainer.yaml that training writes",
+        recipe.program, printable(recipe.function), printable(recipe.module)));
+  }
+  std::rotate(files.begin(), own, own + 1);
+}
+
+/// True if a mapping says a value at a path: "model.seq_length".
+bool says_path(const Tree& tree, std::string_view path) {
+  const Tree* at = &tree;
+  while (at != nullptr && !path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    at = at->kind == Tree::Kind::kMapping ? at->find(path.substr(0, dot)) : nullptr;
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return at != nullptr;
+}
+
+/// Lays YAML over the container that a recipe makes: src/megatron/bridge/training/utils/
+/// omegaconf_utils.py, apply_overrides, as the programs in examples/ do with `--config-file`.
+void lay_overrides(Sources overrides, launch_scripts::PythonConfig& config) {
+  for (const SourceFile& file : overrides) {
+    const Document document = parse_as_python(file.text, file.name);
+    if (!document.root().is_mapping()) document.root().fail("must be a mapping");
+    Tree over = placed_tree(document.root());
+    forget_lines(over);
+    lay_over(config.tree, over);
+    std::erase_if(config.unread, [&](const launch_scripts::PythonUnread& one) {
+      return says_path(over, one.name);
+    });
+  }
+}
+
 /// A script that starts a performance recipe, over the recipe's files or the container that it
 /// writes.
 void read_started_bridge(Sources files, const Given& given, Draft& draft) {
@@ -292,9 +376,19 @@ void read_started_bridge(Sources files, const Given& given, Draft& draft) {
 
 void read_bridge(Sources files, const Given& given, Draft& draft) {
   if (is_shell_script(files.front())) return read_started_bridge(files, given, draft);
-  const SourceFile& file = files.front();
+  RecipeFiles sorted = sorted_recipe_files(files);
+  if (sorted.recipes.empty()) return read_nemo(files, given, draft);
+  if (const auto made = imported_recipe(sorted.recipes.front()); made && given.function.empty()) {
+    Given chosen = given;
+    chosen.function = made->function;
+    bring_forward(*made, sorted.recipes);
+    std::vector<SourceFile> all = sorted.recipes;
+    all.insert(all.end(), sorted.overrides.begin(), sorted.overrides.end());
+    return read_bridge(all, chosen, draft);
+  }
+  const SourceFile& file = sorted.recipes.front();
   std::vector<launch_scripts::PythonText> texts;
-  for (const SourceFile& one : files) texts.push_back({one.text, one.name});
+  for (const SourceFile& one : sorted.recipes) texts.push_back({one.text, one.name});
   const bool overrides = std::ranges::any_of(
       files, [](const SourceFile& one) { return holds(one, "def set_workload_base_configs("); });
   if (!overrides) texts.push_back({embedded_text("bridge/overrides"), "utils/overrides.py"});
@@ -308,7 +402,7 @@ void read_bridge(Sources files, const Given& given, Draft& draft) {
     if (workload && !draft.ranks) draft.ranks = bridge_devices(*workload);
     return workload;
   };
-  const launch_scripts::PythonConfig config =
+  launch_scripts::PythonConfig config =
       launch_scripts::read_python_config(texts,
                                          {.root = kContainer,
                                           .known = known_recipe,
@@ -317,6 +411,7 @@ void read_bridge(Sources files, const Given& given, Draft& draft) {
                                           .themselves = {"squared_relu", "quick_gelu"}},
                                          given.function);
   check_base(config, file.name);
+  lay_overrides(sorted.overrides, config);
   if (draft.ranks && (given.devices || given.nodes)) {
     draft.notes.push_back(
         fmt::format("The batch is that of the workload's {} devices; run_script.py scales it with "

@@ -402,6 +402,14 @@ plan::PlannedJob drafted(Draft& draft, const Given& given, const std::string& fi
   for (const auto& [kernel, on] : draft.kernels) job.kernels.*kernel = on;
   job.kernels.masters = draft.masters.value_or(job.kernels.masters);
   job.kernels.cuda_graphs = draft.cuda_graphs;
+  if (draft.pytorch_attention) {
+    const plan::Framework alone{.name = job.framework.name};  // Without its trainer's choice.
+    job.kernels.attention = plan::default_kernels(alone, job.cluster.device).attention;
+    draft.assume(
+        "job.kernels.attention",
+        "PyTorch's choice for sdpa: cuDNN on compute capability 9.0 and 10.0 since PyTorch "
+        "2.11, before it FlashAttention 2");
+  }
   if (draft.attention) job.kernels.attention = *draft.attention;
   job.attention_stated = draft.attention.has_value();
   if (draft.adapters) take_adapters(*draft.adapters, file, job, draft.report);

@@ -71,7 +71,9 @@ struct Draft : Settled {
   std::optional<std::int64_t> nodes;            ///< That the job runs on.
   std::optional<std::int64_t> devices_of_node;  ///< That it uses.
   std::optional<std::int64_t> micro_batches;    ///< Of one step and data rank.
-  bool open_micro_batch = false;             ///< It follows from the batch, where that is possible.
+  bool open_micro_batch = false;  ///< It follows from the batch, where that is possible.
+  /// True if files leave the kernel of attention to PyTorch (sdpa), not to their program.
+  bool pytorch_attention = false;
   std::optional<std::int64_t> host_threads;  ///< As `Job::host_threads`.
   std::optional<AdapterWords> adapters;
   std::optional<model::Frozen> frozen;  ///< Where files say what is not trained, beside adapters.

@@ -10,6 +10,7 @@
 
 #include "stepwright/core/divide_up.h"
 #include "stepwright/core/mapping_builder.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 
@@ -143,7 +144,9 @@ class Resolver {
 Tree plain_scalar(std::string_view text) {
   if (is_null_word(text)) return {};
   if (const auto truth = truth_of(text)) return {*truth};
-  return Tree::scalar(std::string(text), !is_number(text));
+  std::string plain = number_as_python(std::string(text));
+  const bool number = is_number(plain);
+  return Tree::scalar(std::move(plain), !number);
 }
 
 Tree placed_tree(Node node) {

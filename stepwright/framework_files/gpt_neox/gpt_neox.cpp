@@ -190,7 +190,18 @@ void read_neox_precision(const Fields& fields, Draft& draft) {
   static constexpr Named<DType> kWords[] = {
       {DType::kFp16, "fp16"}, {DType::kBf16, "bfloat16"}, {DType::kFp32, "fp32"}};
   draft.precision = fields.choice("precision", kWords, DType::kFp32);
-  if (on("fp16")) draft.precision = DType::kFp16;
+  if (on("fp16")) {
+    // DeeperSpeed, for which files of 2021 and 2022 are written, takes the type from there:
+    // README.md of GPT-NeoX 1 and 2, tests/model/test_model_train.py (BF16_PARAMS_TO_TEST).
+    const bool section = fields.node().get("fp16").is_mapping();
+    const bool brain = section && fields.section("fp16").word("type", "fp16") == "bfloat16";
+    draft.precision = brain ? DType::kBf16 : DType::kFp16;
+    if (brain) {
+      draft.assume("job.precision",
+                   "fp16.type: bfloat16, which DeeperSpeed heeds; releases on DeepSpeed train in "
+                   "fp16");
+    }
+  }
   if (on("bf16")) draft.precision = DType::kBf16;
   const bool wide = fields.flag("fp32_allreduce", false) ||
                     fields.section("data_types").word("grad_accum_dtype", "") == "fp32";

@@ -35,6 +35,7 @@ Tree parallelism_section(const plan::Plan& plan) {
   const std::int64_t ranks = degrees.data * degrees.context;
   const std::int64_t copies = inner ? ranks / plan.sharding.group : 1;
   Tree section = Tree::mapping();
+  if (degrees.tensor == 1 && degrees.context == 1 && copies == 1) return section;
   section.set("parallelism_config_dp_replicate_size", copies);
   section.set("parallelism_config_dp_shard_size", degrees.data / copies);
   section.set("parallelism_config_tp_size", degrees.tensor);
@@ -84,7 +85,9 @@ std::string write_accelerate(const plan::PlannedJob& planned,
     file.set("deepspeed_config", deepspeed_section(planned));
   } else if (is_fsdp) {
     file.set("fsdp_config", fsdp_section(plan, recomputes));
-    file.set("parallelism_config", parallelism_section(plan));
+    // Without degrees FSDP shares states among all ranks.
+    Tree degrees = parallelism_section(plan);
+    if (!degrees.items.empty()) file.set("parallelism_config", std::move(degrees));
   }
   return comment_lines(header) + code_notes(planned, recomputes && !is_fsdp) +
          Document::from(file, "accelerate").to_yaml();

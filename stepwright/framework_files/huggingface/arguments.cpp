@@ -74,9 +74,13 @@ std::optional<ShellWord> settings_among(Words words) {
 
 /// True if a word of a command line is a method of learning: "dpo" of `lab-cli dpo --bf16`.
 bool names_method(std::string_view word) {
-  static constexpr std::array<std::string_view, 8> kMethods = {"sft",    "dpo",  "grpo", "kto",
-                                                               "reward", "rloo", "orpo", "ppo"};
-  return std::ranges::find(kMethods, word) != kMethods.end();
+  return !meaning_of("huggingface/trl", "methods", word).empty();
+}
+
+/// True if a word is a module of TRL that trains.
+bool is_trl_module(std::string_view word) {
+  return std::ranges::any_of(words_below("huggingface/trl", "modules"),
+                             [&](const WordRow& row) { return word.starts_with(row.first); });
 }
 
 TrainerCommand trainer_command(Words words) {
@@ -89,7 +93,7 @@ TrainerCommand trainer_command(Words words) {
     if (i == 1 && names_method(text) && !words.front().text.ends_with(".py")) {
       return {text, false, settings_among(words.subspan(2))};
     }
-    const bool module = text.starts_with("trl.scripts.") || text.starts_with("trl.cli");
+    const bool module = is_trl_module(text);
     const bool file = text.ends_with(".py") && text.find('=') == std::string::npos;
     if (!module && !file) continue;
     std::string name = text.substr(0, text.size() - (file ? 3 : 0));

@@ -14,4 +14,7 @@ namespace stepwright::framework_files {
 void take_attention(const Fields& fields, std::string_view key, std::vector<LeftOut>& left_out,
                     Draft& draft);
 
+/// Leaves the kernel to PyTorch's scaled_dot_product_attention, whatever was said before.
+void leave_attention_to_pytorch(Draft& draft);
+
 }  // namespace stepwright::framework_files

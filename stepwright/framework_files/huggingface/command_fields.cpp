@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "stepwright/core/mapping_builder.h"
+#include "stepwright/core/python_document.h"
 
 namespace stepwright::framework_files {
 namespace {
 
 /// A value as YAML would read it.
-Tree value_of(const std::string& text, std::uint32_t line) {
+Tree value_of(const std::string& word, std::uint32_t line) {
+  const std::string text = number_as_python(word);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   Tree value(text);

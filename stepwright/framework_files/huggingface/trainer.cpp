@@ -81,7 +81,13 @@ void take_attention(const Fields& fields, std::string_view key, std::vector<Left
   for (const auto& [kernel, name] : cluster::kAttentionKernelNames) {
     if (name == known) draft.attention = kernel;
   }
+  if (known == "pytorch") leave_attention_to_pytorch(draft);
   fields.take(key);
+}
+
+void leave_attention_to_pytorch(Draft& draft) {
+  draft.attention.reset();
+  draft.pytorch_attention = true;
 }
 
 void check_trains(const Fields& fields) {

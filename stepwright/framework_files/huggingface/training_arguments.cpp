@@ -59,6 +59,12 @@ void read_length(const Fields& arguments, Draft& draft) {
        {"max_length", "max_seq_length", "max_seq_len", "block_size", "model_max_length"}) {
     if (!draft.length) draft.length = arguments.size(key);
   }
+  // trl/trainer/grpo_config.py: a sequence is as long as its prompt and its completion may be.
+  const auto completion = arguments.node().find("max_completion_length");
+  if (draft.length || !completion || completion->is_null()) return;
+  constexpr std::int64_t kUsualPrompt = 512;
+  draft.length = arguments.integer("max_prompt_length", kUsualPrompt) +
+                 arguments.integer("max_completion_length", kUsualPrompt);
 }
 
 /// Adapters of TRL (`use_peft`) and of other scripts (`lora_enable`, `use_lora`).

@@ -30,7 +30,10 @@ std::string setting_of(std::string_view word) {
   return path && scalar ? std::string(word) : "";
 }
 
-bool is_yaml(std::string_view text) { return text.ends_with(".yml") || text.ends_with(".yaml"); }
+/// True if a word names a configuration by its ending.
+bool names_configuration(std::string_view text) {
+  return text.ends_with(".yml") || text.ends_with(".yaml") || text.ends_with(".json");
+}
 
 /// Finds files by the last part of their paths.
 class Configurations {
@@ -112,7 +115,7 @@ ConfiguredRun read_configured(Sources files, const Given& given, const Configure
     } else if (option && i + 1 < words.size()) {
       found.take(words[++i], true);
     } else if (program.unnamed && !text.starts_with('-')) {
-      found.take(words[i], is_yaml(text));
+      found.take(words[i], names_configuration(text));
     } else if (program.overrides) {
       if (!text.starts_with('-')) run.words.push_back(text);
       if (std::string setting = setting_of(text); !setting.empty()) {

@@ -73,6 +73,7 @@ Document read_setting_words(Sources files, const SettingProgram& program, const 
     read_launcher(command, draft);
     list_open_extents(command, draft);
   }
+  if (program.whole_nodes) read_own_processes(command, draft);
   if (program.hydra) check_hydra_words(command);
   Tree settings = Tree::mapping();
   for (std::size_t i = 0; i < command.words.size(); ++i) {

@@ -18,7 +18,9 @@ struct SettingProgram {
   /// Options `--name value` or `--name=value` beside them, whose values stand under their names.
   std::array<std::string_view, 2> options{};
   bool launched = false;  ///< Whether torchrun says how many ranks there are.
-  bool hydra = false;     ///< Whether Hydra reads the words, which ends at one that it cannot read.
+  /// Whether each process uses all devices of its node, as those of JAX do.
+  bool whole_nodes = false;
+  bool hydra = false;  ///< Whether Hydra reads the words, which ends at one that it cannot read.
 };
 
 /// The settings `a.b=value` (also `+a.b=value`) among the words of the command in shell scripts

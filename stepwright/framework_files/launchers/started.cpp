@@ -14,6 +14,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/command_changes.h"
+#include "stepwright/launch_scripts/batch/extent_environment.h"
 #include "stepwright/launch_scripts/capture_advice.h"
 #include "stepwright/launch_scripts/shell/job.h"
 #include "stepwright/launch_scripts/shell/state.h"
@@ -306,10 +307,35 @@ std::string named(const ShellScript& script, const ShellCommand& command) {
   return fmt::format("{} ({}:{})", printable(word.text), script.files[command.file], command.line);
 }
 
+/// The names of what changes: "--lr, --output_dir".
+std::string changed_names(const std::vector<CommandChange>& changed) {
+  std::vector<std::string> names;
+  for (const CommandChange& one : changed) {
+    if (std::ranges::count(names, one.name) == 0) names.push_back(one.name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// True if commands differ in arguments alone that change neither time, memory nor messages.
+bool alike(const std::vector<const ShellCommand*>& jobs, const StartedProgram& program) {
+  return std::ranges::all_of(jobs, [&](const ShellCommand* job) {
+    return std::ranges::none_of(changes(*jobs.front(), *job), [&](const CommandChange& one) {
+      return program.matters(one.name);
+    });
+  });
+}
+
 const ShellCommand& picked(const std::vector<const ShellCommand*>& jobs, const ShellScript& script,
                            const Given& given, const StartedProgram& program, Draft& draft) {
   const auto count = static_cast<std::int64_t>(jobs.size());
   if (count == 1 && given.command.value_or(1) == 1) return *jobs.front();
+  if (!given.command && alike(jobs, program)) {
+    draft.notes.push_back(fmt::format(
+        "{} commands that start {} were read as one: they differ in {}, which changes no "
+        "figure.",
+        count, named(script, *jobs.front()), changed_names(changes(*jobs.front(), *jobs.back()))));
+    return *jobs.front();
+  }
   std::vector<std::string> lines;
   for (std::int64_t i = 0; i < count; ++i) {
     const ShellCommand& one = *jobs[static_cast<std::size_t>(i)];
@@ -453,6 +479,19 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
   return made;
 }
 
+/// Says which task of a job array was read, where scripts ask for its index.
+void note_array(const StartedCommand& command, Sources files, const Given& given, Draft& draft) {
+  if (command.job == nullptr || command.job->array.empty()) return;
+  const std::string variable(launch_scripts::array_variable(command.job->scheduler));
+  const auto asks = [&](const SourceFile& file) { return mentions(file.text, variable); };
+  const auto says = [&](const std::string& setting) { return setting.starts_with(variable + "="); };
+  if (std::ranges::none_of(files, asks) || std::ranges::any_of(given.settings, says)) return;
+  draft.notes.push_back(fmt::format(
+      "The job is an array ({}), of which the first task was read: --set {}=INDEX reads "
+      "another.",
+      printable(command.job->array), variable));
+}
+
 /// "--set MODEL=VALUE --set SIZE=VALUE": what says all that is open in a word.
 std::string settings_of(const std::vector<std::string>& open) {
   std::vector<std::string> settings;
@@ -552,6 +591,7 @@ StartedCommand started_command(Sources files, const Given& given, const StartedP
                                      Matters::kMaybe, "it is not among the files: give it, too"});
   }
   StartedCommand command = parted(script, taken, draft.report);
+  note_array(command, files, given, draft);
   for (const auto& [place, variable] : command.open_written) {
     draft.open_values.emplace_back(place, fmt::format("--set {}=VALUE", printable(variable)));
   }

@@ -303,6 +303,28 @@ void read_mpi(const StartedCommand& command, Draft& draft) {
   }
 }
 
+/// Processes that IBM's jsrun starts: so many resource sets, so many tasks in each, so many sets on
+/// a host; false where no jsrun is there, or its words are open. jsrun(1).
+bool read_jsrun(const StartedCommand& command, Draft& draft) {
+  static constexpr std::string_view kPrograms[] = {"jsrun"};
+  const auto all = words_of(command, kPrograms);
+  if (all.empty()) return false;
+  const LauncherWords words = all.front();
+  const auto sets = launch_scripts::batch_option(words, "--nrs", "-n");
+  const auto each = launch_scripts::batch_option(words, "--tasks_per_rs", "-a");
+  const auto of_host = launch_scripts::batch_option(words, "--rs_per_host", "-r");
+  const auto processes = launch_scripts::batch_option(words, "--np", "-p");
+  if (!sets && !processes) return false;
+  draft.ranks = processes ? *processes : *sets * each.value_or(1);
+  if (of_host) draft.devices_of_node = *of_host * each.value_or(1);
+  if (!of_host && command.job != nullptr) draft.nodes = command.job->nodes;
+  if (draft.devices_of_node && *draft.ranks % *draft.devices_of_node == 0) {
+    draft.nodes = *draft.ranks / *draft.devices_of_node;
+  }
+  if (draft.nodes && draft.devices_of_node) draft.ranks.reset();
+  return true;
+}
+
 /// `--hostfile FILE` of DeepSpeed, where the script writes it: "node001 slots=8".
 void read_host_file(const StartedCommand& command, Draft& draft) {
   const auto hosts = given_hosts(command);
@@ -430,6 +452,18 @@ void take_job(const StartedCommand& command, Draft& draft) {
   if (!draft.devices_of_node) draft.devices_of_node = command.job->devices_per_node;
 }
 
+/// Devices of a batch job that says no nodes, where nothing else says how large the job is.
+void take_devices_of_job(const StartedCommand& command, Draft& draft) {
+  if (command.job == nullptr || !command.job->devices) return;
+  const std::int64_t all = *command.job->devices;
+  if (draft.ranks || draft.nodes) return;
+  if (!draft.devices_of_node) {
+    draft.ranks = all;
+  } else if (all % *draft.devices_of_node == 0) {
+    draft.nodes = all / *draft.devices_of_node;
+  }
+}
+
 /// Processes that start a launcher on each node: `mpirun -npernode 1 torchrun ...`.
 void take_nodes_of_mpi(const StartedCommand& command, Draft& draft) {
   const MpiExtent extent = mpi_extent(command);
@@ -445,6 +479,7 @@ void read_launcher(const StartedCommand& command, Draft& draft) {
       command, {"torchrun", "torch.distributed.run", "torch.distributed.launch", "tune"});
   const bool starter = torchrun || starts_with_any(command, {"accelerate", "deepspeed"});
   if (starts_with_mpi(command) && !starter) return read_mpi(command, draft);
+  if (!starter && read_jsrun(command, draft)) return;
   draft.ranks = launched(command, {"--num_processes", "--num-processes"});
   draft.nodes = launched(command, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines",
                                    "--num-machines", "--nodes"});
@@ -466,6 +501,7 @@ void read_launcher(const StartedCommand& command, Draft& draft) {
   if (deepspeed) read_host_file(command, draft);
   const bool elsewhere = has_option(command, "--hostfile") || has_option(command, "-H");
   if (deepspeed && draft.devices_of_node && !draft.nodes && !elsewhere) draft.nodes = 1;
+  take_devices_of_job(command, draft);
   if (!draft.ranks && !draft.devices_of_node && !elsewhere) {
     draft.devices_of_node = visible_devices(command);
     if (draft.devices_of_node && !draft.nodes) draft.nodes = 1;

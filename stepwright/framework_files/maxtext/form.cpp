@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "stepwright/core/lower_case.h"
 #include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/python_document.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/forms/parents.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/launchers/setting_words.h"
 #include "stepwright/framework_files/recognition/target_data.h"
@@ -18,10 +20,14 @@ namespace {
 /// How its log names a value: src/maxtext/configs/pyconfig.py.
 constexpr std::string_view kLogged = "Config param ";
 
-constexpr SettingProgram kProgram = {
-    .framework = "MaxText", .target = "maxtext", .has_setting = [](std::string_view name) {
-      return known_setting(known_settings("maxtext/settings"), name) != nullptr;
-    }};
+constexpr SettingProgram kProgram = {.framework = "MaxText",
+                                     .target = "maxtext",
+                                     .has_setting =
+                                         [](std::string_view name) {
+                                           return known_setting(known_settings("maxtext/settings"),
+                                                                name) != nullptr;
+                                         },
+                                     .whole_nodes = true};
 
 Document read_logged(const SourceFile& file) {
   Tree settings = Tree::mapping();
@@ -44,11 +50,51 @@ Document read_logged(const SourceFile& file) {
   return Document::from(std::move(settings), file.name);
 }
 
-void lay_file(Tree& under, const SourceFile& file) {
-  const Document document = parse_as_python(file.text, file.name);
-  const Tree over = placed_tree(document.root());
-  for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
-    under.set(over.items[i].text, over.items[i + 1]);
+/// A configuration goes over the one that it names, whose members it replaces whole:
+/// src/MaxText/pyconfig.py, _load_config.
+constexpr ParentKey kBaseConfig[] = {{.name = "base_config", .replaces = true}};
+
+/// Lays YAML files together: `top` over the files that it names, and, where it names none of them,
+/// the other files over it in their order.
+Tree laid_together(const SourceFile& top, Sources files) {
+  LaidConfiguration laid = over_parents(top, files, kBaseConfig);
+  MappingBuilder members(std::move(laid.tree));
+  for (const SourceFile& file : files) {
+    if (std::ranges::any_of(laid.together,
+                            [&](const SourceFile* one) { return one->name == file.name; })) {
+      continue;
+    }
+    const Document document = parse_as_python(file.text, file.name);
+    Tree over = placed_tree(document.root());
+    forget_lines(over);
+    for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
+      members.set(over.items[i].text, over.items[i + 1]);
+    }
+  }
+  return members.take();
+}
+
+/// The file that a command starts with, among those that are given; null: none of them.
+const SourceFile* started_with(const Document& words, Sources files) {
+  const auto named = words.root().find("[]");
+  if (!named || !named->is_scalar()) return nullptr;
+  const std::string path = named->text();
+  const auto found = std::ranges::find_if(
+      files, [&](const SourceFile& file) { return last_part(file.name) == last_part(path); });
+  return found == files.end() ? nullptr : &*found;
+}
+
+/// Adds what the environment says of settings, which no word says, too: src/MaxText/pyconfig.py,
+/// yaml_key_to_env_key.
+void add_environment(const Draft& draft, MappingBuilder& settings) {
+  constexpr std::string_view kPrefix = "M_";
+  for (const auto& [name, word] : draft.environment) {
+    if (!name.starts_with(kPrefix)) continue;
+    const std::string key = lower_case(name.substr(kPrefix.size()));
+    if (known_setting(known_settings("maxtext/settings"), key) == nullptr) continue;
+    Tree value = plain_scalar(word.text);
+    value.line = word.line;
+    settings.set(key, std::move(value));
   }
 }
 
@@ -57,14 +103,22 @@ void lay_file(Tree& under, const SourceFile& file) {
 Document read_maxtext_form(Sources files, const Given& given, Draft& draft) {
   const SourceFile& first = files.front();
   if (holds(first, kLogged)) return with_settings(read_logged(first), given);
-  Tree settings = Tree::mapping();
   const bool script = is_file_of("maxtext", first, "script") && !first.name.ends_with(".yml");
-  for (const SourceFile& file : files.subspan(script ? 1 : 0)) lay_file(settings, file);
-  if (!script) return with_settings(Document::from(std::move(settings), first.name), given);
+  if (!script) {
+    const SourceFile& top = topmost_file(files, kBaseConfig);
+    return with_settings(Document::from(laid_together(top, files), top.name), given);
+  }
   const Document words = read_setting_words(files.first(1), kProgram, given, draft);
-  MappingBuilder all(std::move(settings));
+  const Sources others = files.subspan(1);
+  Tree below = Tree::mapping();
+  if (!others.empty()) {
+    const SourceFile* top = started_with(words, others);
+    below = laid_together(top != nullptr ? *top : topmost_file(others, kBaseConfig), others);
+  }
+  MappingBuilder all(std::move(below));
+  add_environment(draft, all);
   for (const auto& [name, value] : words.root().members()) all.set(name, placed_tree(value));
-  settings = all.take();
+  Tree settings = all.take();
   // The file that it starts with is there, or says nothing of its own.
   if (files.size() > 1 || settings.find("[]") == nullptr ||
       settings.find("[]")->text.ends_with("base.yml")) {

@@ -8,6 +8,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/quoting.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/megatron/arguments.h"
@@ -59,7 +60,7 @@ Tree word_tree(const ShellWord& word) {
       return placed(tree, word.line);
     }
   }
-  return placed(Tree::scalar(word.text, false), word.line);
+  return placed(Tree::scalar(number_as_python(word.text), false), word.line);
 }
 
 /// "-5" and "-.5", which argparse takes for values.

@@ -105,13 +105,23 @@ void take_fork_experts(MegatronArguments& arguments, const std::string& name) {
   set_field(arguments, "moe_layer_freq", std::move(marks), "--first-k-dense-replace", dense->line);
 }
 
-/// `--attention-head-type multiquery` of BigCode's fork: all heads share one key and one value.
-void take_head_type(MegatronArguments& arguments) {
+/// `--attention-head-type multiquery` of BigCode's fork: all heads share one key and one value, of
+/// which each tensor rank has a copy: megatron/model/transformer.py, ParallelAttention. A plan says
+/// copies as heads, one for each rank.
+void take_head_type(MegatronArguments& arguments, ImportReport& report) {
   constexpr std::string_view kFlag = "--attention-head-type";
   const auto said = take_field(arguments, "fork_head_type");
   if (!said || said->text != "multiquery") return;
   set_field(arguments, "group_query_attention", Tree::scalar("true", false), kFlag, said->line);
-  set_field(arguments, "num_query_groups", Tree::scalar("1", false), kFlag, said->line);
+  const Tree* const tensor = arguments.fields.find("tensor_model_parallel_size");
+  const std::string copies = tensor == nullptr ? "1" : tensor->text;
+  set_field(arguments, "num_query_groups", Tree::scalar(copies, false), kFlag, said->line);
+  if (copies == "1") return;
+  report.assumed.push_back(
+      {"job.model", "",
+       fmt::format("--attention-head-type multiquery: each of {} tensor ranks has a copy of the "
+                   "one key and value head, and copies are counted as heads",
+                   copies)});
 }
 
 /// Experts of the fork that MegaBlocks brings: each token goes to one where nothing is said.
@@ -162,7 +172,7 @@ void take_forks(MegatronArguments& arguments, const std::string& name, ImportRep
   take_context_algorithm(arguments, name, report);
   take_layer_list(arguments);
   take_fork_experts(arguments, name);
-  take_head_type(arguments);
+  take_head_type(arguments, report);
   take_megablocks_experts(arguments);
   take_fork_attention(arguments, report);
   for (UnreadSetting& one : report.not_read) {

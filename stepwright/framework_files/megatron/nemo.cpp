@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/python_document.h"
@@ -12,6 +13,7 @@
 #include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/draft/words_table.h"
+#include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/bridge_fields.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
@@ -205,6 +207,34 @@ void take_recipe_below(const std::string& file, BridgeFields& bridge, Draft& dra
   draft.assume("job.precision", "bf16_mixed, as recipes of Megatron-Bridge have it");
 }
 
+/// True if a file is Python that writes a container or makes one by a function.
+bool is_python_container(const SourceFile& file) {
+  return file.name.ends_with(".py") || holds(file, "ConfigContainer(");
+}
+
+/// The files with the whole container first, and what goes over it behind, in their order.
+std::vector<SourceFile> container_layers(Sources files) {
+  std::vector<SourceFile> layers(files.begin(), files.end());
+  std::ranges::stable_partition(layers, [](const SourceFile& file) {
+    return is_python_container(file) || holds(file, "_target_: megatron.bridge.");
+  });
+  return layers;
+}
+
+/// A container under the YAML that goes over it: src/megatron/bridge/training/utils/
+/// omegaconf_utils.py.
+Document with_layers(const Document& container, Sources layers) {
+  Tree under = container.root().placed_tree();
+  for (const SourceFile& file : layers) {
+    const Document document = parse_as_python(file.text, file.name);
+    if (!document.root().is_mapping()) document.root().fail("must be a mapping");
+    Tree over = document.root().placed_tree();
+    forget_lines(over);
+    lay_over(under, over);
+  }
+  return Document::from(std::move(under), container.name());
+}
+
 }  // namespace
 
 std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
@@ -231,14 +261,16 @@ std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::s
 }
 
 void read_nemo(Sources files, const Given& given, Draft& draft) {
-  if (files.size() != 1) fail_input("nemo: one file is read at a time");
-  const SourceFile& file = files.front();
-  const bool python =
-      file.name.ends_with(".py") || file.text.find("ConfigContainer(") != std::string::npos;
-  const Document document = with_settings(
+  const std::vector<SourceFile> layers = container_layers(files);
+  const SourceFile& file = layers.front();
+  const bool python = is_python_container(file);
+  // Its functions make the container: of `bridge`.
+  if (python && !holds(file, "ConfigContainer(")) return read_bridge(layers, given, draft);
+  Document container =
       python ? launch_scripts::read_python_call(file.text, "ConfigContainer", file.name)
-             : parse_as_python(file.text, file.name),
-      given);
+             : parse_as_python(file.text, file.name);
+  if (layers.size() > 1) container = with_layers(container, Sources(layers).subspan(1));
+  const Document document = with_settings(std::move(container), given);
   BridgeFields bridge = bridge_fields(document.root());
   if (!python && !bridge.whole) take_recipe_below(file.name, bridge, draft);
   const Document flat = Document::from(bridge.fields, file.name);

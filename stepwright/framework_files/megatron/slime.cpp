@@ -137,6 +137,7 @@ void settle_arguments(ImportReport& report) {
     if (one.matters != Matters::kMaybe) continue;
     const KnownSetting* known = known_setting(known_settings("megatron/slime"), one.name);
     if (known == nullptr) continue;
+    one.unheard_of = false;
     one.matters = known->matters;
     one.why = known->leaves_out;
   }

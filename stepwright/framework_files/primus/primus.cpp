@@ -7,16 +7,17 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/lower_case.h"
 #include "stepwright/core/mapping_builder.h"
-#include "stepwright/core/python_document.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/draft/words_table.h"
+#include "stepwright/framework_files/forms/parents.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/maxtext/maxtext.h"
 #include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/primus/script.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/framework_files/targets/code.h"
 #include "stepwright/framework_files/torchtitan/form.h"
 #include "stepwright/model/catalog.h"
@@ -133,11 +134,82 @@ void name_primus_model(const Fields& trainer, const Given& given, Draft& draft) 
   draft.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(whole), known));
 }
 
-/// Reads one experiment; `environment`: what its `${NAME}` sees.
-void read_experiment(const SourceFile& file, const Given& given,
+/// Keys under which its files name those that they go over: AMD-AGI/Primus
+/// primus/core/config/yaml_loader.py (extends), primus/core/utils/yaml_utils.py (includes).
+constexpr ParentKey kParentKeys[] = {{.name = "includes", .replaces = true}, {.name = "extends"}};
+
+/// Lays a file over the others that it names. Fails with `kInput` where one of these is not given.
+Tree with_parents(const SourceFile& file, Sources others,
+                  std::vector<const SourceFile*>& together) {
+  LaidConfiguration laid = over_parents(file, others, kParentKeys);
+  if (!laid.absent.empty()) {
+    fail_input(fmt::format("{}: goes over {}, which is in none of the files: give it, too",
+                           file.name, printable(laid.absent.front())));
+  }
+  for (const SourceFile* one : laid.together) together.push_back(one);
+  return std::move(laid.tree);
+}
+
+/// The file that a trainer names under a key, among those that are given.
+const SourceFile* named_beside(const Tree& trainer, std::string_view key, Sources files) {
+  const Tree* name = trainer.find(key);
+  if (name == nullptr || name->kind != Tree::Kind::kScalar) return nullptr;
+  const auto found = std::ranges::find_if(
+      files, [&](const SourceFile& file) { return last_part(file.name) == last_part(name->text); });
+  return found == files.end() ? nullptr : &*found;
+}
+
+/// Puts the files of a trainer that are given, its configuration and its model, below its
+/// overrides: AMD-AGI/Primus primus/core/launcher/parser.py, parse_trainer_module.
+void lay_trainer_files(Tree& trainer, Sources others, std::vector<const SourceFile*>& together) {
+  Tree under = Tree::mapping();
+  for (const std::string_view key : {"config", "model"}) {
+    const SourceFile* file = named_beside(trainer, key, others);
+    if (file == nullptr) continue;
+    Tree fields = with_parents(*file, others, together);
+    forget_lines(fields);
+    lay_over(under, fields);
+    if (key == "model") trainer = without(trainer, key);
+  }
+  if (under.items.empty()) return;
+  if (const Tree* overrides = trainer.find("overrides");
+      overrides != nullptr && overrides->kind == Tree::Kind::kMapping) {
+    lay_over(under, *overrides);
+  }
+  trainer.set("overrides", std::move(under));
+}
+
+/// An experiment over all that it names among the other files, as one mapping. Fails with `kInput`
+/// where another file stands beside them that none names.
+Document laid_experiment(const SourceFile& file, Sources others) {
+  std::vector<const SourceFile*> together;
+  Tree experiment = with_parents(file, others, together);
+  if (Tree* modules = experiment.find("modules");
+      modules != nullptr && modules->kind == Tree::Kind::kMapping) {
+    for (const std::string_view name : {"pre_trainer", "post_trainer"}) {
+      Tree* trainer = modules->find(name);
+      if (trainer == nullptr || trainer->kind != Tree::Kind::kMapping) continue;
+      lay_trainer_files(*trainer, others, together);
+    }
+  }
+  for (const SourceFile& other : others) {
+    if (other.name == file.name) continue;
+    const bool used = std::ranges::any_of(
+        together, [&](const SourceFile* one) { return one->name == other.name; });
+    if (used) continue;
+    fail_input(
+        fmt::format("{}: neither the experiment nor what it goes over (extends, includes, "
+                    "config, model) names {}",
+                    file.name, other.name));
+  }
+  return Document::from(std::move(experiment), file.name);
+}
+
+/// Reads one experiment beside other files; `environment`: what its `${NAME}` sees.
+void read_experiment(const SourceFile& file, Sources others, const Given& given,
                      const std::map<std::string, std::string>& environment, Draft& draft) {
-  const Document document = with_references(
-      with_settings(parse_as_python(file.text, file.name), given), draft.notes, environment);
+  const Document document = with_references(with_settings(laid_experiment(file, others), given),
+                                            draft.notes, environment);
   const Fields root(document.root());
   const Fields modules = root.section("modules");
   const bool behind = !modules.has("pre_trainer");
@@ -197,12 +269,16 @@ void read_primus(Sources files, const Given& given, Draft& draft) {
   if (std::ranges::any_of(files, is_shell_script)) {
     const PrimusRun run = read_primus_script(files, given, draft);
     const std::string script = draft.source;
-    read_experiment(run.file, run.given, run.environment, draft);
+    read_experiment(run.file, run.others, run.given, run.environment, draft);
     draft.source = script;
     return;
   }
-  if (files.size() != 1) fail_input("primus: one file is read at a time");
-  read_experiment(files.front(), given, {}, draft);
+  std::vector<SourceFile> experiments;
+  for (const SourceFile& file : files) {
+    if (is_file_of("primus", file)) experiments.push_back(file);
+  }
+  const SourceFile& top = topmost_file(experiments.empty() ? files : experiments, kParentKeys);
+  read_experiment(top, files, given, {}, draft);
 }
 
 }  // namespace stepwright::framework_files

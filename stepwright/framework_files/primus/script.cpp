@@ -166,8 +166,12 @@ PrimusRun read_primus_script(Sources files, const Given& given, Draft& draft) {
   read_primus_extent(words.first(place), command, draft);
   PrimusWords said = words_of(words.subspan(place), command, source);
   PrimusRun run{.file = experiment_named(said.experiment, sorted.others, command, source),
+                .others = {},
                 .given = given,
                 .environment = {}};
+  for (const SourceFile& file : sorted.others) {
+    if (file.name != run.file.name) run.others.push_back(file);
+  }
   run.given.settings = std::move(said.settings);
   for (const auto& [name, value] : command.environment) run.environment[name] = value.text;
   return run;

@@ -3,6 +3,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "stepwright/framework_files/draft/draft.h"
 
@@ -11,6 +12,7 @@ namespace stepwright::framework_files {
 /// An experiment of Primus as a script starts it.
 struct PrimusRun {
   SourceFile file;
+  std::vector<SourceFile> others;  ///< The other files that are given, without scripts.
   Given given;  ///< With the overrides of the command in the place of the settings.
   std::map<std::string, std::string> environment;  ///< What the experiment's `${NAME}` can see.
 };

@@ -7,6 +7,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/recognition/embedded.h"
+#include "stepwright/launch_scripts/shell/state.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -43,15 +44,18 @@ std::vector<plan::MethodKind> read_methods(Node node) {
 }
 
 TargetData read_target_data(Node node) {
-  node.allow_only({"word",         "framework",        "also",         "variant",
-                   "about",        "checked",          "assumes",      "evidence",
-                   "methods",      "method_elsewhere", "order",        "unsure_starts",
-                   "file_decides", "sets_environment", "python_files", "functions",
-                   "endings",      "large_logs",       "marks",        "starts"});
+  node.allow_only({"word",         "framework",     "also",         "variant",
+                   "about",        "reads",         "writes",       "checked",
+                   "assumes",      "evidence",      "methods",      "method_elsewhere",
+                   "order",        "unsure_starts", "file_decides", "sets_environment",
+                   "python_files", "whole_program", "functions",    "endings",
+                   "large_logs",   "marks",         "starts"});
   TargetData target{.word = node.get("word").text(),
                     .framework = text_below(node, "framework"),
                     .variant = text_below(node, "variant"),
                     .about = node.get("about").text(),
+                    .reads = text_below(node, "reads"),
+                    .writes = text_below(node, "writes"),
                     .checked = node.get("checked").text(),
                     .assumes = text_below(node, "assumes"),
                     .evidence = read_evidence(node.get("evidence")),
@@ -60,6 +64,7 @@ TargetData read_target_data(Node node) {
                     .file_decides = flag_below(node, "file_decides"),
                     .sets_environment = flag_below(node, "sets_environment"),
                     .python_files = flag_below(node, "python_files"),
+                    .whole_program = flag_below(node, "whole_program"),
                     .functions = flag_below(node, "functions"),
                     .large_logs = text_below(node, "large_logs")};
   if (const auto endings = node.find("endings")) {
@@ -149,6 +154,16 @@ std::function<bool(Words)> starts_of(std::string_view target) {
 
 std::optional<std::string> unread_program(std::string_view program) {
   return owner_in("programs", program);
+}
+
+std::optional<UnreadMark> unread_command(Words words) {
+  const std::vector<UnreadMark> known = read_unread("commands");
+  for (const ShellWord& word : words) {
+    const std::string name = launch_scripts::base_name(word.text);
+    const auto found = std::ranges::find(known, name, &UnreadMark::first);
+    if (found != known.end()) return *found;
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> unread_file(const SourceFile& file) {

@@ -28,6 +28,8 @@ struct TargetData {
   std::vector<std::string> also;  ///< Other frameworks for which its files are written, too.
   std::string variant;  ///< Of its framework (`plan/frameworks/`), where it runs a part of that.
   std::string about;    ///< In a person's words.
+  std::string reads;    ///< The files that are read; empty: none.
+  std::string writes;   ///< The file that is written; empty: none.
   std::string checked;  ///< What the files were checked against.
   std::string assumes;  ///< What every file assumes.
   Evidence evidence;
@@ -42,6 +44,7 @@ struct TargetData {
   int order = 0;                  ///< Targets of a lower order are asked first whose a command is.
   bool sets_environment = false;  ///< Its file is a script that sets variables.
   bool python_files = false;      ///< Its own files are Python.
+  bool whole_program = false;     ///< A program of Stepwright is written.
   bool functions = false;         ///< Functions of these make configurations (`Given::function`).
   /// Endings of the names of its written files, oldest form first, each with the last release that
   /// reads it; empty: the newest does.
@@ -72,6 +75,9 @@ using UnreadMark = std::pair<std::string, std::string>;
 /// Whose program a command starts, or whose configuration a file is, where no reader knows it;
 /// nullopt: nobody that `unread.yaml` names.
 std::optional<std::string> unread_program(std::string_view program);
+/// The first word of a command that is the name of a program which no reader knows, and whose it
+/// is.
+std::optional<UnreadMark> unread_command(Words words);
 std::optional<std::string> unread_file(const SourceFile& file);
 
 }  // namespace stepwright::framework_files

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "stepwright/core/error.h"
-#include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/forms/parents.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/configured.h"
@@ -24,47 +24,16 @@ namespace {
 constexpr Named<DType> kNemoRlPrecisions[] = {
     {DType::kBf16, "bfloat16"}, {DType::kFp16, "float16"}, {DType::kFp32, "float32"}};
 
-/// The last file, over those that it names, which are given before it or after it.
-Tree laid_together(Sources files) {
-  std::vector<Tree> trees;
-  for (const SourceFile& file : files) {
-    const Document document = parse_as_python(file.text, file.name);
-    trees.push_back(placed_tree(document.root()));
+/// The configuration over those that it names, which are given before it or after it:
+/// NVIDIA-NeMo/RL nemo_rl/utils/config.py, load_config_with_inheritance.
+Document laid_together(Sources files) {
+  static constexpr ParentKey kDefaults[] = {{.name = "defaults"}};
+  const SourceFile& top = topmost_file(files, kDefaults);
+  LaidConfiguration laid = over_parents(top, files, kDefaults);
+  if (laid.together.size() < files.size()) {
+    fail_input(fmt::format("{}: names no other of the given files under defaults", top.name));
   }
-  const auto named_by = [&](const Tree& tree, std::size_t other) {
-    const Tree* under = tree.find("defaults");
-    return under != nullptr && last_part(under->text) == last_part(files[other].name);
-  };
-  // The one that no other names is the topmost.
-  std::size_t top = 0;
-  for (std::size_t i = 0; i < trees.size(); ++i) {
-    const bool named =
-        std::ranges::any_of(trees, [&](const Tree& tree) { return named_by(tree, i); });
-    if (!named) top = i;
-  }
-  Tree result = trees[top];
-  std::size_t used = 1;
-  for (std::size_t below = 0; below < trees.size() && used < trees.size();) {
-    if (!named_by(result, below)) {
-      ++below;
-      continue;
-    }
-    Tree under = trees[below];
-    forget_lines(under);
-    result.set("defaults", Tree());
-    if (under.find("defaults") == nullptr) under.set("defaults", Tree());
-    const Tree defaults = *under.find("defaults");
-    lay_over(under, result);
-    under.set("defaults", defaults);
-    result = under;
-    ++used;
-    below = 0;
-  }
-  if (used < trees.size()) {
-    fail_input(
-        fmt::format("{}: names no other of the given files under defaults", files[top].name));
-  }
-  return result;
+  return Document::from(std::move(laid.tree), top.name);
 }
 
 /// The ranks that train: what generation on devices of its own leaves. Returns those devices.
@@ -233,9 +202,9 @@ void read_nemo_rl(Sources files, const Given& given, Draft& draft) {
     draft.ranks = draft.nodes = draft.devices_of_node = std::nullopt;
     return read_nemo_rl(run.files, run.given, draft);
   }
-  const std::string& file = files.front().name;
-  Document laid = Document::from(laid_together(files), file);
-  const Document document = with_references(with_settings(std::move(laid), given), draft.notes);
+  const Document document =
+      with_references(with_settings(laid_together(files), given), draft.notes);
+  const std::string& file = document.name();
   const Fields root(document.root());
   const Fields policy = root.section("policy");
   take_named_model(policy.word("model_name", ""), given, draft);

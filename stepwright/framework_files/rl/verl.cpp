@@ -65,7 +65,10 @@ Update read_update(const Fields& root) {
     if (update.micro_batch == 0) update.pass = actor.integer("ppo_micro_batch_size", 0);
   }
   if (update.tokens == 0 && update.micro_batch == 0 && update.pass == 0) {
-    actor.node().fail("must say ppo_micro_batch_size_per_gpu");
+    actor.node().fail(
+        "must say ppo_micro_batch_size_per_gpu (a trainer of one's own may have it in its YAML: "
+        "give "
+        "this file, too)");
   }
   return update;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/forms/references.h"
@@ -43,7 +44,7 @@ Tree changed_tree(const Tree& tree, std::string_view path, const Tree* value,
 
 Tree tune_value(const std::string& text, const std::string& file) {
   if (text == "None") return {};
-  if (!text.starts_with('[') && !text.starts_with('{')) return Tree::scalar(text, false);
+  if (!text.starts_with('[') && !text.starts_with('{')) return Tree::scalar(number_as_python(text), false);
   const Document document = Document::parse("value: " + text, file);
   return document.root().get("value").tree();
 }

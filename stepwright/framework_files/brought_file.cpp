@@ -1,0 +1,197 @@
+#include "stepwright/framework_files/brought_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/recognition/target_data.h"
+#include "stepwright/plan/files.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+using launch_scripts::SourceFile;
+
+/// Share of lines that have the form of a configuration where a text is one: by its content alone,
+/// and where it is named as one, whose values may go over several lines.
+constexpr double kMostLines = 0.9;
+constexpr double kHalfOfLines = 0.5;
+/// Characters in which a document in JSON says its kind.
+constexpr std::size_t kHead = 200;
+
+/// The kinds that files of Stepwright name in their first line: "stepwright: plan/2".
+constexpr Named<BroughtKind> kStatedKinds[] = {{BroughtKind::kPlan, "plan"},
+                                               {BroughtKind::kJob, "job"},
+                                               {BroughtKind::kModel, "model"},
+                                               {BroughtKind::kCluster, "cluster"},
+                                               {BroughtKind::kRecord, "launch"}};
+
+bool ends_as(const SourceFile& file, std::initializer_list<std::string_view> endings) {
+  return std::ranges::any_of(endings,
+                             [&](std::string_view ending) { return file.name.ends_with(ending); });
+}
+
+/// Calls `take` with each line that is neither blank nor a comment, from its first word on.
+template <class Take>
+void each_line(std::string_view text, const Take& take) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+    if (!line.empty() && line.front() != '#') take(line);
+  }
+}
+
+bool is_name(std::string_view text) {
+  constexpr std::string_view kNameBytes =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./\"'@";
+  return !text.empty() && text.find_first_not_of(kNameBytes) == std::string_view::npos;
+}
+
+/// True if a line has the form of YAML: "name: value", "name:", "- item".
+bool is_yaml_line(std::string_view line) {
+  if (line.starts_with("- ") || line == "-" || line == "---") return true;
+  const std::size_t colon = line.find(':');
+  return colon != std::string_view::npos && is_name(line.substr(0, colon)) &&
+         (colon + 1 == line.size() || line[colon + 1] == ' ');
+}
+
+/// True if a line has the form of TOML: "[section]", "[[sections]]", "name = value", an element of
+/// a list that goes on.
+bool is_toml_line(std::string_view line) {
+  if (line.front() == '[' && line.back() == ']') {
+    const std::string_view open = line.substr(0, line.find_last_not_of(']') + 1);
+    return is_name(open.substr(std::min(open.find_first_not_of('['), open.size())));
+  }
+  const std::size_t equals = line.find(" = ");
+  return (equals != std::string_view::npos && is_name(line.substr(0, equals))) || line == "]" ||
+         line.front() == '"';
+}
+
+/// True if that share of lines is as `is_line` says, and there are some.
+bool most_lines(std::string_view text, bool (*is_line)(std::string_view),
+                double share = kMostLines) {
+  std::int64_t all = 0;
+  std::int64_t good = 0;
+  each_line(text, [&](std::string_view line) {
+    ++all;
+    if (is_line(line)) ++good;
+  });
+  return good > 0 && static_cast<double>(good) >= share * static_cast<double>(all);
+}
+
+/// True if a line imports a module of Python: "import x", "from x import y".
+bool is_import(std::string_view line) {
+  return line.starts_with("import ") ||
+         (line.starts_with("from ") && line.find(" import ") != std::string_view::npos);
+}
+
+/// True if a text begins as a program in Python does, and imports something.
+bool is_python_program(std::string_view text) {
+  std::string_view first;
+  bool imports = false;
+  each_line(text, [&](std::string_view line) {
+    if (first.empty()) first = line;
+    imports = imports || is_import(line);
+  });
+  constexpr std::string_view kBegins[] = {"def ", "class ", "@", "\"\"\"", "'''"};
+  return imports && (is_import(first) || std::ranges::any_of(kBegins, [&](std::string_view begin) {
+                       return first.starts_with(begin);
+                     }));
+}
+
+/// True if a text is a document in JSON, not a dictionary of Python as logs print them.
+bool is_json(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{' && text.compare(first, 2, "{'") != 0;
+}
+
+/// The document of a text; nullopt where this reader refuses it, as where it is cut or a key stands
+/// twice.
+std::optional<Document> document_of(const SourceFile& file) try {
+  return Document::parse(file.text, file.name);
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+/// The kind that the head of a text in JSON says.
+std::optional<BroughtKind> kind_in_head(std::string_view text) {
+  const std::string_view head = text.substr(0, kHead);
+  if (head.find("\"stepwright\"") == std::string_view::npos) return std::nullopt;
+  for (const auto& [kind, name] : kStatedKinds) {
+    if (head.find(fmt::format("\"{}/", name)) != std::string_view::npos) return kind;
+  }
+  return std::nullopt;
+}
+
+/// The kind that a text in YAML says in one of its lines.
+std::optional<BroughtKind> kind_in_lines(std::string_view text) {
+  if (!most_lines(text, is_yaml_line, kHalfOfLines)) return std::nullopt;
+  for (const auto& [kind, name] : kStatedKinds) {
+    const std::string words = fmt::format("stepwright: {}/", name);
+    const bool first = text.starts_with(words);
+    if (first || text.find("\n" + words) != std::string_view::npos) return kind;
+  }
+  return std::nullopt;
+}
+
+/// The kind that a text says of itself.
+std::optional<BroughtKind> stated_kind(const SourceFile& file) {
+  if (!is_json(file.text)) return kind_in_lines(file.text);
+  const std::optional<Document> document = document_of(file);
+  if (!document) return kind_in_head(file.text);
+  for (const auto& [kind, name] : kStatedKinds) {
+    if (plan::is_file_of(*document, name)) return kind;
+  }
+  return std::nullopt;
+}
+
+/// True if a document is a model: a `config.json`, which is JSON, since configurations of
+/// frameworks in YAML have a `model_type` of their own, or the sizes of a model in a job's words.
+bool says_model(const SourceFile& file) {
+  const std::optional<Document> document = document_of(file);
+  const bool json = is_json(file.text);
+  if (!document) return json && launch_scripts::holds(file, "\"model_type\"");
+  const Node root = document->root();
+  if (!root.is_mapping()) return false;
+  const bool config = json && (root.find("model_type") || root.find("text_config"));
+  return config || (root.find("layers") && root.find("hidden") && root.find("heads"));
+}
+
+bool starts_job(const SourceFile& file) {
+  const std::string_view text = file.text;
+  if (text.starts_with("#SBATCH") || text.starts_with("#PBS") || is_python_program(text))
+    return true;
+  if (is_json(text)) return has_framework_mark(file);
+  if (ends_as(file, {".toml"})) return most_lines(text, is_toml_line, kHalfOfLines);
+  if (ends_as(file, {".yaml", ".yml"})) return most_lines(text, is_yaml_line, kHalfOfLines);
+  return (most_lines(text, is_toml_line) || most_lines(text, is_yaml_line)) &&
+         has_framework_mark(file);
+}
+
+}  // namespace
+
+bool has_framework_mark(const SourceFile& file) {
+  const std::vector<std::string> words = import_words();
+  return std::ranges::any_of(words,
+                             [&](const std::string& word) { return is_file_of(word, file); });
+}
+
+BroughtKind brought_kind(const SourceFile& file) {
+  if (launch_scripts::is_shell_script(file)) return BroughtKind::kLaunch;
+  if (const auto stated = stated_kind(file)) return *stated;
+  if (says_model(file)) return BroughtKind::kModel;
+  return starts_job(file) ? BroughtKind::kLaunch : BroughtKind::kOther;
+}
+
+}  // namespace stepwright::framework_files
