@@ -42,7 +42,8 @@ std::optional<FrameworkSpan> framework_span(const plan::PlannedJob& planned) {
 std::string unnamed_note(const plan::Job& job, const std::optional<FrameworkSpan>& span,
                          double step_s) {
   if (!job.framework.name.empty() || !job.measured.empty()) return "";
-  const std::string_view best = span ? "" : ", a best case as fewer than two frameworks run this plan";
+  const std::string_view best =
+      span ? "" : ", a best case as fewer than two frameworks run this plan";
   return fmt::format(
       "No framework is named: {} assumes kernels that are all fused and a host of middle speed{}. "
       "Name yours with the key framework of the job.",

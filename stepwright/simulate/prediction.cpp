@@ -298,12 +298,9 @@ Json prediction_json(const Prediction& p) {
     out["stages"].push_back(stage_json(p, i));
   }
   if (const auto& span = p.frameworks) {
-    out["frameworks"] = {{"count", span->frameworks},
-                         {"fastest", span->fastest},
-                         {"least_s", span->least_s},
-                         {"middle_s", span->middle_s},
-                         {"slowest", span->slowest},
-                         {"most_s", span->most_s}};
+    out["frameworks"] = {{"count", span->frameworks}, {"fastest", span->fastest},
+                         {"least_s", span->least_s},  {"middle_s", span->middle_s},
+                         {"slowest", span->slowest},  {"most_s", span->most_s}};
   }
   if (p.planned.job.documents) out["documents"] = documents_json(p);
   out["notes"] = p.ranked_notes();

@@ -4,8 +4,7 @@
 
 namespace stepwright::simulate {
 
-StepSpan step_span(const plan::PlannedJob& planned, const cost::CostModel& cost,
-                   StepSeconds step) {
+StepSpan step_span(const plan::PlannedJob& planned, const cost::CostModel& cost, StepSeconds step) {
   StepSpan span{.interval = cost.step_interval(),
                 .loads = imbalance_span(planned, step.priced_s),
                 .frameworks = framework_span(planned)};

@@ -24,7 +24,6 @@ struct StepSeconds {
 
 /// Widens the interval that published runs give a job of its kind: to uneven loads of experts that
 /// nothing states, and to every framework that runs the plan where the job names none.
-StepSpan step_span(const plan::PlannedJob& planned, const cost::CostModel& cost,
-                   StepSeconds step);
+StepSpan step_span(const plan::PlannedJob& planned, const cost::CostModel& cost, StepSeconds step);
 
 }  // namespace stepwright::simulate

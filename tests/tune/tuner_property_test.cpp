@@ -178,8 +178,8 @@ TEST(Tuner, HoldsWhateverTheJob) {
     ASSERT_TRUE(all);
     expect_proven(*result, *all);
   }
-  // Some jobs have too little memory for any plan: of the first 300 seeds 142 have an answer, of the
-  // first 20 seven.
+  // Some jobs have too little memory for any plan: of the first 300 seeds 142 have an answer, of
+  // the first 20 seven.
   EXPECT_GE(4 * answered, seeds.size());
   EXPECT_GE(8 * proven, seeds.size());
   EXPECT_GE(tried, 10 * answered);

@@ -25,7 +25,7 @@ struct Allocation {
   std::optional<std::int64_t> devices_per_node;  ///< nullopt: the options do not say.
   /// Devices of all nodes, where nothing says how many nodes there are.
   std::optional<std::int64_t> devices;
-  std::optional<std::int64_t> tasks;             ///< Tasks of all nodes.
+  std::optional<std::int64_t> tasks;  ///< Tasks of all nodes.
   std::optional<std::int64_t> tasks_per_node;
   std::optional<std::int64_t> cpus_per_task;
   std::string array;   ///< Indices of a job array: "0-3,7"; empty: no array.
