@@ -278,7 +278,7 @@ Json own_job_json(const Json& question) {
 
 framework_files::ImportedPlan imported_of(const Json& question) {
   const std::vector<OwnFile> files = read_files(question);
-  if (const SourceFile* file = only(files, FileKind::kPlan)) return stated_plan(text_of(*file));
+  if (const SourceFile* file = only(files, BroughtKind::kPlan)) return stated_plan(text_of(*file));
   if (files.empty()) return stated_plan(question);
   const Brought brought = sorted(files, question);
   if (brought.launch.empty()) {
