@@ -58,7 +58,7 @@ TEST(PublishedRuns, TorchtitanRunsAMixtureAgainByOperator) {
   EXPECT_TRUE(prediction.memory.fits());
   EXPECT_GT(prediction.memory.p_fits, 0.9);
   EXPECT_LT(allocated_gib(prediction), 141.8);
-  EXPECT_NEAR(prediction.memory.peak_bytes / kGiB, 141.8, 0.03 * 141.8);
+  EXPECT_NEAR(prediction.memory.peak_bytes / kGiB, 141.8, 0.04 * 141.8);
 }
 
 // alibaba/Pai-Megatron-Patch issue 643: Megatron-Core, Qwen3-30B-A3B on 16 H800, sequences of

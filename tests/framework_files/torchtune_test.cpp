@@ -56,7 +56,7 @@ TEST(Torchtune, TrainsAllWeightsUnderFsdpInTheirOwnType) {
   EXPECT_EQ(job.kernels.masters, plan::Masters::kNone);
   EXPECT_FALSE(job.kernels.fused_norm);
   EXPECT_EQ(job.kernels.loss_chunks, 8);
-  EXPECT_EQ(job.kernels.loss_keeps, plan::LossKeeps::kLogits);
+  EXPECT_EQ(job.kernels.loss_keeps, plan::LossKeeps::kAllLogits);
   EXPECT_EQ(plan.accumulate, DType::kBf16);
   EXPECT_EQ(plan::sharding_word(plan.sharding), "GGG");
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);

@@ -85,8 +85,9 @@ def imports_of(text: str) -> set[str]:
 
 
 def reached(sources: Iterable[Path]) -> set[Path]:
-    """Sources of Python and the scripts of tools/ that they start or import."""
-    scripts = {path.stem: path for path in (ROOT / "tools").rglob("*.py")}
+    """Sources of Python and the scripts of tools/ and web/ that they start or import."""
+    folders = (ROOT / "tools", ROOT / "web/engine")
+    scripts = {path.stem: path for folder in folders for path in folder.rglob("*.py")}
     found, left = set(), set(sources)
     while left:
         path = left.pop()

@@ -172,7 +172,8 @@ class Transformers(PlaceTest):
         self.assertEqual(matters(sft), {"max_length"})  # Examples may be shorter.
         dpo = stepwright.check(arguments(kinds["DPOConfig"]), llama(), **CLUSTER)
         self.assertIn("beta", matters(dpo))
-        grpo = stepwright.check(arguments(kinds["GRPOConfig"]), llama(), **BATCH)
+        grpo = stepwright.check(arguments(kinds["GRPOConfig"]), llama(), **CLUSTER)
+        self.assertEqual(grpo.plan["job"]["batch"], {"sequences": 64, "length": 512 + 256})
         self.assertEqual(matters(grpo), {"num_generations"})
 
 

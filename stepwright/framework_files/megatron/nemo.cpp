@@ -215,7 +215,7 @@ bool is_python_container(const SourceFile& file) {
 /// The files with the whole container first, and what goes over it behind, in their order.
 std::vector<SourceFile> container_layers(Sources files) {
   std::vector<SourceFile> layers(files.begin(), files.end());
-  std::ranges::stable_partition(layers, [](const SourceFile& file) {
+  std::stable_partition(layers.begin(), layers.end(), [](const SourceFile& file) {
     return is_python_container(file) || holds(file, "_target_: megatron.bridge.");
   });
   return layers;
