@@ -163,7 +163,7 @@ class Attack:
         split = beside.index("--") if "--" in beside else len(beside)
         mutated = self.mutated(self.draw.choice(VALUES).encode(), "")
         value = self.draw.choice([*WORDS, *[mutated.decode(errors="surrogateescape")] * 20])
-        value = value.replace("\0", "")[:LONGEST_WORD]  # What the kernel takes as a word.
+        value = value.replace("\0", "")[:LONGEST_WORD]  # The kernel takes no longer word.
         return [*command.split(), *beside[:split], f"{option}={value}", *beside[split:]]
 
     def mutated(self, text, name):

@@ -48,7 +48,7 @@ TEST(FitSnapshot, WritesConditionsThatSetTheMemoryOfAPlan) {
   }
   const double margins =
       learned["other_bytes"].get<double>() + learned["fragmentation"].get<double>() * tensors;
-  // What a process holds outside of the allocator is the same with a snapshot and without.
+  // Memory outside of the allocator is the same with a snapshot and without.
   EXPECT_GT(reserve_of(with), margins);
   place.write("none.yaml",
               "stepwright: training/1\nsource: none\ndevices: []\nframeworks: []\n"

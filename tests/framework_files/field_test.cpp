@@ -156,7 +156,7 @@ TEST(ChangedLines, AreThoseThatThePersonsFilesHave) {
           "zero_optimization": {"stage": 3}, "stepwright": {"recompute": "full"}})",
       {.model = "llama-3.1-8b", .batch = "64x4096"});
   EXPECT_THAT(lines_without_recomputation(json), ::testing::IsEmpty());
-  // Of its own trainer no file is written: the program that `fsdp` writes is another.
+  // No file is written for NeMo-RL's trainer on FSDP: the program that `fsdp` writes is another.
   const ImportedPlan dtensor = import_text("nemo-rl", "sft.yaml", R"(
 policy:
   model_name: meta-llama/Llama-3.1-8B

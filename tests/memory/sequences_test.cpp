@@ -115,8 +115,8 @@ TEST(SequenceFootprint, HoldsPrefetchedParametersDuringTheLayerBefore) {
   EXPECT_THAT(found.at_peak, ElementsAre(120 + 120, 0, 2000, 0));
 }
 
-// A gather of the forward makes 1,000 at its own place, which stay until the next gather.
-// What a gather has made stands beside the copies for the next block and what these are made of.
+// A gather of the forward makes 1,000 bytes at its own place, which stay until the next gather.
+// These bytes stand beside the copies for the next block and beside the result of its gather.
 TEST(SequenceFootprint, HoldsWhatAGatherHasMadeUntilTheNext) {
   step::StepProgram program = overlapped();
   Piece gather;

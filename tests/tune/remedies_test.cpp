@@ -43,7 +43,7 @@ const Remedy* find(const std::vector<Remedy>& list, plan::RemedyKind kind) {
   return found == list.end() ? nullptr : &*found;
 }
 
-/// What `set` says must be all that a remedy changes, and its figures those of a prediction.
+/// A remedy changes the keys of its `set` and no others, and its figures are those of a prediction.
 void expect_said(const Remedy& remedy, const plan::PlannedJob& before) {
   const plan::PlannedJob after = plan::with_fields(before, remedy.set);
   const simulate::Prediction there = simulate::predict(after);

@@ -264,7 +264,7 @@ void read_nemo(Sources files, const Given& given, Draft& draft) {
   const std::vector<SourceFile> layers = container_layers(files);
   const SourceFile& file = layers.front();
   const bool python = is_python_container(file);
-  // Its functions make the container: of `bridge`.
+  // A recipe whose functions make the container is a file of the target `bridge`.
   if (python && !holds(file, "ConfigContainer(")) return read_bridge(layers, given, draft);
   Document container =
       python ? launch_scripts::read_python_call(file.text, "ConfigContainer", file.name)

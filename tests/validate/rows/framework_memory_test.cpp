@@ -17,7 +17,8 @@ struct Bars {
   double p90 = 0.05;
 };
 
-/// What sources reach that miss the bars above; docs/accuracy/framework_memory.md says why.
+/// Sources that miss the bars above, with the errors that they stay below;
+/// docs/accuracy/framework_memory.md says why.
 const std::map<std::string_view, Bars>& open_sources() {
   static const std::map<std::string_view, Bars> sources = {
       {"torchtitan_dense", {0.02, 0.05}},
@@ -38,8 +39,8 @@ const std::map<std::string_view, Bars>& open_sources() {
   return sources;
 }
 
-// What programs of frameworks allocate on fake tensors, by tools/judges/framework_memory.py: a
-// source is a program with a kind of model.
+// Programs of frameworks run on fake tensors (tools/judges/framework_memory.py), and their allocated
+// bytes judge the prediction. A source is a program with a kind of model.
 TEST(FrameworkMemory, IsPredictedAsProgramsOfFrameworksAllocateIt) {
   const Validation validation = validate(load_csv("data/framework_memory.csv"), {.threads = 2});
   EXPECT_EQ(validation.used, validation.rows);
