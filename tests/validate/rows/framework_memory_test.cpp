@@ -39,8 +39,8 @@ const std::map<std::string_view, Bars>& open_sources() {
   return sources;
 }
 
-// Programs of frameworks run on fake tensors (tools/judges/framework_memory.py), and their allocated
-// bytes judge the prediction. A source is a program with a kind of model.
+// Programs of frameworks run on fake tensors (tools/judges/framework_memory.py), and their
+// allocated bytes judge the prediction. A source is a program with a kind of model.
 TEST(FrameworkMemory, IsPredictedAsProgramsOfFrameworksAllocateIt) {
   const Validation validation = validate(load_csv("data/framework_memory.csv"), {.threads = 2});
   EXPECT_EQ(validation.used, validation.rows);
