@@ -61,9 +61,8 @@ JobFile job_file_of(const GivenFile& file) {
   if (!read || read->starts_with('\x80') || !foreign_kind(*read, file.name).empty())
     return JobFile::kLeft;
   const launch_scripts::SourceFile source{file.name, *read};
-  const std::size_t first = source.text.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos) return JobFile::kLeft;
-  const bool json = source.text[first] == '{' && source.text.compare(first, 2, "{'") != 0;
+  if (source.text.find_first_not_of(" \t\r\n") == std::string::npos) return JobFile::kLeft;
+  const bool json = framework_files::is_json_document(source.text);
   switch (framework_files::brought_kind(source)) {
     case BroughtKind::kPlan: return JobFile::kPlan;
     case BroughtKind::kJob: return JobFile::kJob;

@@ -66,9 +66,8 @@ class Hangs {
         finding.what =
             fmt::format("{} met a call of another size than its own.", subject(finding.ranks));
       }
-      explained_.insert(finding.ranks.begin(), finding.ranks.end());
       add_advice(finding, "mismatch.size");
-      findings_.push_back(std::move(finding));
+      push(std::move(finding));
       break;  // each rank says the same
     }
   }
@@ -163,7 +162,7 @@ class Hangs {
       finding.evidence.push_back(
           fmt::format("No line is of {} {}", verb(absent, "rank", "ranks"), ranks_text(absent)));
     }
-    add_stall_advice(stuck, "stall.network", finding);
+    add_stall_advice(*stuck.made.begin()->second, "stall.network", finding);
     push(std::move(finding));
   }
 
@@ -178,9 +177,9 @@ class Hangs {
   }
 
   /// Adds causes by what the call is and by what the log shows in front of it.
-  void add_stall_advice(const StuckCall& stuck, std::string_view last, Finding& finding) const {
+  void add_stall_advice(const RankCall& call, std::string_view last, Finding& finding) const {
     if (evidence_.work_before) finding.evidence.push_back(work_line(*evidence_.work_before));
-    add_advice(finding, stall_reasons(evidence_, *stuck.made.begin()->second));
+    add_advice(finding, stall_reasons(evidence_, call));
     add_advice(finding, last);
   }
 
@@ -267,7 +266,7 @@ class Hangs {
                       "stopped, or hung in the kernel or a library",
                       rank, killed->second));
     }
-    add_stall_advice(stuck, "missing.silent", finding);
+    add_stall_advice(*stuck.made.begin()->second, "missing.silent", finding);
     push(std::move(finding));
   }
 
@@ -420,9 +419,7 @@ class Hangs {
                             "ranks or where.",
                             call_text(call)),
         .evidence = {fmt::format("{}:{}: time-out of {}", file, line, call_text(call))}};
-    if (evidence_.work_before) finding.evidence.push_back(work_line(*evidence_.work_before));
-    add_advice(finding, stall_reasons(evidence_, call));
-    add_advice(finding, "stall.network");
+    add_stall_advice(call, "stall.network", finding);
     push(std::move(finding));
   }
 

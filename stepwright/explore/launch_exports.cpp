@@ -57,13 +57,8 @@ void add_figures(Json& json, const plan::PlannedJob& started) {
 /// Why a target does not write a plan: what its framework does not run of it, else the words of the
 /// writer, without the place that opens them.
 std::string reason_of(const Error& error, const std::string& to, const plan::PlannedJob& planned) {
-  std::vector<std::string> reasons;
-  const plan::Framework framework = framework_files::framework_of_target(to, planned.job);
-  if (!framework.name.empty()) {
-    for (const plan::NotRun& what : plan::not_run(framework, planned.job, planned.plan)) {
-      if (what.ability != plan::Ability::kAttention) reasons.push_back(what.message);
-    }
-  }
+  const std::vector<std::string> reasons = framework_files::not_run_reasons(
+      framework_files::framework_of_target(to, planned.job), planned);
   if (!reasons.empty()) return fmt::format("{}", fmt::join(reasons, "; "));
   const std::string message = error.what();
   const std::string opening = fmt::format("{}: ", kPlace);

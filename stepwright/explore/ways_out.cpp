@@ -9,11 +9,13 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "stepwright/check/check.h"
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/core/format.h"
 #include "stepwright/explore/question.h"
+#include "stepwright/framework_files/launch_file.h"
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/frameworks/law.h"
@@ -83,13 +85,9 @@ void add_reached_plans(Json& gains, const check::JobCheck& check) {
 
 Json nearest_run_json(const plan::PlannedJob& planned) {
   const plan::Framework& framework = planned.job.framework;
-  Json answer = {{"reasons", Json::array()}};
-  if (framework.name.empty()) return answer;
-  for (const plan::NotRun& what : plan::not_run(framework, planned.job, planned.plan)) {
-    // Each framework brings its own kernel of attention.
-    if (what.ability != plan::Ability::kAttention) answer["reasons"].push_back(what.message);
-  }
-  if (answer["reasons"].empty()) return answer;
+  const std::vector<std::string> reasons = framework_files::not_run_reasons(framework, planned);
+  Json answer = {{"reasons", reasons}};
+  if (reasons.empty()) return answer;
   const plan::PlannedJob own{planned.job, plan::canonical(planned.plan, planned.job)};
   if (const auto nearest = plan::nearest_run(framework, planned.job, planned.plan)) {
     answer["offer"] = offered_json({planned.job, *nearest}, own);

@@ -110,12 +110,6 @@ bool is_python_program(std::string_view text) {
                      }));
 }
 
-/// True if a text is a document in JSON, not a dictionary of Python as logs print them.
-bool is_json(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '{' && text.compare(first, 2, "{'") != 0;
-}
-
 /// The document of a text; nullopt where this reader refuses it, as where it is cut or a key stands
 /// twice.
 std::optional<Document> document_of(const SourceFile& file) try {
@@ -147,7 +141,7 @@ std::optional<BroughtKind> kind_in_lines(std::string_view text) {
 
 /// The kind that a text says of itself.
 std::optional<BroughtKind> stated_kind(const SourceFile& file) {
-  if (!is_json(file.text)) return kind_in_lines(file.text);
+  if (!is_json_document(file.text)) return kind_in_lines(file.text);
   const std::optional<Document> document = document_of(file);
   if (!document) return kind_in_head(file.text);
   for (const auto& [kind, name] : kStatedKinds) {
@@ -160,7 +154,7 @@ std::optional<BroughtKind> stated_kind(const SourceFile& file) {
 /// frameworks in YAML have a `model_type` of their own, or the sizes of a model in a job's words.
 bool says_model(const SourceFile& file) {
   const std::optional<Document> document = document_of(file);
-  const bool json = is_json(file.text);
+  const bool json = is_json_document(file.text);
   if (!document) return json && launch_scripts::holds(file, "\"model_type\"");
   const Node root = document->root();
   if (!root.is_mapping()) return false;
@@ -172,7 +166,7 @@ bool starts_job(const SourceFile& file) {
   const std::string_view text = file.text;
   if (text.starts_with("#SBATCH") || text.starts_with("#PBS") || is_python_program(text))
     return true;
-  if (is_json(text)) return has_framework_mark(file);
+  if (is_json_document(text)) return has_framework_mark(file);
   if (ends_as(file, {".toml"})) return most_lines(text, is_toml_line, kHalfOfLines);
   if (ends_as(file, {".yaml", ".yml"})) return most_lines(text, is_yaml_line, kHalfOfLines);
   return (most_lines(text, is_toml_line) || most_lines(text, is_yaml_line)) &&
@@ -185,6 +179,11 @@ bool has_framework_mark(const SourceFile& file) {
   const std::vector<std::string> words = import_words();
   return std::ranges::any_of(words,
                              [&](const std::string& word) { return is_file_of(word, file); });
+}
+
+bool is_json_document(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{' && text.compare(first, 2, "{'") != 0;
 }
 
 BroughtKind brought_kind(const SourceFile& file) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "stepwright/core/named.h"
 #include "stepwright/launch_scripts/text.h"
@@ -22,6 +23,9 @@ inline constexpr Named<BroughtKind> kBroughtKindNames[] = {
     {BroughtKind::kModel, "model"},    {BroughtKind::kCluster, "cluster"},
     {BroughtKind::kRecord, "record"},  {BroughtKind::kLaunch, "launch"},
     {BroughtKind::kOther, "something"}};
+
+/// True if a text is a document in JSON, not a dictionary of Python as logs print them.
+bool is_json_document(std::string_view text);
 
 /// Says what a text is. A text that is cut, as the beginning of a long file is, is judged by its
 /// first line and its form. A configuration in YAML or TOML must be named as one, or hold a mark of

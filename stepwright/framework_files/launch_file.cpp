@@ -210,18 +210,6 @@ std::string nearest_text(const plan::Framework& framework, const plan::PlannedJo
                      plan::changes(plan::canonical(planned.plan, planned.job), *nearest));
 }
 
-/// Why the framework does not run the plan; empty: it does.
-std::vector<std::string> not_run_reasons(const plan::Framework& framework,
-                                         const plan::PlannedJob& planned) {
-  std::vector<std::string> reasons;
-  if (framework.name.empty()) return reasons;
-  for (const plan::NotRun& what : plan::not_run(framework, planned.job, planned.plan)) {
-    // Each framework brings its own; which one is said once the file is read back.
-    if (what.ability != plan::Ability::kAttention) reasons.push_back(what.message);
-  }
-  return reasons;
-}
-
 /// Takes the framework's usual kernel of attention where it does not run the plan with the one that
 /// is asked for.
 void settle_attention(plan::PlannedJob& planned, std::vector<std::string>& notes) {
@@ -510,6 +498,17 @@ Error with_doubt(const Error& error, const LaunchTarget& target, const SourceFil
 }
 
 }  // namespace
+
+std::vector<std::string> not_run_reasons(const plan::Framework& framework,
+                                         const plan::PlannedJob& planned) {
+  std::vector<std::string> reasons;
+  if (framework.name.empty()) return reasons;
+  for (const plan::NotRun& what : plan::not_run(framework, planned.job, planned.plan)) {
+    // Each framework brings its own; which one is said once the file is read back.
+    if (what.ability != plan::Ability::kAttention) reasons.push_back(what.message);
+  }
+  return reasons;
+}
 
 ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> files,
                             const Given& given, bool as_it_is) {

@@ -59,6 +59,11 @@ struct ImportedPlan {
 ImportedPlan import_sources(std::string_view target, Sources files, const Given& given,
                             bool as_it_is = false);
 
+/// Returns why a framework does not run a plan, but for its kernel of attention, of which each
+/// framework has its own; empty: it runs the plan, or the framework has no name.
+std::vector<std::string> not_run_reasons(const plan::Framework& framework,
+                                         const plan::PlannedJob& planned);
+
 /// Reads a text file of at most 1 MiB, or a log of at most 64 MiB that states the arguments of a
 /// run (megatron/stated.h). Fails with `kInput` when it is missing, larger or no UTF-8.
 std::string read_text_file(const std::filesystem::path& path);

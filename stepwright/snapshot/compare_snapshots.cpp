@@ -236,14 +236,14 @@ LearnedMargins learned_margins(const SnapshotComparison& comparison,
 }
 
 Json snapshot_json(const SnapshotComparison& comparison) {
-  const Json fullest = rank_json(comparison.ranks[comparison.fullest]);
+  Json ranks = Json::array();
+  for (const ComparedRank& rank : comparison.ranks) ranks.push_back(rank_json(rank));
+  const Json& fullest = ranks[comparison.fullest];
   Json json = Json::object();
   for (const char* key : {"file", "stage", "peak_bytes", "at_event", "predicted_peak_bytes",
                           "matched_bytes", "unexplained", "missing"}) {
     json[key] = fullest[key];
   }
-  Json ranks = Json::array();
-  for (const ComparedRank& rank : comparison.ranks) ranks.push_back(rank_json(rank));
   json["ranks"] = std::move(ranks);
   return json;
 }

@@ -218,7 +218,6 @@ class Matching {
       states -= run_[run].bytes;
       close_run(run, result_.by_lifetime);
     }
-    spent_states_ = result_.by_lifetime;
   }
 
   void name_unexplained() {
@@ -234,7 +233,7 @@ class Matching {
     std::int64_t states = 0, states_count = 0;
     for (std::size_t i = 0; i < plan_.size(); ++i) {
       if (plan_open_[i] == 0) continue;
-      if (spent_states_ > 0 && is_state(plan_[i])) {
+      if (result_.by_lifetime > 0 && is_state(plan_[i])) {
         // Blocks that were matched by their lifetime alone do not say which states they are.
         states += plan_[i].bytes;
         ++states_count;
@@ -244,8 +243,8 @@ class Matching {
       group.bytes += plan_[i].bytes;
       ++group.count;
     }
-    if (states > spent_states_) {
-      by_name["model states"] = {.bytes = states - spent_states_, .count = states_count};
+    if (states > result_.by_lifetime) {
+      by_name["model states"] = {.bytes = states - result_.by_lifetime, .count = states_count};
     }
     for (auto& [name, group] : by_name) {
       group.tensor = name;
@@ -267,8 +266,6 @@ class Matching {
   std::map<std::int64_t, OfSize> sizes_;
   bool has_older_ = false;  ///< The run has blocks from before the recording.
   std::unordered_map<std::uint64_t, Module> modules_;  ///< Modules by their stack.
-  /// Bytes of states already matched by lifetime.
-  std::int64_t spent_states_ = 0;
   SnapshotMatch result_;
 };
 

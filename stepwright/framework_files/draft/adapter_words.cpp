@@ -326,4 +326,14 @@ huggingface::AdaptedModules transformers_modules(const model::Architecture& mode
   }
 }
 
+std::vector<std::string> transformers_modules_alone(const model::Architecture& model,
+                                                    std::string_view words) {
+  auto [modules, parameters] = transformers_modules(model);
+  if (!parameters.empty()) {
+    fail_unsupported(fmt::format("adapters of {}, which are parameters and no modules: {} alone",
+                                 fmt::join(parameters, ", "), words));
+  }
+  return std::move(modules);
+}
+
 }  // namespace stepwright::framework_files

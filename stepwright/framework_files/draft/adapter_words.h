@@ -68,4 +68,10 @@ std::vector<std::string> listed_megatron_modules(const model::Architecture& mode
 /// Llama where none has all of the model.
 huggingface::AdaptedModules transformers_modules(const model::Architecture& model);
 
+/// The modules of `transformers_modules` for a file that cannot name parameters. Fails with
+/// `kUnsupported` where adapters stand beside parameters; `words`: what the file has, "verl has
+/// target_modules".
+std::vector<std::string> transformers_modules_alone(const model::Architecture& model,
+                                                    std::string_view words);
+
 }  // namespace stepwright::framework_files

@@ -29,12 +29,6 @@ std::vector<std::string> paths_of(const Tree& value) {
   return paths;
 }
 
-const SourceFile* file_of(std::string_view path, Sources files) {
-  const auto found = std::ranges::find_if(
-      files, [&](const SourceFile& file) { return last_part(file.name) == last_part(path); });
-  return found == files.end() ? nullptr : &*found;
-}
-
 void lay_members_over(Tree& under, const Tree& over) {
   MappingBuilder members(std::move(under));
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
@@ -114,6 +108,12 @@ bool names_parent(const SourceFile& file, const SourceFile& parent,
 }
 
 }  // namespace
+
+const SourceFile* file_of(std::string_view path, Sources files) {
+  const auto found = std::ranges::find_if(
+      files, [&](const SourceFile& file) { return last_part(file.name) == last_part(path); });
+  return found == files.end() ? nullptr : &*found;
+}
 
 const SourceFile& topmost_file(Sources files, std::span<const ParentKey> keys) {
   const SourceFile* top = &files.front();

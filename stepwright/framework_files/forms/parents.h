@@ -26,6 +26,9 @@ struct LaidConfiguration {
   std::vector<const SourceFile*> together;  ///< The files that were laid, each once.
 };
 
+/// Returns the file that has the last part of a path, among those that are given; null: none has.
+const SourceFile* file_of(std::string_view path, Sources files);
+
 /// Returns the file that no other file names as a parent: the last of several.
 const SourceFile& topmost_file(Sources files, std::span<const ParentKey> keys);
 

@@ -57,13 +57,8 @@ std::string launch_lines(const plan::PlannedJob& planned) {
 std::string trl_adapters(const model::Architecture& model) {
   if (!model.adapters) return "";
   const model::Adapters& adapters = *model.adapters;
-  const auto [modules, parameters] = transformers_modules(model);
-  if (!parameters.empty()) {
-    fail_unsupported(
-        fmt::format("adapters of {}, which are parameters and no modules: TRL's scripts "
-                    "have lora_target_modules alone",
-                    fmt::join(parameters, ", ")));
-  }
+  const std::vector<std::string> modules =
+      transformers_modules_alone(model, "TRL's scripts have lora_target_modules");
   std::string text = "  --use_peft \\\n" + trl_option("lora_r", adapters.rank) +
                      trl_option("lora_alpha", adapters.alpha) +
                      trl_option("lora_dropout", adapters.dropout) + "  --lora_target_modules";

@@ -78,10 +78,7 @@ Tree laid_together(const SourceFile& top, Sources files) {
 const SourceFile* started_with(const Document& words, Sources files) {
   const auto named = words.root().find("[]");
   if (!named || !named->is_scalar()) return nullptr;
-  const std::string path = named->text();
-  const auto found = std::ranges::find_if(
-      files, [&](const SourceFile& file) { return last_part(file.name) == last_part(path); });
-  return found == files.end() ? nullptr : &*found;
+  return file_of(named->text(), files);
 }
 
 /// Adds what the environment says of settings, which no word says, too: src/MaxText/pyconfig.py,

@@ -154,9 +154,7 @@ Tree with_parents(const SourceFile& file, Sources others,
 const SourceFile* named_beside(const Tree& trainer, std::string_view key, Sources files) {
   const Tree* name = trainer.find(key);
   if (name == nullptr || name->kind != Tree::Kind::kScalar) return nullptr;
-  const auto found = std::ranges::find_if(
-      files, [&](const SourceFile& file) { return last_part(file.name) == last_part(name->text); });
-  return found == files.end() ? nullptr : &*found;
+  return file_of(name->text, files);
 }
 
 /// Puts the files of a trainer that are given, its configuration and its model, below its

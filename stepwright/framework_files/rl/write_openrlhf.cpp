@@ -62,13 +62,8 @@ void add_openrlhf_engine(const plan::PlannedJob& planned, Arguments& arguments) 
 
 void add_openrlhf_adapters(const model::Architecture& model, Arguments& arguments) {
   if (!model.adapters) return;
-  const auto [modules, parameters] = transformers_modules(model);
-  if (!parameters.empty()) {
-    fail_unsupported(
-        fmt::format("adapters of {}, which are parameters and no modules: OpenRLHF has "
-                    "ds.lora.target_modules alone",
-                    fmt::join(parameters, ", ")));
-  }
+  const std::vector<std::string> modules =
+      transformers_modules_alone(model, "OpenRLHF has ds.lora.target_modules");
   arguments.set("ds.lora.rank", model.adapters->rank);
   arguments.set("ds.lora.alpha", model.adapters->alpha);
   arguments.set("ds.lora.dropout", model.adapters->dropout);

@@ -97,13 +97,8 @@ void add_verl_model(const plan::PlannedJob& planned, HydraWords& words) {
             planned.plan.recompute.kind == plan::RecomputeKind::kFull);
   words.set(model + "enable_activation_offload", planned.plan.offload.moves_inputs());
   if (!job.model.adapters) return;
-  const auto [modules, parameters] = transformers_modules(job.model);
-  if (!parameters.empty()) {
-    fail_unsupported(
-        fmt::format("adapters of {}, which are parameters and no modules: verl has "
-                    "target_modules alone",
-                    fmt::join(parameters, ", ")));
-  }
+  const std::vector<std::string> modules =
+      transformers_modules_alone(job.model, "verl has target_modules");
   words.set(model + "lora_rank", job.model.adapters->rank);
   words.set(model + "lora_alpha", job.model.adapters->alpha);
   const bool all = !modules.empty() && modules.front() == "all-linear";
