@@ -19,10 +19,6 @@
 namespace stepwright::memory {
 namespace {
 
-constexpr MemoryKind kKindOfBlock[] = {MemoryKind::kActivations, MemoryKind::kLogits,
-                                       MemoryKind::kGathered, MemoryKind::kCommunication};
-static_assert(std::size(kKindOfBlock) == step::kTensorKinds);
-
 /// Blocks that are there, each with the number of those who hold it.
 class HeldBlocks {
  public:
@@ -162,7 +158,7 @@ class TensorWalk {
     const step::Tensor& tensor = piece(item).tensors[static_cast<std::size_t>(id)];
     const double bytes = buffer_bytes(tensor, program_.imbalance);
     const step::LayerPart part = facts(item).makers[static_cast<std::size_t>(id)];
-    return blocks_.allocate({.kind = kKindOfBlock[static_cast<std::size_t>(tensor.kind)],
+    return blocks_.allocate({.kind = kKindOfTensors[static_cast<std::size_t>(tensor.kind)],
                              .bytes = static_cast<std::int64_t>(bytes),
                              .unit = item.units.empty() ? kNoUnit : item.units.front(),
                              .part = name_of(step::kLayerPartNames, part),

@@ -20,10 +20,6 @@ bool has_one_backward(const step::StepProgram& program) {
   return program.stages.size() == 1 && program.micro_batches == 1;
 }
 
-constexpr MemoryKind kKindOfTensors[] = {MemoryKind::kActivations, MemoryKind::kLogits,
-                                         MemoryKind::kGathered, MemoryKind::kCommunication};
-static_assert(std::size(kKindOfTensors) == step::kTensorKinds);
-
 /// The tensors alive at the largest moment of a stage.
 KindBytes tensors_at_peak(const step::StepProgram& program, const step::Stage& stage,
                           std::span<const Footprint> footprints) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,11 @@ inline constexpr Named<MemoryKind> kMemoryKindNames[] = {
     {MemoryKind::kCommunication, "communication_buffers"},
     {MemoryKind::kReserve, "framework_reserve"}};
 inline constexpr int kMemoryKinds = 8;
+
+/// The kind of memory that tensors of each `step::TensorKind` count as.
+inline constexpr MemoryKind kKindOfTensors[] = {MemoryKind::kActivations, MemoryKind::kLogits,
+                                                MemoryKind::kGathered, MemoryKind::kCommunication};
+static_assert(std::size(kKindOfTensors) == step::kTensorKinds);
 
 struct StageMemory {
   double peak_bytes = 0;                     ///< A whole number.

@@ -75,7 +75,12 @@ bool UnitSearch::keeps_too_much(const GridChoice& grid, const StageChoice& choic
   plan::each_setting(choice.recompute, [&](const plan::Recompute& setting) {
     retained = std::min(retained, work.retained_bytes(plan::recomputed(setting)));
   });
-  const double activations = activations_floor(grid, choice, micro_batches, retained);
+  return overfills(grid, choice, micro_batches, states_bytes, retained);
+}
+
+bool UnitSearch::overfills(const GridChoice& grid, const StageChoice& choice,
+                           std::int64_t micro_batches, double states_bytes, double retained_bytes) {
+  const double activations = activations_floor(grid, choice, micro_batches, retained_bytes);
   const double bytes = states_bytes + activations + reserve_.bytes(activations);
   return bytes * (1 - kPriceRounding) > goal_.room.device_bytes;
 }
@@ -153,10 +158,8 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
     }
   });
   const std::int64_t rounds = job_.sequences / (stages.grid->parallel.data * unit.micro_batch);
-  const double activations = activations_floor(*stages.grid, *stages.choice, rounds, retained);
-  const double bytes =
-      least_states_bytes(*stages.grid, *unit.work) + activations + reserve_.bytes(activations);
-  return bytes * (1 - kPriceRounding) > goal_.room.device_bytes ||
+  const double states_bytes = least_states_bytes(*stages.grid, *unit.work);
+  return overfills(*stages.grid, *stages.choice, rounds, states_bytes, retained) ||
          position_too_large(stages, rounds);
 }
 

@@ -131,7 +131,7 @@ class Proposals {
     if (!lists.optimizer.empty() || !lists.parameters.empty()) return changes;
     for (const bool sharded : {false, true}) {
       add(changes, [&](const plan::Job&, plan::Plan& plan) {
-        if (sharded) plan.sharding = whole_sharding();
+        if (sharded) plan.sharding = sharded_states(3);
         plan.offload = {.optimizer = 1,
                         .masters = true,
                         .activations = plan.offload.activations,
@@ -152,9 +152,12 @@ class Proposals {
     return changes;
   }
 
-  static plan::Sharding whole_sharding() {
+  /// Shards the states of the optimizer over all ranks; from 2 on gradients, and with 3 parameters.
+  static plan::Sharding sharded_states(int states) {
     plan::Sharding sharding;
-    sharding.parameters = sharding.gradients = sharding.optimizer = plan::Spread::kGlobal;
+    sharding.optimizer = plan::Spread::kGlobal;
+    if (states > 1) sharding.gradients = plan::Spread::kGlobal;
+    if (states > 2) sharding.parameters = plan::Spread::kGlobal;
     return sharding;
   }
 
@@ -164,12 +167,8 @@ class Proposals {
     const plan::Space& space = planned_.job.space;
     if (space.sharding.empty()) {
       for (int states = 1; states <= 3; ++states) {
-        add(changes, [&](const plan::Job&, plan::Plan& plan) {
-          plan.sharding = {};
-          plan.sharding.optimizer = plan::Spread::kGlobal;
-          if (states > 1) plan.sharding.gradients = plan::Spread::kGlobal;
-          if (states > 2) plan.sharding.parameters = plan::Spread::kGlobal;
-        });
+        add(changes,
+            [&](const plan::Job&, plan::Plan& plan) { plan.sharding = sharded_states(states); });
       }
     }
     for (const auto degree : {&plan::Parallel::tensor, &plan::Parallel::pipeline}) {
@@ -311,11 +310,11 @@ class RemedySeeker {
                                              const std::vector<std::string>& own) const {
     if (plan::illegal(changed.job, changed.plan)) return std::nullopt;
     changed.plan = plan::canonical(changed.plan, changed.job);
-    if (fields(changed).empty() || !runs(changed)) return std::nullopt;
+    std::vector<std::string> set = fields(changed);
+    if (set.empty() || !runs(changed)) return std::nullopt;
     const step::StepProgram program = step::build_program(changed.job, changed.plan);
     if (!memory::memory_report(changed.job, program).fits()) return std::nullopt;
     const simulate::Prediction prediction = simulate::predict(changed);
-    std::vector<std::string> set = fields(changed);
     std::stable_partition(set.begin(), set.end(), [&](const std::string& field) {
       return std::ranges::find(own, field) != own.end();
     });

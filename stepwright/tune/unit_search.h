@@ -162,6 +162,9 @@ class UnitSearch {
   /// Whether a choice cannot fit beside `states_bytes`, by what its layers keep at least.
   bool keeps_too_much(const GridChoice& grid, const StageChoice& choice, const Work& work,
                       std::int64_t micro_batches, double states_bytes);
+  /// True if the least bytes of activations, beside the states, are more than a device has.
+  bool overfills(const GridChoice& grid, const StageChoice& choice, std::int64_t micro_batches,
+                 double states_bytes, double retained_bytes);
   /// The least states of a grid on its mean position, in bytes, without what is set aside.
   double least_states_bytes(const GridChoice& grid, const Work& work);
   /// Floors of a grid's ways to shard.

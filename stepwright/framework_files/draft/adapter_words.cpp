@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"

@@ -12,7 +12,6 @@
 #include "stepwright/plan/overlap_table.h"
 
 namespace stepwright::plan {
-namespace {}  // namespace
 
 FrameworkDefaults::FrameworkDefaults() {
   const Overlap usual;
