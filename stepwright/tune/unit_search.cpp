@@ -124,21 +124,6 @@ bool UnitSearch::forgets(double simulated_s) const {
          std::max(found_->kept.open_below(), std::min(passed_before_s_, found_->passed_bound_s));
 }
 
-template <class Visit>
-void UnitSearch::each_floor(const Work& work, const StageChoice& choice, const plan::Plan& plan,
-                            Visit&& visit) {
-  const std::int64_t pipeline = plan.parallel.pipeline;
-  const std::int64_t rounds = job_.sequences / (plan.parallel.data * plan.micro_batch);
-  const auto see = [&](const StageChoice& split) {
-    const StageFloor floor = stage_floor(work, work_.layers(), split, pipeline, rounds);
-    if (!settled(floor)) visit(split, floor);
-  };
-  see(choice);
-  if (!choice.balances) return;
-  if (settled(any_stage_floor(work, work_.layers(), choice, pipeline, rounds))) return;
-  balanced_.balanced(choice, plan, see);
-}
-
 void UnitSearch::pass(double simulated_floor_s) {
   found_->passed_bound_s = std::min(found_->passed_bound_s, simulated_floor_s);
 }

@@ -210,6 +210,21 @@ class UnitSearch {
 /// Returns the part of a block's overlap that floors know.
 plan::Overlap floor_overlap(const BlockChoice& block);
 
+template <class Visit>
+void UnitSearch::each_floor(const Work& work, const StageChoice& choice, const plan::Plan& plan,
+                            Visit&& visit) {
+  const std::int64_t pipeline = plan.parallel.pipeline;
+  const std::int64_t rounds = job_.sequences / (plan.parallel.data * plan.micro_batch);
+  const auto see = [&](const StageChoice& split) {
+    const StageFloor floor = stage_floor(work, work_.layers(), split, pipeline, rounds);
+    if (!settled(floor)) visit(split, floor);
+  };
+  see(choice);
+  if (!choice.balances) return;
+  if (settled(any_stage_floor(work, work_.layers(), choice, pipeline, rounds))) return;
+  balanced_.balanced(choice, plan, see);
+}
+
 /// Whether two choices exchange the context alike.
 bool same_context(const BlockChoice& a, const BlockChoice& b);
 
