@@ -63,9 +63,14 @@ void refuse_command_start(const SourceFile& file, std::string_view started) {
     if (program.empty()) program = command->first;
   }
   const std::string whose = owner ? fmt::format(" ({})", *owner) : "";
-  fail_unsupported(fmt::format("{}: starts {}{} in {}, which is of no framework that is read: {}",
+  const bool own = !owner && program.ends_with(".py");
+  const std::string advice =
+      own ? fmt::format("; where it makes TrainingArguments itself, give {}, too",
+                        printable(last_part(program)))
+          : "";
+  fail_unsupported(fmt::format("{}: starts {}{} in {}, which is of no framework that is read: {}{}",
                                script.name, printable(program), whose, look.place,
-                               fmt::join(import_words(), ", ")));
+                               fmt::join(import_words(), ", "), advice));
 }
 
 /// True if the files beside a script say that it is of another target (`TargetData::file_decides`).
@@ -137,10 +142,25 @@ const LaunchTarget& started_target(Sources files, const Given& given,
   return *target;
 }
 
+/// The target of a program in Python that was given beside a script which names it; null where
+/// there is none.
+const LaunchTarget* target_of_program(Sources files) {
+  for (const SourceFile& file : files.subspan(1)) {
+    if (!file.name.ends_with(".py") || !holds(files.front(), last_part(file.name))) continue;
+    for (const LaunchTarget& target : launch_targets()) {
+      const bool programs = target.data->python_files && target.recognises != nullptr;
+      if (programs && target.recognises(file)) return &target;
+    }
+  }
+  return nullptr;
+}
+
 /// The target whose files these are, by the content of the first that says it. A script is of a
 /// target whose program it may start, whatever files it writes.
 const LaunchTarget& recognised(Sources files, const Given& given) {
   const bool started = is_shell_script(files.front());
+  const LaunchTarget* program = started ? target_of_program(files) : nullptr;
+  if (program != nullptr) return *program;
   for (const SourceFile& file : files) {
     const bool script = is_shell_script(file);
     std::vector<const LaunchTarget*> likely;

@@ -4,6 +4,7 @@
 
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/framework_files/huggingface/trainer_program.h"
 #include "stepwright/framework_files/maxtext/maxtext.h"
 #include "stepwright/framework_files/megatron/stated.h"
 #include "stepwright/framework_files/target.h"
@@ -44,7 +45,10 @@ constexpr LaunchTarget kTargets[] = {
      .write = write_torchtune,
      .read = read_torchtune,
      .lacks = torchtune_lacks},
-    {.word = "hf", .read = read_huggingface, .starts = starts_trainer},
+    {.word = "hf",
+     .read = read_huggingface,
+     .recognises = is_trainer_program,
+     .starts = starts_trainer},
     {.word = "trl", .write = write_trl, .read = read_huggingface},
     {.word = "primus", .read = read_primus},
     {.word = "nemo-rl", .write = write_nemo_rl, .read = read_nemo_rl},

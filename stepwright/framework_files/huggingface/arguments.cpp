@@ -14,6 +14,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/python_report.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
@@ -21,6 +22,7 @@
 #include "stepwright/framework_files/huggingface/hub_script.h"
 #include "stepwright/framework_files/huggingface/launch_words.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
+#include "stepwright/framework_files/huggingface/trainer_program.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
@@ -104,12 +106,12 @@ TrainerCommand trainer_command(Words words) {
   return {};
 }
 
-void leave_out_other_loss(const TrainerCommand& started, const StartedCommand& command,
+/// Lists a method of TRL whose loss no plan has; it stands in a line of a file.
+void leave_out_other_loss(const std::string& named, const std::string& file, std::uint32_t line,
                           ImportReport& report) {
   for (const auto& [method, why] : words_below("huggingface/trl", "other_losses")) {
-    if (started.method.find(method) == std::string::npos) continue;
-    report.not_read.push_back(
-        {started.method, "", command.file, command.words.front().line, Matters::kYes, why});
+    if (named.find(method) == std::string::npos) continue;
+    report.not_read.push_back({named, "", file, line, Matters::kYes, why});
     return;
   }
 }
@@ -185,6 +187,14 @@ void take_trl_method(std::string_view script, const Fields& arguments, Draft& dr
                                  .tensor = arguments.integer("vllm_tensor_parallel_size", 1)};
 }
 
+/// Reads arguments of the Trainer and of a method of TRL, if there is one.
+void read_method_arguments(std::string_view method, const Fields& arguments, const HubFiles& files,
+                           const Given& given, Draft& draft) {
+  take_trl_method(method, arguments, draft);
+  read_training_arguments(arguments, files, given, draft, known_settings("huggingface/arguments"));
+  if (draft.method.kind == plan::MethodKind::kDpo) draft.take_pairs();
+}
+
 /// The file of settings with what the command says over it, or the command's words alone.
 Document said_by(const TrainerCommand& started, const std::vector<ShellWord>& words,
                  HubScript& script) {
@@ -213,15 +223,79 @@ void refuse_other_settings(const TrainerCommand& started, const StartedCommand& 
       printable(started.settings->text)));
 }
 
+/// The devices that a program sees: where its launcher has not said how many, those of --cluster.
+cluster::Cluster seen_cluster(const Draft& draft, const Given& given, const std::string& file) {
+  Draft place;
+  place.ranks = draft.ranks;
+  place.nodes = draft.nodes;
+  place.devices_of_node = draft.devices_of_node;
+  place.open_extents = draft.open_extents;
+  settle_ranks(place, given, file);
+  return place.cluster;
+}
+
+std::string_view stated_name(std::string_view setting) {
+  return setting.substr(0, setting.find('='));
+}
+
+/// A program in Python that makes TrainingArguments of literals, with the files beside it;
+/// `options` are words of its command.
+void read_program(const HubFiles& files, const std::vector<std::string>& options,
+                  const Given& given, Draft& draft) {
+  const SourceFile& file = *files.program;
+  launch_scripts::ProgramOptions of_command(options);
+  for (const std::string_view setting : given.settings) {
+    const std::string_view name = stated_name(setting);
+    if (name != setting) of_command.set(name, setting.substr(name.size() + 1));
+  }
+  TrainerProgram program =
+      read_trainer_program(file, seen_cluster(draft, given, file.name), of_command);
+  if (program.trl_defaults) add_trl_defaults(program.method, program.config.tree);
+  if (!program.method.empty()) {
+    draft.framework.variant = kTrl;
+    leave_out_other_loss(program.method, file.name, program.config.tree.line, draft.report);
+  }
+  Given others = given;
+  std::erase_if(others.settings,
+                [&](const std::string& setting) { return of_command.has(stated_name(setting)); });
+  const Document document = with_fsdp_file(
+      with_settings(Document::from(std::move(program.config.tree), file.name), others), files);
+  const Fields arguments(document.root());
+  const auto known = known_settings("huggingface/arguments");
+  list_python_unread(program.config, document, known, draft.report, known);
+  read_method_arguments(program.method, arguments, files, others, draft);
+}
+
+/// A script that starts such a program, which is among the files.
+void read_started_program(HubScript& script, const SourceFile& program, const Given& given,
+                          Draft& draft) {
+  const StartedCommand& command = script.command;
+  script.files.program = &program;
+  if (script.files.model) draft.model = model::read_config(*script.files.model, &draft.notes);
+  read_launcher(command, draft);
+  take_launch_words(command, script.files, draft.report);
+  std::vector<std::string> options;
+  for (const ShellWord& word : command.words) options.push_back(word.text);
+  read_program(script.files, options, given, draft);
+  read_environment(command, draft);
+}
+
 /// A script that starts a program on transformers' Trainer.
 void read_trainer_script(Sources files, const SourceFile& file, const Given& given, Draft& draft) {
   const StartedProgram program{.framework = "transformers' Trainer",
                                .arguments = "--per_device_train_batch_size, --config FILE.yaml",
-                               .starts = starts_trainer,
+                               .starts =
+                                   [&](Words words) {
+                                     return starts_trainer(words) ||
+                                            started_trainer_program(words, files) != nullptr;
+                                   },
                                .has_argument = is_argument_and_value,
                                .matters = matters_by(known_settings("huggingface/arguments"))};
   HubScript script = read_hub_script(file, files, given, program, draft);
   const StartedCommand& command = script.command;
+  if (const SourceFile* own = started_trainer_program(command.words, files)) {
+    return read_started_program(script, *own, given, draft);
+  }
   const TrainerCommand started = trainer_command(command.words);
   script.files.program = &file;
   if (script.files.model) draft.model = model::read_config(*script.files.model, &draft.notes);
@@ -234,15 +308,12 @@ void read_trainer_script(Sources files, const SourceFile& file, const Given& giv
     draft.framework.variant = kTrl;
   }
   add_named_adapters(started, command, fields);
-  leave_out_other_loss(started, command, draft.report);
+  leave_out_other_loss(started.method, command.file, command.words.front().line, draft.report);
   const Document document =
       with_fsdp_file(Document::from(std::move(fields), said.name()), script.files);
   const Fields arguments(document.root());
   refuse_other_settings(started, command, arguments);
-  take_trl_method(started.method, arguments, draft);
-  read_training_arguments(arguments, script.files, given, draft,
-                          known_settings("huggingface/arguments"));
-  if (draft.method.kind == plan::MethodKind::kDpo) draft.take_pairs();
+  read_method_arguments(started.method, arguments, script.files, given, draft);
   read_environment(command, draft);
 }
 
@@ -269,6 +340,9 @@ void read_huggingface(Sources files, const Given& given, Draft& draft) {
     if (sorted.deepspeed == nullptr) return read_model_alone(sorted.name, given, draft);
     draft.framework.name = "deepspeed";
     return read_deepspeed({sorted.deepspeed, 1}, given, draft);
+  }
+  if (is_trainer_program(*sorted.program)) {
+    return read_program(sorted, {}, given, draft);
   }
   const std::string& name = sorted.program->name;
   const Document document = program_document(sorted, given);

@@ -149,6 +149,12 @@ void collect(const Tree& tree, const std::string& path, std::vector<PythonUnread
 
 }  // namespace
 
+std::vector<PythonUnread> unread_values(const Tree& tree) {
+  std::vector<PythonUnread> unread;
+  collect(tree, "", unread);
+  return unread;
+}
+
 PythonConfig read_python_config(std::span<const PythonText> texts, const PythonWords& words,
                                 const std::string& function) {
   Recipe recipe(texts, words);

@@ -50,6 +50,9 @@ struct PythonConfig {
   std::vector<std::string> elsewhere;
 };
 
+/// The values of a tree that are no literals, by their places; at most 1,000.
+std::vector<PythonUnread> unread_values(const Tree& tree);
+
 /// The configuration that a function of the first text returns, of "name" or
 /// "name(precision='fp8')"; without `function` the only one that does. Assignments are followed in
 /// their order, into functions and classes of the same text too, and into those of the other texts

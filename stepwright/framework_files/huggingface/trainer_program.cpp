@@ -1,0 +1,327 @@
+#include "stepwright/framework_files/huggingface/trainer_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stepwright/cluster/generation.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/draft/words_table.h"
+#include "stepwright/launch_scripts/python/call.h"
+#include "stepwright/launch_scripts/python/program.h"
+#include "stepwright/launch_scripts/python/tree.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+using launch_scripts::PythonCall;
+using launch_scripts::PythonObject;
+using ObjectKind = PythonObject::Kind;
+
+constexpr std::string_view kTable = "huggingface/trainer_program";
+constexpr std::string_view kPlain = "plain";
+/// The major number of the compute capability of devices without products in bf16.
+constexpr int kVolta = 7;
+
+std::string_view last_name(std::string_view path) { return path.substr(path.rfind('.') + 1); }
+
+/// What `from_pretrained` of a class loads: a model, its description, or another thing.
+std::string_view loaded_kind(std::string_view path) {
+  constexpr std::string_view kOthers[] = {"Tokenizer", "Processor", "FeatureExtractor",
+                                          "GenerationConfig", "PeftModel"};
+  const auto has = [&](std::string_view word) { return path.find(word) != path.npos; };
+  if (std::ranges::any_of(kOthers, has)) return "other";
+  return has("Config") ? "described" : "model";
+}
+
+/// Follows a program and keeps the calls that say how it trains.
+class TrainerCalls final : public launch_scripts::PythonLiterals {
+ public:
+  TrainerCalls(const cluster::Cluster& cluster, launch_scripts::ProgramOptions& options)
+      : options_(options),
+        devices_(cluster.devices()),
+        brain_floats_(cluster::generation_of(cluster.device).compute_capability != kVolta) {}
+
+  /// The first call of each kind: "arguments", "trainer", "model", "described", "adapters",
+  /// "beside", "kbit", "checkpointed", "other".
+  [[nodiscard]] const PythonObject* first(std::string_view kind) const {
+    const auto found = calls_.find(kind);
+    return found == calls_.end() ? nullptr : &found->second;
+  }
+
+  PythonObject named(const std::string& path, const std::string& full,
+                     std::uint32_t line) override {
+    return full == "os.environ" ? variables(line) : PythonLiterals::named(path, full, line);
+  }
+
+  std::optional<PythonObject> called(const PythonCall& call) override {
+    const std::string_view name = last_name(call.full);
+    if (!meaning_of(kTable, "brain_floats", name).empty()) {
+      return PythonObject::boolean(brain_floats_);
+    }
+    if (call.full == "os.getenv") return variable(call.given);
+    if (name == "parse_args") return options_.parsed();
+    if (name == "add_argument") options_.add(call.given);
+    if (const std::string_view kind = kind_of(call, name); !kind.empty()) {
+      return kept(std::string(kind), call);
+    }
+    return PythonLiterals::called(call);
+  }
+
+ private:
+  /// What the launcher sets; other variables are as where nothing sets them.
+  [[nodiscard]] PythonObject variables(std::uint32_t line) const {
+    PythonObject made = PythonObject::record();
+    made.body->set("RANK", PythonObject::string("0", line));
+    made.body->set("LOCAL_RANK", PythonObject::string("0", line));
+    made.body->set("WORLD_SIZE", PythonObject::string(fmt::to_string(devices_), line));
+    made.line = line;
+    return made;
+  }
+  [[nodiscard]] PythonObject variable(const launch_scripts::PythonArguments& given) const {
+    const PythonObject all = variables(given.line);
+    const PythonObject* name = given.find("key", 0);
+    const PythonObject* usual = given.find("default", 1);
+    if (const PythonObject* said = name == nullptr ? nullptr : all.body->find(name->text)) {
+      return *said;
+    }
+    return usual == nullptr ? PythonObject{} : *usual;
+  }
+
+  static std::string_view kind_of(const PythonCall& call, std::string_view name) {
+    if (!meaning_of(kTable, "arguments", name).empty()) return "arguments";
+    if (!meaning_of(kTable, "trainers", name).empty()) return "trainer";
+    if (name == "from_pretrained") return loaded_kind(call.full);
+    if (name == "LoraConfig") return "adapters";
+    const bool words =
+        std::ranges::any_of(call.given.named, [](const auto& one) { return one.first == "r"; });
+    if (name == "get_peft_model" && words) return "beside";
+    if (name == "prepare_model_for_kbit_training") return "kbit";
+    if (name == "gradient_checkpointing_enable") return "checkpointed";
+    return {};
+  }
+
+  PythonObject kept(const std::string& kind, const PythonCall& call) {
+    PythonObject made = PythonObject::record();
+    made.line = call.given.line;
+    made.body->made_by = call.full;
+    made.body->items = call.given.unnamed;
+    for (const auto& [name, value] : call.given.named) made.body->set(name, value);
+    calls_.try_emplace(kind, made);
+    return made;
+  }
+
+  launch_scripts::ProgramOptions& options_;
+  std::int64_t devices_;
+  bool brain_floats_;
+  std::map<std::string, PythonObject, std::less<>> calls_;
+};
+
+/// The arguments of a program, of the calls that were kept.
+class Told {
+ public:
+  explicit Told(const std::string& file) : file_(file) {}
+
+  /// Sets what no call before said.
+  void add(std::string_view name, Tree value) {
+    if (fields_.find(name) == nullptr) fields_.set(name, std::move(value));
+  }
+  void add(std::string_view name, const PythonObject& value) {
+    Tree tree = launch_scripts::python_tree(value, file_);
+    constexpr std::string_view kModule = "torch.";
+    if (tree.kind == Tree::Kind::kScalar && tree.text.starts_with(kModule)) {
+      tree.text.erase(0, kModule.size());
+    }
+    add(name, std::move(tree));
+  }
+  /// Adds the arguments with names of a call that a section of the table has.
+  void add_named(const PythonObject& call, std::string_view section) {
+    for (const auto& [name, value] : call.body->members) {
+      const std::string_view known = meaning_of(kTable, section, name);
+      if (!known.empty()) add(known, value);
+    }
+  }
+  void add_all(const PythonObject& call) {
+    for (const auto& [name, value] : call.body->members) {
+      if (name != "quantization_config" && name != "model_init_kwargs") add(name, value);
+    }
+  }
+  Tree take() { return std::move(fields_); }
+
+ private:
+  const std::string& file_;
+  Tree fields_ = Tree::mapping();
+};
+
+/// A record among the members of a call.
+PythonObject* record_below(const PythonObject& call, std::string_view name) {
+  PythonObject* found = call.body->find(name);
+  return found != nullptr && found->is(ObjectKind::kRecord) ? found : nullptr;
+}
+
+/// The words of a model that is loaded.
+void add_loaded(const PythonObject& call, Told& told) {
+  if (!call.body->items.empty() && call.body->items.front().is(ObjectKind::kText)) {
+    told.add("model_name_or_path", call.body->items.front());
+  }
+  told.add_named(call, "loaded");
+  // huggingface/transformers src/transformers/utils/quantization_config.py: BitsAndBytesConfig.
+  if (const PythonObject* narrow = record_below(call, "quantization_config")) {
+    told.add_named(*narrow, "loaded");
+  }
+}
+
+/// What `LoraConfig` has where it is silent: huggingface/peft src/peft/tuners/lora/config.py.
+void add_adapters(const PythonObject& call, Told& told) {
+  constexpr int kRank = 8;
+  told.add("use_peft", true);
+  told.add_named(call, "adapters");
+  told.add("lora_r", kRank);
+  told.add("lora_alpha", kRank);
+  told.add("lora_dropout", 0);
+}
+
+/// What unsloth's `get_peft_model` has where it is silent: unslothai/unsloth
+/// unsloth/models/llama.py. Its own way of recomputation moves what is kept to the host.
+void add_beside(const PythonObject& call, Told& told) {
+  constexpr int kRank = 16;
+  told.add("use_peft", true);
+  told.add_named(call, "adapters");
+  told.add("lora_alpha", kRank);
+  told.add("lora_dropout", 0);
+  told.add("lora_target_modules",
+           Tree::flow_sequence(std::vector<std::string>{"q_proj", "k_proj", "v_proj", "o_proj",
+                                                        "gate_proj", "up_proj", "down_proj"}));
+  const PythonObject* recompute = call.body->find("use_gradient_checkpointing");
+  const bool own = recompute == nullptr || recompute->text == "unsloth";
+  if (!own && !recompute->truth) return;
+  told.add("gradient_checkpointing", true);
+  if (own) told.add("gradient_checkpointing_kwargs", Tree::flow_mapping().set("offload", true));
+}
+
+/// huggingface/peft src/peft/utils/other.py, prepare_model_for_kbit_training.
+bool recomputes_for_kbit(const PythonObject& call) {
+  const PythonObject* said = call.body->find("use_gradient_checkpointing");
+  return said == nullptr || said->truth;
+}
+
+std::string method_of(std::string_view section, const PythonObject& call) {
+  const std::string_view method = meaning_of(kTable, section, last_name(call.body->made_by));
+  return method == kPlain ? "" : std::string(method);
+}
+
+/// The first call of a class of arguments that stands in a text, followed or not.
+std::optional<PythonObject> standing_call(const SourceFile& file,
+                                          launch_scripts::PythonProgram& program) {
+  for (const auto& [name, method] : words_below(kTable, "arguments")) {
+    if (launch_scripts::find_python_call(file.text, name) == std::string_view::npos) continue;
+    PythonObject made = launch_scripts::first_python_call(file.text, name, program);
+    if (!made.is(ObjectKind::kRecord)) continue;
+    made.body->made_by = name;
+    return made;
+  }
+  return std::nullopt;
+}
+
+/// The length at which a tokenizer cuts, of the first call that says one, where nothing else does:
+/// huggingface/transformers src/transformers/tokenization_utils_base.py, `max_length`.
+std::optional<PythonObject> cut_length(const SourceFile& file,
+                                       launch_scripts::PythonProgram& program) {
+  const std::string_view text = file.text;
+  const std::size_t call = launch_scripts::find_python_call(text, "tokenizer");
+  if (call == std::string_view::npos) return std::nullopt;
+  const std::size_t open = text.find('(', call);
+  const std::size_t close = launch_scripts::closing_python_bracket(text, open);
+  if (close == text.size()) return std::nullopt;
+  for (std::string_view part :
+       launch_scripts::python_comma_parts(text.substr(open + 1, close - open - 1))) {
+    const auto at = static_cast<std::size_t>(part.data() - text.data());
+    part = launch_scripts::python_trimmed(part);
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos) continue;
+    if (launch_scripts::python_trimmed(part.substr(0, equals)) != "max_length") continue;
+    const auto line = static_cast<std::uint32_t>(1 + std::ranges::count(text.substr(0, at), '\n'));
+    return program.evaluate(part.substr(equals + 1), line);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_trainer_program(const SourceFile& file) {
+  return file.name.ends_with(".py") &&
+         std::ranges::any_of(words_below(kTable, "arguments"), [&](const WordRow& row) {
+           return launch_scripts::find_python_call(file.text, row.first) != std::string_view::npos;
+         });
+}
+
+const SourceFile* started_trainer_program(Words words, Sources files) {
+  for (const ShellWord& word : words) {
+    if (!word.text.ends_with(".py")) continue;
+    const auto found = std::ranges::find_if(files, [&](const SourceFile& file) {
+      return launch_scripts::last_part(file.name) == launch_scripts::last_part(word.text);
+    });
+    if (found != files.end() && is_trainer_program(*found)) return &*found;
+  }
+  return nullptr;
+}
+
+TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Cluster& cluster,
+                                    launch_scripts::ProgramOptions& options) {
+  TrainerCalls calls(cluster, options);
+  const launch_scripts::PythonText texts[] = {{file.text, file.name}};
+  launch_scripts::PythonProgram program(texts, calls);
+  program.bind("__name__", PythonObject::string("__main__", 0));
+  program.begin(0);
+  std::optional<PythonObject> standing;
+  const PythonObject* arguments = calls.first("arguments");
+  if (arguments == nullptr) {
+    standing = standing_call(file, program);
+    if (!standing) {
+      fail_input(
+          fmt::format("{}: makes no TrainingArguments that can be followed: `stepwright "
+                      "check --capture -- COMMAND` reads what its command says, "
+                      "stepwright.check(ARGUMENTS) in the program the object itself",
+                      file.name));
+    }
+    arguments = &*standing;
+  }
+  TrainerProgram told_by;
+  told_by.method = method_of("arguments", *arguments);
+  told_by.trl_defaults = !told_by.method.empty();
+  Told told(file.name);
+  told.add_all(*arguments);
+  if (const PythonObject* words = record_below(*arguments, "model_init_kwargs")) {
+    told.add_named(*words, "loaded");
+  }
+  if (const PythonObject* trainer = calls.first("trainer")) {
+    if (told_by.method.empty()) told_by.method = method_of("trainers", *trainer);
+    told.add_named(*trainer, "given");
+    const PythonObject* model = trainer->body->find("model");
+    if (model != nullptr && model->is(ObjectKind::kText)) told.add("model_name_or_path", *model);
+  }
+  for (const std::string_view kind : {"model", "described"}) {
+    if (const PythonObject* model = calls.first(kind)) add_loaded(*model, told);
+  }
+  if (const PythonObject* beside = calls.first("beside")) add_beside(*beside, told);
+  if (const PythonObject* adapters = calls.first("adapters")) add_adapters(*adapters, told);
+  const PythonObject* kbit = calls.first("kbit");
+  if (calls.first("checkpointed") != nullptr || (kbit != nullptr && recomputes_for_kbit(*kbit))) {
+    told.add("gradient_checkpointing", true);
+  }
+  if (const auto length = cut_length(file, program)) {
+    told.add("max_length", *length);
+  }
+  told_by.config.tree = told.take();
+  told_by.config.unread = launch_scripts::unread_values(told_by.config.tree);
+  return told_by;
+}
+
+}  // namespace stepwright::framework_files

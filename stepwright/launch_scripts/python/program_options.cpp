@@ -1,0 +1,98 @@
+#include "stepwright/launch_scripts/python/program_options.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "stepwright/core/tree.h"
+#include "stepwright/launch_scripts/python/tree.h"
+
+namespace stepwright::launch_scripts {
+namespace {
+
+using ObjectKind = PythonObject::Kind;
+
+constexpr std::size_t kMostOptions = 10'000;
+
+/// The name under which a program finds an option: "batch_size" of "--batch-size".
+std::string name_of_option(std::string_view word) {
+  std::string name(word.substr(std::min(word.find_first_not_of('-'), word.size())));
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+bool is_option(std::string_view word) { return word.starts_with("--") && word.size() > 2; }
+
+const PythonObject* named(const PythonArguments& given, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      given.named,
+      [&](const std::pair<std::string, PythonObject>& one) { return one.first == name; });
+  return found == given.named.end() ? nullptr : &found->second;
+}
+
+/// A value of a command line: a number or a truth where it reads like one, unless the option is a
+/// text.
+PythonObject value_of(const std::string& text, const PythonObject& usual) {
+  if (text.empty()) return PythonObject::boolean(!(usual.is(ObjectKind::kBool) && usual.truth));
+  if (usual.is(ObjectKind::kText)) return PythonObject::string(text, 0);
+  return python_object(Tree::scalar(text, false), 0);
+}
+
+}  // namespace
+
+ProgramOptions::ProgramOptions(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size() && said_.size() < kMostOptions; ++i) {
+    const std::string& text = words[i];
+    if (!is_option(text)) continue;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string::npos) {
+      said_[name_of_option(text.substr(0, equals))] = text.substr(equals + 1);
+    } else if (i + 1 < words.size() && !is_option(words[i + 1])) {
+      said_[name_of_option(text)] = words[i + 1];
+    } else {
+      said_[name_of_option(text)] = "";
+    }
+  }
+}
+
+void ProgramOptions::set(std::string_view name, std::string_view value) {
+  said_[name_of_option(name)] = std::string(value);
+}
+
+void ProgramOptions::add(const PythonArguments& given) {
+  const auto is_name = [](const PythonObject& one) {
+    return one.is(ObjectKind::kText) && is_option(one.text);
+  };
+  const auto found = std::ranges::find_if(given.unnamed, is_name);
+  if (found == given.unnamed.end() || defaults_.size() >= kMostOptions) return;
+  const PythonObject* stated = named(given, "dest");
+  const std::string name = stated != nullptr ? stated->text : name_of_option(found->text);
+  const PythonObject* action = named(given, "action");
+  const PythonObject* usual = named(given, "default");
+  const PythonObject* required = named(given, "required");
+  PythonObject value;
+  if (usual != nullptr) {
+    value = *usual;
+  } else if (action != nullptr && action->text == "store_true") {
+    value = PythonObject::boolean(false);
+  } else if (action != nullptr && action->text == "store_false") {
+    value = PythonObject::boolean(true);
+  } else if (required != nullptr && required->truth) {
+    value = PythonObject::unknown(name, given.line);
+    value.said = found->text;
+  }
+  defaults_[name] = std::move(value);
+}
+
+PythonObject ProgramOptions::parsed() const {
+  PythonObject options = PythonObject::record();
+  for (const auto& [name, usual] : defaults_) {
+    const auto said = said_.find(name);
+    options.body->set(name, said == said_.end() ? usual : value_of(said->second, usual));
+  }
+  return options;
+}
+
+}  // namespace stepwright::launch_scripts

@@ -1,0 +1,201 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launch_file.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+using testing::HasSubstr;
+
+// A program as TRL's pages have it: huggingface/trl docs/source/sft_trainer.md, PEFT.
+constexpr const char* kAdaptedProgram = R"(from trl import SFTConfig, SFTTrainer
+from peft import LoraConfig
+import torch
+from transformers import AutoModelForCausalLM, BitsAndBytesConfig
+
+narrow = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_compute_dtype=torch.bfloat16)
+model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen2.5-14B", quantization_config=narrow,
+                                             attn_implementation="flash_attention_2")
+args = SFTConfig(output_dir="out", per_device_train_batch_size=4, max_length=4096,
+                 gradient_accumulation_steps=8, gradient_checkpointing=False)
+trainer = SFTTrainer(model=model, args=args, peft_config=LoraConfig(r=32, target_modules="all-linear"))
+trainer.train()
+)";
+
+// Arguments in a function, over a parser of options, with the batch divided by the ranks.
+constexpr const char* kParsedProgram = R"(import argparse, os
+from transformers import AutoModelForCausalLM, AutoTokenizer, Trainer, TrainingArguments
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--model", type=str, default="meta-llama/Llama-2-13b-hf")
+    parser.add_argument("--batch-size", type=int, default=4)
+    parser.add_argument("--rate", type=float, required=True)
+    parser.add_argument("--recompute", action="store_true")
+    return parser.parse_args()
+
+def main():
+    args = parse()
+    tokenizer = AutoTokenizer.from_pretrained(args.model)
+    model = AutoModelForCausalLM.from_pretrained(args.model)
+    encode = lambda rows: tokenizer(rows["text"], truncation=True, max_length=2048)
+    world = int(os.environ.get("WORLD_SIZE", 1))
+    told = TrainingArguments("out", per_device_train_batch_size=args.batch_size,
+                             gradient_accumulation_steps=128 // (world * args.batch_size),
+                             learning_rate=args.rate, bf16=True, fsdp="full_shard auto_wrap",
+                             gradient_checkpointing=args.recompute)
+    Trainer(model=model, args=told).train()
+
+if __name__ == "__main__":
+    main()
+)";
+
+constexpr const char* kUnslothProgram =
+    R"(from unsloth import FastLanguageModel, is_bfloat16_supported
+from transformers import TrainingArguments
+from trl import SFTTrainer
+length = 2048
+model, tokenizer = FastLanguageModel.from_pretrained(model_name = "unsloth/Meta-Llama-3.1-8B",
+    max_seq_length = length, dtype = None, load_in_4bit = True)
+model = FastLanguageModel.get_peft_model(model, r = 8, use_gradient_checkpointing = "unsloth")
+trainer = SFTTrainer(model = model, max_seq_length = length, args = TrainingArguments(
+    per_device_train_batch_size = 2, gradient_accumulation_steps = 4,
+    fp16 = not is_bfloat16_supported(), bf16 = is_bfloat16_supported(), optim = "adamw_8bit",
+    output_dir = "out"))
+)";
+
+ImportedPlan program_with(const std::vector<launch_scripts::SourceFile>& files,
+                          const std::string& cluster, std::vector<std::string> settings = {}) {
+  Given given;
+  given.cluster = cluster;
+  given.settings = std::move(settings);
+  return import_sources("", files, given);
+}
+
+ImportedPlan program_of(const std::string& text, const std::string& cluster = "dgx-a100-80g",
+                        std::vector<std::string> settings = {}) {
+  return program_with({{"train.py", text}}, cluster, std::move(settings));
+}
+
+std::string refusal_of_program(const std::string& text) {
+  try {
+    program_of(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    return error.what();
+  }
+  ADD_FAILURE() << "is read";
+  return "";
+}
+
+std::string with_words(std::string text, std::string_view from, std::string_view to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+std::uint32_t line_of_setting(const ImportedPlan& plan, std::string_view name) {
+  const auto found = std::ranges::find(plan.report.read, name, &ReadSetting::name);
+  return found == plan.report.read.end() ? 0 : found->line;
+}
+
+TEST(TrainerProgram, ReadsAdaptersOfTrl) {
+  const ImportedPlan plan = program_of(kAdaptedProgram);
+  const plan::Job& job = plan.planned.job;
+  EXPECT_EQ(job.model_name, "qwen2.5-14b");
+  EXPECT_EQ(job.framework.variant, "trl");
+  EXPECT_EQ(job.sequences, 4 * 8 * 8);
+  EXPECT_EQ(job.length, 4096);
+  EXPECT_EQ(job.precision, DType::kBf16);  // TRL's default.
+  EXPECT_EQ(job.kernels.attention, cluster::AttentionKernel::kFlash2);
+  EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kNone);
+  ASSERT_TRUE(job.model.adapters.has_value());
+  EXPECT_EQ(job.model.adapters->rank, 32);
+  EXPECT_EQ(job.model.adapters->alpha, 8);  // peft's default.
+  EXPECT_EQ(line_of_setting(plan, "per_device_train_batch_size"), 9U);
+  EXPECT_EQ(line_of_setting(plan, "lora_r"), 11U);
+}
+
+TEST(TrainerProgram, FollowsOptionsAndTheNumberOfRanks) {
+  const ImportedPlan plan = program_of(kParsedProgram, "{profile: dgx-a100-80g, nodes: 2}");
+  EXPECT_EQ(plan.planned.plan.micro_batch, 4);
+  EXPECT_EQ(plan.planned.job.sequences, 128);
+  EXPECT_EQ(plan.planned.job.length, 2048);
+  EXPECT_EQ(plan.planned.job.framework.variant, "transformers");
+  EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kNone);
+
+  const ImportedPlan set =
+      program_of(kParsedProgram, "dgx-a100-80g", {"batch_size=2", "recompute=true"});
+  EXPECT_EQ(set.planned.plan.micro_batch, 2);
+  EXPECT_EQ(set.planned.job.sequences, 128);
+  EXPECT_EQ(set.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
+}
+
+TEST(TrainerProgram, TakesTheCommandOfAScript) {
+  const std::string script =
+      "#!/bin/bash\nexport WANDB_MODE=offline\n"
+      "torchrun --nnodes 2 --nproc_per_node 8 src/train.py --model Qwen/Qwen2.5-7B "
+      "--batch-size=2 --recompute --rate 1e-5\n";
+  const ImportedPlan plan = program_with({{"run.sh", script}, {"train.py", kParsedProgram}},
+                                         "{profile: dgx-a100-80g, nodes: 2}");
+  EXPECT_EQ(plan.planned.job.model_name, "qwen2.5-7b");
+  EXPECT_EQ(plan.planned.plan.micro_batch, 2);
+  EXPECT_EQ(plan.planned.job.sequences, 128);
+  EXPECT_EQ(plan.planned.job.cluster.devices(), 16);
+  EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
+}
+
+TEST(TrainerProgram, ReadsUnsloth) {
+  const ImportedPlan plan =
+      program_of(kUnslothProgram, "{profile: dgx-a100-80g, nodes: 1, devices_per_node: 1}");
+  const plan::Job& job = plan.planned.job;
+  EXPECT_EQ(job.model_name, "llama-3.1-8b");
+  EXPECT_EQ(job.sequences, 8);
+  EXPECT_EQ(job.length, 2048);
+  EXPECT_EQ(job.precision, DType::kBf16);
+  EXPECT_EQ(job.optimizer, plan::Optimizer::kAdam8bit);
+  ASSERT_TRUE(job.model.adapters.has_value());
+  EXPECT_EQ(job.model.adapters->rank, 8);
+  EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
+  EXPECT_FALSE(plan.planned.plan.offload.activations.empty());
+}
+
+// A V100 has no products in bf16: the program takes fp16 there.
+TEST(TrainerProgram, AsksTheDeviceForItsTypes) {
+  const ImportedPlan plan =
+      program_of(kUnslothProgram, "{profile: v100-dgx1, nodes: 1, devices_per_node: 1}");
+  EXPECT_EQ(plan.planned.job.precision, DType::kFp16);
+}
+
+TEST(TrainerProgram, RefusesABatchThatNothingSays) {
+  const std::string error = refusal_of_program(with_words(
+      kAdaptedProgram, "per_device_train_batch_size=4", "per_device_train_batch_size=chosen()"));
+  EXPECT_THAT(error, HasSubstr("train.py:9: per_device_train_batch_size"));
+  EXPECT_THAT(error, HasSubstr("--set per_device_train_batch_size=VALUE"));
+}
+
+TEST(TrainerProgram, ListsWhatIsNoLiteral) {
+  const ImportedPlan plan = program_of(with_words(kAdaptedProgram, "gradient_checkpointing=False",
+                                                  "gradient_checkpointing=wanted()"));
+  const auto found =
+      std::ranges::find(plan.report.not_read, "gradient_checkpointing", &UnreadSetting::name);
+  ASSERT_NE(found, plan.report.not_read.end());
+  EXPECT_EQ(found->matters, Matters::kYes);
+  EXPECT_EQ(found->value, "wanted()");
+}
+
+TEST(TrainerProgram, RefusesWhatIsCutOff) {
+  const std::string text = kAdaptedProgram;
+  EXPECT_THAT(refusal_of_program(text.substr(0, text.find("gradient_accumulation"))),
+              HasSubstr("train.py"));
+}
+
+}  // namespace
+}  // namespace stepwright::framework_files
