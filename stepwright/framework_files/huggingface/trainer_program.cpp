@@ -32,7 +32,7 @@ constexpr int kVolta = 7;
 
 std::string_view last_name(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
-/// What `from_pretrained` of a class loads: a model, its description, or another thing.
+/// The kind of a call of `from_pretrained`, by its class: a model, a description of one, or other.
 std::string_view loaded_kind(std::string_view path) {
   constexpr std::string_view kOthers[] = {"Tokenizer", "Processor", "FeatureExtractor",
                                           "GenerationConfig", "PeftModel"};
@@ -76,7 +76,7 @@ class TrainerCalls final : public launch_scripts::PythonLiterals {
   }
 
  private:
-  /// What the launcher sets; other variables are as where nothing sets them.
+  /// The environment as a launcher sets it, of rank 0.
   [[nodiscard]] PythonObject variables(std::uint32_t line) const {
     PythonObject made = PythonObject::record();
     made.body->set("RANK", PythonObject::string("0", line));
@@ -178,7 +178,8 @@ void add_loaded(const PythonObject& call, Told& told) {
   }
 }
 
-/// What `LoraConfig` has where it is silent: huggingface/peft src/peft/tuners/lora/config.py.
+/// Adds adapters, with the defaults of `LoraConfig`: huggingface/peft
+/// src/peft/tuners/lora/config.py.
 void add_adapters(const PythonObject& call, Told& told) {
   constexpr int kRank = 8;
   told.add("use_peft", true);
@@ -188,7 +189,7 @@ void add_adapters(const PythonObject& call, Told& told) {
   told.add("lora_dropout", 0);
 }
 
-/// What unsloth's `get_peft_model` has where it is silent: unslothai/unsloth
+/// Adds adapters, with the defaults of unsloth's `get_peft_model`: unslothai/unsloth
 /// unsloth/models/llama.py. Its own way of recomputation moves what is kept to the host.
 void add_beside(const PythonObject& call, Told& told) {
   constexpr int kRank = 16;
@@ -206,7 +207,8 @@ void add_beside(const PythonObject& call, Told& told) {
   if (own) told.add("gradient_checkpointing_kwargs", Tree::flow_mapping().set("offload", true));
 }
 
-/// huggingface/peft src/peft/utils/other.py, prepare_model_for_kbit_training.
+/// True if a call of `prepare_model_for_kbit_training` turns recomputation on: huggingface/peft
+/// src/peft/utils/other.py.
 bool recomputes_for_kbit(const PythonObject& call) {
   const PythonObject* said = call.body->find("use_gradient_checkpointing");
   return said == nullptr || said->truth;

@@ -11,7 +11,7 @@ namespace stepwright::framework_files {
 
 /// A Python program that tells transformers' Trainer in its own code what to do.
 struct TrainerProgram {
-  /// Its arguments under the names of TrainingArguments and of TRL's scripts; values that are no
+  /// The arguments under the names of TrainingArguments and of TRL's scripts; values that are no
   /// literals are null, and `config.unread` has them.
   launch_scripts::PythonConfig config;
   std::string method;         ///< A method of TRL, such as "sft"; empty: the Trainer alone.
