@@ -42,7 +42,10 @@ std::string marks_legend(const std::vector<tune::TunedPlan>& plans) {
   const auto simply = [&](const tune::TunedPlan& tuned) {
     return ties_simply(tuned, plans.front());
   };
-  std::string text = "tied: closer to the best than the stated error; measure to tell them apart\n";
+  std::string text = fmt::format(
+      "tied: at most {:.0f}% behind the best, where the order of two plans is often another; "
+      "measure to tell them apart\n",
+      100 * tune::kOrderUnknown);
   if (std::ranges::any_of(plans, simply)) {
     text += "simpler: with fewer kinds of parallelism than the best, data not counted\n";
   }

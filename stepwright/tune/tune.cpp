@@ -325,7 +325,7 @@ class Tuning {
   void set_plans(TuneResult& result, std::vector<TunedPlan> plans) const {
     const TunedPlan winner = plans.front();
     for (TunedPlan& plan : plans) {
-      plan.tied = plan.step_time_s <= winner.step_time_s * (1 + cost_.stated_error());
+      plan.tied = plan.step_time_s <= winner.step_time_s * (1 + kOrderUnknown);
       plan.lost = why_lost(winner, plan);
     }
     result.simulated = std::move(plans);

@@ -57,6 +57,11 @@ struct TuneOptions {
 /// The threads of a search.
 int thread_count(const TuneOptions& options);
 
+/// Predicted difference of two plans for one job, of the faster step, below which their order is
+/// not known: such pairs of published runs came in the predicted order in fewer than four of five
+/// (tools/accuracy/plan_order.py).
+inline constexpr double kOrderUnknown = 0.03;
+
 /// A plan that was simulated.
 struct TunedPlan {
   plan::Plan plan;
@@ -71,7 +76,7 @@ struct TunedPlan {
   memory::FitVerdict verdict{};   ///< Beside `fits`; of hosts, too.
   double over_by_bytes = 0;       ///< 0 when it fits.
   std::string_view largest_part;  ///< Of what does not fit (`largest_part`).
-  bool tied = false;              ///< Within the cost model's stated error of the best.
+  bool tied = false;              ///< Within `kOrderUnknown` of the best.
   simulate::Breakdown breakdown;  ///< Of the critical stage.
   std::string lost;               ///< Why the winner is faster, in words; empty for the winner.
   std::int64_t operators = 0;     ///< That its simulation played.

@@ -560,7 +560,7 @@ class TunedPlan(Part):
     p_fits: float
     """Probability that it fits in memory."""
     tied: bool
-    """Closer to the best plan than the cost model's stated error: measure both."""
+    """At most 3 % slower than the best plan, where the order of two plans is often another: measure both."""
     breakdown: Breakdown
     """Where the time of the critical stage goes; sums to the step."""
     devices_used: int

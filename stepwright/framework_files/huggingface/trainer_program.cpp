@@ -172,6 +172,10 @@ void add_loaded(const PythonObject& call, Told& told) {
     told.add("model_name_or_path", call.body->items.front());
   }
   told.add_named(call, "loaded");
+  // huggingface/accelerate docs/source/concept_guides/big_model_inference.md: a word puts layers on
+  // the devices of a process one after the other.
+  const PythonObject* map = call.body->find("device_map");
+  if (map != nullptr && map->is(ObjectKind::kText)) told.add("device_map", *map);
   // huggingface/transformers src/transformers/utils/quantization_config.py: BitsAndBytesConfig.
   if (const PythonObject* narrow = record_below(call, "quantization_config")) {
     told.add_named(*narrow, "loaded");
