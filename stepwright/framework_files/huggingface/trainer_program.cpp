@@ -12,6 +12,7 @@
 
 #include "stepwright/cluster/generation.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/launch_scripts/python/call.h"
@@ -109,11 +110,8 @@ class TrainerCalls final : public launch_scripts::PythonLiterals {
   }
 
   PythonObject kept(const std::string& kind, const PythonCall& call) {
-    PythonObject made = PythonObject::record();
-    made.line = call.given.line;
+    PythonObject made = launch_scripts::python_object_of(call);
     made.body->made_by = call.full;
-    made.body->items = call.given.unnamed;
-    for (const auto& [name, value] : call.given.named) made.body->set(name, value);
     calls_.try_emplace(kind, made);
     return made;
   }
@@ -153,11 +151,11 @@ class Told {
       if (name != "quantization_config" && name != "model_init_kwargs") add(name, value);
     }
   }
-  Tree take() { return std::move(fields_); }
+  Tree take() { return fields_.take(); }
 
  private:
   const std::string& file_;
-  Tree fields_ = Tree::mapping();
+  MappingBuilder fields_;
 };
 
 /// A record among the members of a call.

@@ -37,7 +37,10 @@ std::optional<PythonObject> PythonLiterals::called(const PythonCall& call) {
   const std::size_t own = call.path.find_first_not_of('_', call.path.rfind('.') + 1);
   const bool type = !call.path.starts_with('.') && own != std::string::npos &&
                     std::isupper(static_cast<unsigned char>(call.path[own])) != 0;
-  if (!type) return std::nullopt;
+  return type ? std::optional(python_object_of(call)) : std::nullopt;
+}
+
+PythonObject python_object_of(const PythonCall& call) {
   PythonObject made = PythonObject::record();
   made.line = call.given.line;
   made.body->made_by = call.path;

@@ -17,6 +17,9 @@ class PythonLiterals : public PythonHost {
   std::optional<PythonObject> called(const PythonCall& call) override;
 };
 
+/// An object of what a call is given, made by `call.path`; of a name that stands twice the last.
+PythonObject python_object_of(const PythonCall& call);
+
 /// The place of the first call of `function` in a Python text, not in a comment; `npos` without
 /// one.
 std::size_t find_python_call(std::string_view text, std::string_view function);
