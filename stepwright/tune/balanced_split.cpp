@@ -200,7 +200,7 @@ class Balance {
   bool pairs_;
   const LayerCounts& layers_;
   std::vector<const std::vector<double>*> each_;  ///< By position, then class of layer.
-  std::vector<double> mean_s_;                    ///< By position.
+  std::vector<double> mean_s_;                    ///< Mean seconds of a layer, by position.
   double head_s_;
 };
 

@@ -11,7 +11,7 @@ namespace stepwright::tune {
 
 /// A priced plan that may be among the best.
 struct Candidate {
-  double key = 0;  ///< What is minimised: the price, or the memory when nothing fits.
+  double key = 0;  ///< The number to minimise: the price, or the memory when nothing fits.
   plan::Plan plan;
   simulate::Price price;
 };

@@ -22,7 +22,7 @@ constexpr collective::Algorithm plan::Collectives::* kOfBlockMessages[] = {
 /// Rules up to this one are decided by the grid and a block choice.
 constexpr plan::Rule kLastBlockRule = plan::Rule::kDeferredHead;
 
-/// What `BlockChoice::spares` says.
+/// Returns the lines for `BlockChoice::spares`.
 std::vector<std::uint64_t> spared(const plan::Job& job, const Dimensions& space,
                                   const plan::Plan& plan) {
   std::vector<std::uint64_t> lines;
@@ -42,7 +42,8 @@ bool alike_but_overlap(const BlockChoice& a, const BlockChoice& b) {
          a.offloaded == b.offloaded;
 }
 
-/// Of a free overlap those that differ in a grid and give up only what some line may ask for.
+/// Returns the overlaps that differ in a grid. Those of a free overlap give up only what some line
+/// may ask for.
 std::vector<plan::Overlap> overlaps_of(const plan::Job& job, const Dimensions& space,
                                        plan::Plan plan) {
   if (!space.framework || !job.space.overlap.empty()) return space.overlap;

@@ -63,7 +63,7 @@ bool free_buckets(const plan::Job& job) {
   return job.space.gradient_bucket.empty() && job.space.parameter_bucket.empty();
 }
 
-/// What a grid may choose, in order.
+/// The choices of a grid, in order.
 struct DataList {
   std::vector<DataChoice> choices;
   std::set<DataChoice> seen;
@@ -102,8 +102,8 @@ bool is_of_offload(plan::Rule rule) {
          rule == plan::Rule::kHostMemory;
 }
 
-/// What may be left to the host beside a strategy with its groups; counts the others, of which each
-/// stands for so many points.
+/// Returns the offloads that are legal beside a strategy with its groups. Counts the others, each
+/// as so many points.
 std::vector<plan::Offload> legal_offloads(DataTable& table, const plan::Job& job,
                                           const Dimensions& space, plan::Plan plan,
                                           std::int64_t points) {

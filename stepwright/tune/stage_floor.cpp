@@ -37,7 +37,7 @@ class PipelineFloor {
     return floor();
   }
 
-  /// Of what was seen; of nothing seen: as if positions had equal work.
+  /// The floor of the positions that were seen; if none was, as if positions had equal work.
   [[nodiscard]] StageFloor floor() const {
     const double rounds = m_ - 1 / static_cast<double>(placement_.chunks());
     return {.price_s = closed_ ? slowest_s_ * rounds + all_s_ / chunks() : m_ * slowest_s_,

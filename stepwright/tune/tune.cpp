@@ -415,7 +415,7 @@ class Tuning {
   const plan::Job& job_;
   const TuneOptions& options_;
   cost::CostModel cost_;
-  simulate::PriceStore prices_;  ///< Of the search and of all that follows it.
+  simulate::PriceStore prices_;  ///< Shared by the search and all that follows it.
   Dimensions space_;
   Enumeration enumeration_;
   bool small_;  ///< Every plan is priced, and simulated unless its bound rules it out.
@@ -427,7 +427,7 @@ class Tuning {
   std::vector<plan::Plan> starts_;  ///< The rule's, where the space has it, and what was found.
   PlanSearch search_;
   Findings found_;
-  std::vector<Candidate> kept_;  ///< Of what was found, by price.
+  std::vector<Candidate> kept_;  ///< Plans kept by the search, by price.
   Evaluation evaluation_;
   double open_bound_s_ = 0;  ///< Least lower bound of those kept and not simulated.
   std::vector<Candidate> near_;
