@@ -45,6 +45,7 @@ inline constexpr double kPriceRounding = 1e-9;
 struct KnownKeys {
   double best = std::numeric_limits<double>::infinity();  ///< The least of them.
   double last = std::numeric_limits<double>::infinity();  ///< No plan above it is kept.
+  double fitting_s = 0;  ///< Step time of a plan that fits; 0: none is known.
 };
 
 /// The goal of a search.
