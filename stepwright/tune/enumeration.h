@@ -116,6 +116,8 @@ class Enumeration {
   std::int64_t types_ = 1;         ///< Number of accumulation types.
   std::int64_t buckets_ = 1;
   std::int64_t offloads_ = 1;
+  /// Lines that the job itself breaks or makes hold; nullopt before the first grid.
+  std::optional<plan::FrameworkLaw::Joint> joint_of_job_;
   bool groups_ask_degrees_ = false;  ///< Whether the framework runs groups by all degrees.
 };
 
