@@ -12,7 +12,7 @@ namespace {
 
 /// The plan of the same degrees, micro-batch and recomputation as the framework's recipe has it.
 plan::Plan recipe_plan(const plan::Job& job, const plan::Plan& plan) {
-  const plan::FrameworkDefaults defaults = plan::framework_defaults(job.framework);
+  const plan::FrameworkDefaults& defaults = plan::framework_defaults(job.framework);
   plan::Plan recipe;
   recipe.parallel = plan.parallel;
   recipe.micro_batch = plan.micro_batch;

@@ -23,7 +23,7 @@ std::vector<std::string> words_of(const tune::Remedy& remedy, const plan::Planne
                                   std::string_view target) {
   std::vector<std::string> lines = framework_files::changed_lines(target, planned, remedy.changed);
   if (!lines.empty()) return lines;
-  const auto own = plan::framework_defaults(planned.job.framework).remedies;
+  const auto& own = plan::framework_defaults(planned.job.framework).remedies;
   const auto word = own.find(remedy.kind);
   return word == own.end() ? remedy.set : std::vector<std::string>{word->second};
 }

@@ -248,7 +248,6 @@ double CostModel::cast_s(const step::Operator& op) const {
   return bytes * memory_s_per_byte_ / (constants::kMemoryShare.value * device_.memory_rate);
 }
 
-/// Seconds of the host thread that issues an operator. Graphs are replayed.
 double CostModel::host_s(const step::Operator& op) const {
   if (in_graph(graphs_, op)) return 0;
   const double issued_us = step::is_communication(op.kind) ? framework_.message_us : 0;

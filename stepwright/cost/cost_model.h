@@ -64,6 +64,10 @@ class CostModel {
                      const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
                      std::vector<OperatorTime>& times) const;
 
+  /// Seconds of the host thread that issues an operator, `repeats` among them; 0: a graph replays
+  /// it.
+  [[nodiscard]] double host_s(const step::Operator& op) const;
+
   /// One message: `CollectiveCost::message` under the conditions of training, or what was measured
   /// on the cluster, and what the host does for messages of the scheme.
   [[nodiscard]] OperatorTime message(step::OperatorKind kind, double payload_bytes,
@@ -105,7 +109,6 @@ class CostModel {
 
  private:
   [[nodiscard]] double rate_of(const step::Operator& op) const;
-  [[nodiscard]] double host_s(const step::Operator& op) const;
   [[nodiscard]] OperatorTime transfer(step::OperatorKind kind, double payload_bytes,
                                       const cluster::GroupLayout& layout,
                                       collective::Algorithm algorithm) const;

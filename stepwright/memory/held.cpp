@@ -154,7 +154,7 @@ double input_gradients(const Received& received) {
 
 HeldBytes held_bytes(const plan::Job& job, const step::StepProgram& program,
                      const step::Stage& stage) {
-  const plan::WordSet words = plan::framework_defaults(job.framework).holds;
+  const plan::WordSet& words = plan::framework_defaults(job.framework).holds;
   const auto holds = [&](plan::HeldMemory what) { return words[static_cast<std::size_t>(what)]; };
   const cluster::Device& device = job.cluster.device;
   const StageFacts facts = facts_of(job, program, stage);

@@ -98,7 +98,7 @@ HostBytes host_bytes(const plan::Job& job, const step::StepProgram& program) {
       kinds[k] += static_cast<double>(ranks[s]) * of_rank[s][k];
     }
   }
-  const plan::FrameworkDefaults defaults = plan::framework_defaults(job.framework);
+  const plan::FrameworkDefaults& defaults = plan::framework_defaults(job.framework);
   at(kinds, HostKind::kProcesses) = of_node * defaults.host_process_bytes;
   at(kinds, HostKind::kLoaders) = of_node * loader_bytes(job, defaults);
   const double at_start = at(kinds, HostKind::kProcesses) +

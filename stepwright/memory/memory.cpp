@@ -156,7 +156,7 @@ Reserve framework_reserve(const plan::Job& job) {
       return {.fixed_bytes = process_bytes + entry->other_bytes, .share = entry->fragmentation};
     }
   }
-  const plan::MemoryMargins own = plan::framework_defaults(job.framework).memory;
+  const plan::MemoryMargins& own = plan::framework_defaults(job.framework).memory;
   const bool narrow = plan::storage_type(job.precision) == DType::kBf16;
   return {.fixed_bytes = process_bytes,
           .share = own.share,

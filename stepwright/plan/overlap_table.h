@@ -37,6 +37,8 @@ struct OverlapRow {
   /// The flag under which no block takes longer than under this one; nullptr: block costs do not
   /// depend on it, or are bounded under its default.
   bool Overlap::* in_floors = nullptr;
+  /// The flag that leaves this one nothing where both are on; nullptr: none does.
+  bool Overlap::* below = nullptr;
   /// True if it costs memory: neither `overlap: true` nor a free search turns it on.
   bool chosen = false;
   FlagWords said = {};  ///< Words of a flag that costs memory, which has no code behind `exposed:`.
@@ -116,7 +118,8 @@ inline constexpr OverlapRow kOverlapTable[] = {
            return routes(plan.parallel) && !plan.overlap.expert && plan.overlap.shared_experts;
          },
      .of_blocks = true,
-     .in_floors = &Overlap::expert},
+     .in_floors = &Overlap::shared_experts,
+     .below = &Overlap::expert},
     {.flag = &Overlap::pipeline,
      .name = "pipeline",
      .code = "pp",
@@ -174,11 +177,15 @@ constexpr Overlap overlap_of_blocks(Overlap overlap) {
   return overlap;
 }
 
-/// The overlap under which no block takes longer than under any of those listed.
+/// The overlap under which no block takes longer than under any of those listed. With `expert` and
+/// `shared_experts` both on, blocks take what the faster of the two takes.
 inline Overlap overlap_in_floors(std::span<const Overlap> listed) {
   Overlap floors;
   for (const OverlapRow& row : kOverlapTable) {
-    if (row.in_floors && std::ranges::any_of(listed, row.flag)) floors.*row.in_floors = true;
+    const auto hides = [&](const Overlap& one) {
+      return one.*row.flag && (row.below == nullptr || !(one.*row.below));
+    };
+    if (row.in_floors && std::ranges::any_of(listed, hides)) floors.*row.in_floors = true;
   }
   return floors;
 }

@@ -98,7 +98,7 @@ void set_apart(Setting& s, const plan::Job& job) {
       !casts) {
     return;
   }
-  const plan::WordSet apart = plan::framework_defaults(job.framework).apart;
+  const plan::WordSet& apart = plan::framework_defaults(job.framework).apart;
   s.expert_biases_apart = biases && !job.kernels.cuda_graphs.step &&
                           apart[static_cast<std::size_t>(plan::ApartWork::kExpertBiases)];
   s.scaled_rotary_apart = scales && apart[static_cast<std::size_t>(plan::ApartWork::kScaledRotary)];

@@ -23,7 +23,7 @@ inline constexpr Named<ChangeKind> kChangeKindNames[] = {{ChangeKind::kFlag, "fl
 struct Change {
   ChangeKind kind = ChangeKind::kFlag;
   std::vector<std::string> set;  ///< "recompute=none", as `predict --set` takes them.
-  TunedPlan reached;             ///< Legal, fits.
+  TunedPlan reached;             ///< A legal plan that fits.
   double gain_s = 0;  ///< Step time that it saves; may be negative where the plan did not fit.
 };
 

@@ -10,7 +10,7 @@ namespace stepwright::tune {
 
 /// The fastest simulated plan of a family other than the best plan's.
 struct Alternative {
-  std::string family;  ///< `family_of` its plan.
+  std::string family;  ///< The family of the plan (`family_of`).
   TunedPlan tuned;
   /// The points in which it does better and worse than the best plan, in words: time, memory, and
   /// the terms of the breakdown that differ most. Differences below a thousandth are not told.

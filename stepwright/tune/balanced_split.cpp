@@ -200,7 +200,7 @@ class Balance {
   bool pairs_;
   const LayerCounts& layers_;
   std::vector<const std::vector<double>*> each_;  ///< By position, then class of layer.
-  std::vector<double> mean_s_;                    ///< By position.
+  std::vector<double> mean_s_;                    ///< Mean seconds of a layer, by position.
   double head_s_;
 };
 
@@ -234,11 +234,18 @@ const std::vector<std::int64_t>& BalancedChoices::split(const Work& work, const 
   return entry->second;
 }
 
+std::size_t BalancedChoices::Hash::operator()(const Key& key) const {
+  constexpr std::size_t kOdd = 0x9e3779b97f4a7c15;
+  std::size_t hash = std::hash<const void*>()(key.choice);
+  hash = (hash ^ (hash >> 29)) * kOdd + std::hash<const void*>()(key.work);
+  return (hash ^ (hash >> 29)) * kOdd + static_cast<std::size_t>(key.pipeline);
+}
+
 const StageChoice* BalancedChoices::of(const StageChoice& choice, const plan::Plan& plan) {
   if (!choice.balances) return nullptr;
   const std::int64_t pipeline = plan.parallel.pipeline;
   const Work& work = work_.rough(plan);
-  const auto [entry, fresh] = known_.try_emplace({&choice, &work, pipeline});
+  const auto [entry, fresh] = known_.try_emplace(Key{&choice, &work, pipeline});
   if (fresh) {
     const std::vector<std::int64_t>& split = this->split(work, choice, pipeline);
     if (!split.empty()) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "stepwright/tune/stage_choices.h"
@@ -52,11 +53,19 @@ class BalancedChoices {
   /// recomputation: schedules that place alike share their splits.
   using SplitKey = std::tuple<const Work*, std::int64_t, schedule::PlacementKind, std::int64_t,
                               bool, plan::Recompute>;
-  /// Choice, rough work, pipeline degree.
-  using Key = std::tuple<const StageChoice*, const Work*, std::int64_t>;
+  /// The facts on which a choice's split depends: rough work and pipeline degree among them.
+  struct Key {
+    const StageChoice* choice;
+    const Work* work;
+    std::int64_t pipeline;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const;
+  };
   WorkFloor& work_;
   std::map<SplitKey, std::vector<std::int64_t>> splits_;
-  std::map<Key, std::optional<StageChoice>> known_;
+  std::unordered_map<Key, std::optional<StageChoice>, Hash> known_;
 };
 
 }  // namespace stepwright::tune

@@ -13,7 +13,10 @@ constexpr std::size_t kMostOpen = 2'000;
 }  // namespace
 
 BestPlans::BestPlans(std::size_t most, const BestPlans* all)
-    : most_(most), limit_(all ? all->threshold() : kNone), best_(all ? all->best_ : kNone) {}
+    : most_(most),
+      limit_(all ? all->threshold() : kNone),
+      best_(all ? all->best_ : kNone),
+      fitting_s_(all ? all->fitting_s_ : 0) {}
 
 double BestPlans::threshold() const {
   return list_.size() < most_ ? limit_ : std::min(limit_, list_.back().key);

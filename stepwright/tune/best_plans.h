@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <tuple>
@@ -11,7 +12,7 @@ namespace stepwright::tune {
 
 /// A priced plan that may be among the best.
 struct Candidate {
-  double key = 0;  ///< What is minimised: the price, or the memory when nothing fits.
+  double key = 0;  ///< The number to minimise: the price, or the memory when nothing fits.
   plan::Plan plan;
   simulate::Price price;
 };
@@ -41,15 +42,17 @@ class BestPlans {
   /// `all`: the list that this one will be merged into; what has no place there has none here.
   explicit BestPlans(std::size_t most, const BestPlans* all = nullptr);
 
-  /// Keeps nothing with a key above `key`; `best` is the least key that is known elsewhere.
-  void limit(double key, double best) {
+  /// Keeps nothing with a key above `key`; `best` is the least key that is known elsewhere. A plan
+  /// that fits is known to take `fitting_s`; 0: none is.
+  void limit(double key, double best, double fitting_s) {
     limit_ = key;
     best_ = best;
+    fitting_s_ = fitting_s;
   }
   /// No candidate with a key above this is kept.
   [[nodiscard]] double threshold() const;
   /// A plan with a lower bound below this is looked at again, though it is not kept.
-  [[nodiscard]] double open_below() const { return best_ * (1 - kWantedGap); }
+  [[nodiscard]] double open_below() const { return std::max(best_, fitting_s_) * (1 - kWantedGap); }
   void offer(double key, const plan::Plan& plan, const simulate::Price& price);
   /// A plan that is not wanted by its key, and what bounds its price and its simulated time.
   void leave(const plan::Plan& plan, const simulate::Price& price);
@@ -69,6 +72,8 @@ class BestPlans {
   std::size_t most_;
   double limit_;  ///< That, or the threshold of the list that this one is merged into.
   double best_;   ///< The least key offered.
+  /// Step time of a plan that fits, where the plans with the least keys turned out not to; or 0.
+  double fitting_s_;
   std::vector<Candidate> list_;
   std::vector<Candidate> open_;
   double dropped_bound_ = std::numeric_limits<double>::infinity();

@@ -22,7 +22,7 @@ constexpr collective::Algorithm plan::Collectives::* kOfBlockMessages[] = {
 /// Rules up to this one are decided by the grid and a block choice.
 constexpr plan::Rule kLastBlockRule = plan::Rule::kDeferredHead;
 
-/// What `BlockChoice::spares` says.
+/// Returns the lines for `BlockChoice::spares`.
 std::vector<std::uint64_t> spared(const plan::Job& job, const Dimensions& space,
                                   const plan::Plan& plan) {
   std::vector<std::uint64_t> lines;
@@ -42,7 +42,8 @@ bool alike_but_overlap(const BlockChoice& a, const BlockChoice& b) {
          a.offloaded == b.offloaded;
 }
 
-/// Of a free overlap those that differ in a grid and give up only what some line may ask for.
+/// Returns the overlaps that differ in a grid. Those of a free overlap give up only what some line
+/// may ask for.
 std::vector<plan::Overlap> overlaps_of(const plan::Job& job, const Dimensions& space,
                                        plan::Plan plan) {
   if (!space.framework || !job.space.overlap.empty()) return space.overlap;
@@ -59,40 +60,63 @@ std::vector<plan::Overlap> overlaps_of(const plan::Job& job, const Dimensions& s
   return overlaps;
 }
 
-/// Adds a legal choice that runs.
+/// True if two overlaps have the same flags that cost memory. No rule looks at another flag.
+bool chooses_alike(const plan::Overlap& a, const plan::Overlap& b) {
+  return std::ranges::all_of(plan::kOverlapTable, [&](const plan::OverlapRow& row) {
+    return !row.chosen || a.*row.flag == b.*row.flag;
+  });
+}
+
+/// A canonical choice that was looked at, and why it does not run, if so.
+struct SeenBlock {
+  BlockChoice choice;
+  std::optional<plan::Ability> not_run;
+};
+
+bool same_choice(const BlockChoice& a, const BlockChoice& b) {
+  return alike_but_overlap(a, b) && a.overlap == b.overlap;
+}
+
+/// Counts a legal choice, and adds it where it runs and is not there yet.
 void add_block_choice(BlockTable& table, const plan::Job& job, const Dimensions& space,
-                      plan::Plan plan) {
+                      plan::Plan plan, std::vector<SeenBlock>& seen) {
   // With these states the overlap of parameters counts, wherever there is anything to shard.
   plan.sharding = plan::Sharding{.optimizer = plan::Spread::kGlobal};
   // Which layers are recomputed is chosen later.
   const plan::OffloadModules offloaded = plan.offload.activations;
   plan = plan::canonical(plan, job);
   plan.offload.activations = offloaded;
-  if (const auto not_run = not_run_by(space, job, plan, kOfBlocks))
-    return count(table.not_run, *not_run, 1);
-  const plan::FrameworkLaw::Joint joint = joint_of(space, kOfBlocks, job, plan, kOfBlockMessages);
-  if (!joint.runs()) return count(table.not_run, plan::Ability::kOverlap, 1);
-  ++table.points;
   BlockChoice choice{plan.sequence_parallel, plan.tensor_input, plan.context_kind,
                      plan.overlap,           plan.collectives,  plan.offload.activations};
-  choice.joint = joint;
+  const auto known = std::ranges::find_if(
+      seen, [&](const SeenBlock& other) { return same_choice(other.choice, choice); });
+  if (known != seen.end()) {
+    if (known->not_run) return count(table.not_run, *known->not_run, 1);
+    ++table.points;
+    return;
+  }
+  SeenBlock& own = seen.emplace_back(SeenBlock{choice, not_run_by(space, job, plan, kOfBlocks)});
+  if (own.not_run) return count(table.not_run, *own.not_run, 1);
+  choice.joint = joint_of(space, kOfBlocks, job, plan, kOfBlockMessages);
+  if (!choice.joint.runs()) {
+    own.not_run = plan::Ability::kOverlap;
+    return count(table.not_run, *own.not_run, 1);
+  }
+  ++table.points;
   choice.spares = spared(job, space, plan);
-  const bool seen = std::ranges::any_of(table.choices, [&](const BlockChoice& other) {
-    return alike_but_overlap(other, choice) && other.overlap == choice.overlap;
-  });
-  if (!seen) table.choices.push_back(choice);
+  table.choices.push_back(choice);
 }
 
 /// Adds a legal choice with each set of modules whose activations may lie on the host.
 void add_offloaded(BlockTable& table, const plan::Job& job, const Dimensions& space,
-                   plan::Plan plan) {
+                   plan::Plan plan, std::vector<SeenBlock>& seen) {
   for (const plan::OffloadModules modules : space.offload.activations) {
     plan.offload.activations = modules;
     const auto rule = modules.empty() ? std::nullopt : plan::broken_rule(job, plan);
     if (rule == plan::Rule::kOffloadModules || rule == plan::Rule::kOffloadHost) {
       count(table.refused, *rule, 1);
     } else {
-      add_block_choice(table, job, space, plan);
+      add_block_choice(table, job, space, plan, seen);
     }
   }
 }
@@ -129,6 +153,7 @@ std::int64_t find_first_without_parameters(std::vector<BlockChoice>& choices) {
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 BlockTable block_table(const plan::Job& job, const Dimensions& space, const plan::Plan& grid) {
   BlockTable table;
+  std::vector<SeenBlock> seen;
   plan::Plan plan = grid;
   const std::int64_t overlaps = std::ssize(space.overlap);
   const std::int64_t sets = std::ssize(space.offload.activations);
@@ -151,11 +176,12 @@ BlockTable block_table(const plan::Job& job, const Dimensions& space, const plan
           table.points += (overlaps - std::ssize(different)) * sets;
           for (const plan::Overlap& overlap : different) {
             plan.overlap = overlap;
-            const auto own = plan::broken_rule(job, plan);
+            const auto own =
+                chooses_alike(overlap, grid.overlap) ? rule : plan::broken_rule(job, plan);
             if (own && *own <= kLastBlockRule) {
               count(table.refused, *own, sets);
             } else {
-              add_offloaded(table, job, space, plan);
+              add_offloaded(table, job, space, plan, seen);
             }
           }
         }

@@ -14,14 +14,14 @@ struct BlockChoice {
   plan::TensorInput tensor_input{};
   plan::ContextKind context_kind{};
   plan::Overlap overlap;
-  plan::Collectives collectives;  ///< But for data.
+  plan::Collectives collectives;  ///< Algorithms of all schemes except data.
   plan::OffloadModules offloaded;
   /// Whether it is the first of choices that differ in the overlap of parameters alone: the only
   /// one where sharding has no parameters to gather.
   bool first_without_parameters = true;
   plan::FrameworkLaw::Joint joint;
-  /// Of a free overlap, for each kind that it gives up though its degrees allow it, the lines that
-  /// ask for that: where none of them holds another choice is better.
+  /// Lines that ask a free overlap to give up a kind that its degrees allow, one set for each such
+  /// kind. Where no line of a set holds, another choice is better.
   std::vector<std::uint64_t> spares;
 
   /// Whether it gives up overlap for nothing where these lines hold.

@@ -34,9 +34,9 @@ ChoiceFloor::Pass ChoiceFloor::pass(const Position& position) {
   return pass;
 }
 
-/// What a position's last backward adds where both passes of the slowest one take `slowest_s`. One
-/// that is slower than its floor hides more of its messages, but by no more than the pipeline then
-/// waits for it.
+/// Seconds that a position's last backward adds where both passes of the slowest one take
+/// `slowest_s`. A position that is slower than its floor hides more of its messages, but by no more
+/// than the pipeline then waits for it.
 double ChoiceFloor::end_s(const Position& position, const Pass& pass, double slowest_s) {
   const double drain_s = position.stage.first_drain_s;
   const double last_s = position.seconds(&simulate::DataCost::last_reduce);

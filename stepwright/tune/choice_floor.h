@@ -30,7 +30,7 @@ class ChoiceFloor {
   static Pass pass(const Position& position);
   static double end_s(const Position& position, const Pass& pass, double slowest_s);
 
-  std::vector<Pass> passes_;  ///< Scratch.
+  std::vector<Pass> passes_;  ///< Scratch: passes by position.
 };
 
 }  // namespace stepwright::tune

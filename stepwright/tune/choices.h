@@ -29,8 +29,8 @@ std::optional<plan::Ability> not_run_by(const Dimensions& space, const plan::Job
                                         const plan::Plan& usual,
                                         std::span<const plan::Ability> abilities);
 
-/// What a canonical plan says of these abilities, and of the algorithms of these schemes, to the
-/// lines of the job's framework; nothing without one.
+/// Returns the lines of the job's framework that a canonical plan breaks or makes hold by these
+/// abilities and by the algorithms of these schemes; no lines without a framework.
 plan::FrameworkLaw::Joint joint_of(
     const Dimensions& space, std::span<const plan::Ability> abilities, const plan::Job& job,
     const plan::Plan& usual, std::span<collective::Algorithm plan::Collectives::* const> schemes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -63,11 +64,24 @@ bool free_buckets(const plan::Job& job) {
   return job.space.gradient_bucket.empty() && job.space.parameter_bucket.empty();
 }
 
-/// What a grid may choose, in order.
+/// The choices of a grid, in order.
 struct DataList {
   std::vector<DataChoice> choices;
   std::set<DataChoice> seen;
+  /// Whether the framework runs states that are spread so, by spread.
+  std::map<std::array<plan::Spread, 3>, bool> runs;
 };
+
+/// Whether the job's framework runs the strategy of a plan, whatever its groups.
+bool runs_strategy(const plan::Job& job, const Dimensions& space, const plan::Plan& plan,
+                   DataList& list) {
+  if (!space.framework) return true;
+  const plan::Sharding usual = plan::canonical_sharding(job, plan);
+  const auto [known, fresh] =
+      list.runs.try_emplace({usual.parameters, usual.gradients, usual.optimizer});
+  if (fresh) known->second = space.framework->runs_alone(plan::Ability::kSharding, job, plan);
+  return known->second;
+}
 
 /// Adds one choice, where it is new and runs.
 void add_data_choice(DataTable& table, const plan::Job& job, const Dimensions& space,
@@ -102,8 +116,8 @@ bool is_of_offload(plan::Rule rule) {
          rule == plan::Rule::kHostMemory;
 }
 
-/// What may be left to the host beside a strategy with its groups; counts the others, of which each
-/// stands for so many points.
+/// Returns the offloads that are legal beside a strategy with its groups. Counts the others, each
+/// as so many points.
 std::vector<plan::Offload> legal_offloads(DataTable& table, const plan::Job& job,
                                           const Dimensions& space, plan::Plan plan,
                                           std::int64_t points) {
@@ -134,6 +148,9 @@ void add_data_choices(DataTable& table, const plan::Job& job, const Dimensions& 
   std::vector<collective::Algorithm> algorithms = legal_algorithms(job, space, plan);
   const std::int64_t refused = std::ssize(space.collectives.data) - std::ssize(algorithms);
   count(table.refused, plan::Rule::kDataCollectives, groups * refused);
+  if (!runs_strategy(job, space, plan, list)) {
+    return count(table.not_run, plan::Ability::kSharding, groups * std::ssize(algorithms));
+  }
   erase_not_run(algorithms, table, job, space, plan, groups);
   table.points += groups * std::ssize(algorithms);
   for (const plan::Offload& offload :

@@ -34,19 +34,19 @@ using DataLists = std::set<std::vector<DataChoice>>;
 
 struct DataTable {
   std::span<const DataChoice> choices;  ///< One of the lists.
-  std::uint64_t holds = 0;              ///< What any of them says to the lines of the framework.
+  std::uint64_t holds = 0;              ///< Lines that any of them makes hold.
   /// How many say what, and gather parameters or do not.
   std::map<std::pair<plan::FrameworkLaw::Joint, bool>, std::int64_t> joints;
   std::int64_t gathering = 0;  ///< How many of them gather parameters.
   std::int64_t points = 0;     ///< Legal ones of states, groups and algorithms.
-  RuleCounts refused{};        ///< Of the same.
-  AbilityCounts not_run{};     ///< Of the same.
+  RuleCounts refused{};        ///< Illegal points, by their rule.
+  AbilityCounts not_run{};     ///< Points that do not run, by their ability.
   /// Points of the same and of what may be left to the host, by what refuses that.
   RuleCounts refused_offloads{};
-  std::int64_t not_run_offloads = 0;  ///< The same of what the framework leaves there.
+  std::int64_t not_run_offloads = 0;  ///< Such points that the framework does not run.
 };
 
-/// What lists leave to the host of states and parameters, in order.
+/// Returns all offloads of states and parameters that the lists allow, in search order.
 std::vector<plan::Offload> offloads_of_states(const plan::OffloadLists& lists);
 
 /// `legal` is a plan of the grid that breaks no rule.

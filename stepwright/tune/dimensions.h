@@ -13,7 +13,7 @@ namespace stepwright::tune {
 /// can be legal. No value stands twice in a list, and no list is empty but that of data, which then
 /// follows from the number of devices.
 struct Dimensions : plan::Space {
-  std::optional<plan::FrameworkLaw> framework;  ///< Of a job that names one: it bounds the lists.
+  std::optional<plan::FrameworkLaw> framework;  ///< Framework that bounds the lists, if any.
 
   /// Points of the product; at most the largest `std::int64_t`.
   [[nodiscard]] std::int64_t total() const;

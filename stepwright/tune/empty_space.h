@@ -12,7 +12,7 @@ namespace stepwright::tune {
 /// each by itself: a batch, or a listed dimension that is freed.
 std::string why_empty(const plan::Job& job, const Enumeration& enumeration);
 
-/// The same of a job; empty: its space has a legal plan.
+/// Why the space of a job has no legal plan; empty: it has one.
 std::string why_empty(const plan::Job& job);
 
 }  // namespace stepwright::tune

@@ -211,12 +211,14 @@ void Enumeration::refuse_offloads(const DataTable& data, std::int64_t each,
 
 /// Takes out blocks that give up overlap for what nothing in the grid asks for.
 void Enumeration::keep_running(GridChoice& grid) {
-  static constexpr plan::Ability kOfJob[] = {plan::Ability::kParallel,  plan::Ability::kRankOrder,
-                                             plan::Ability::kPrecision, plan::Ability::kDispatcher,
-                                             plan::Ability::kOptimizer, plan::Ability::kModel,
-                                             plan::Ability::kTrained,   plan::Ability::kAttention};
+  static constexpr plan::Ability kOfJob[] = {plan::Ability::kPrecision, plan::Ability::kOptimizer,
+                                             plan::Ability::kModel, plan::Ability::kTrained,
+                                             plan::Ability::kAttention};
+  static constexpr plan::Ability kOfGrids[] = {plan::Ability::kParallel, plan::Ability::kRankOrder,
+                                               plan::Ability::kDispatcher};
   const plan::Plan plan = plan::canonical(grid_plan(job_, grid.parallel, grid.order), job_);
-  grid.joint = space_.framework->joint(kOfJob, job_, plan);
+  if (!joint_of_job_) joint_of_job_ = space_.framework->joint(kOfJob, job_, plan);
+  grid.joint = *joint_of_job_ | space_.framework->joint(kOfGrids, job_, plan);
   const std::uint64_t holds = grid.joint.holds | grid.stages->holds | grid.data->holds;
   std::erase_if(grid.blocks,
                 [&](const BlockChoice& block) { return block.wastes(holds | block.joint.holds); });

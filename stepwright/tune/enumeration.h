@@ -18,7 +18,7 @@ namespace stepwright::tune {
 /// A rank grid with at least one legal plan.
 struct GridChoice {
   plan::Parallel parallel;
-  plan::RankOrder order;  ///< Canonical.
+  plan::RankOrder order;  ///< Rank order in canonical form.
   std::vector<BlockChoice> blocks;
   std::int64_t blocks_without_parameters = 0;
   const StageTable* stages = nullptr;
@@ -96,7 +96,7 @@ class Enumeration {
 
   const plan::Job& job_;
   const Dimensions& space_;
-  plan::WordSet model_words_;  ///< Of the job's model; of its framework some depend on degrees.
+  plan::WordSet model_words_;  ///< Words of the job's model.
   std::map<BlockKey, BlockTable> blocks_;
   std::map<StageKey, StageTable> stages_;
   DataLists lists_;
@@ -112,10 +112,12 @@ class Enumeration {
   std::int64_t block_points_ = 1;
   std::int64_t stage_points_ = 1;
   std::int64_t recomputes_ = 1;
-  std::int64_t group_points_ = 1;  ///< And algorithms of data parallelism.
-  std::int64_t types_ = 1;         ///< Of accumulation.
+  std::int64_t group_points_ = 1;  ///< Points of groups and algorithms of data parallelism.
+  std::int64_t types_ = 1;         ///< Number of accumulation types.
   std::int64_t buckets_ = 1;
   std::int64_t offloads_ = 1;
+  /// Lines that the job itself breaks or makes hold; nullopt before the first grid.
+  std::optional<plan::FrameworkLaw::Joint> joint_of_job_;
   bool groups_ask_degrees_ = false;  ///< Whether the framework runs groups by all degrees.
 };
 

@@ -38,7 +38,7 @@ class Evaluation {
 
   /// Whether a candidate fits by its program, which is kept until it runs.
   bool fits(const Candidate& candidate);
-  /// The same of several, accounted side by side: those that fit.
+  /// Returns the candidates that fit, accounted side by side.
   std::vector<const Candidate*> which_fit(std::span<const Candidate* const> candidates);
 
   /// Simulates the plan that exceeds the memory least, to 2 %, of candidates, those of the least
@@ -87,8 +87,8 @@ class Evaluation {
   double below_s_ = std::numeric_limits<double>::infinity();
   /// nullopt: the plan does not fit.
   std::map<plan::Plan, std::optional<TunedPlan>> known_;
-  std::map<plan::Plan, Accounted> waiting_;  ///< They fit.
-  std::vector<double> times_;                ///< Of plans that fit, ascending.
+  std::map<plan::Plan, Accounted> waiting_;  ///< Plans that fit and have not run.
+  std::vector<double> times_;                ///< Step times of plans that fit, ascending.
   std::vector<TunedPlan> too_large_;
   std::int64_t simulated_ = 0;
   std::int64_t operators_ = 0;

@@ -16,16 +16,17 @@ bool runs_there(const plan::Job& job, const Dimensions& space, const plan::Plan&
 /// Points of the space that the job's framework does not run, one entry for each of its abilities.
 std::vector<Refusal> framework_refusals(const Dimensions& space, const Enumeration& enumeration);
 
-/// What a framework starts for a plan: the plan itself where it runs there, else the nearest.
+/// The plan that a framework starts for a plan: the plan itself where it runs there, else the
+/// nearest.
 struct FrameworkRun {
   std::string_view framework;  ///< As jobs call it: the variant, else the framework.
   std::optional<plan::Plan>
-      plan;  ///< Nothing: no plan is legal there, or the job itself does not run.
-  cluster::AttentionKernel attention{};  ///< That its file starts.
-  double price_s = 0;                    ///< Of a step there, in closed form.
-  double step_time_s = 0;                ///< Simulated.
-  bool fits = false;                     ///< By its program.
-  memory::FitVerdict verdict = memory::FitVerdict::kDoesNotFit;  ///< Beside `fits`.
+      plan;  ///< nullopt: no plan is legal there, or the job itself does not run.
+  cluster::AttentionKernel attention{};                          ///< Kernel that its file starts.
+  double price_s = 0;                                            ///< Closed form of a step there.
+  double step_time_s = 0;                                        ///< Simulated time of a step.
+  bool fits = false;                                             ///< True if its program fits.
+  memory::FitVerdict verdict = memory::FitVerdict::kDoesNotFit;  ///< The verdict behind `fits`.
 };
 
 /// One for each of `frameworks`, which must outlive it, in that order. The plan is legal and
@@ -43,11 +44,11 @@ double likely_step_s(const plan::Job& job, const plan::Plan& near);
 /// Frameworks that do not run a plan as it is, and the nearest that they all run.
 struct NearestRun {
   std::vector<std::string_view> frameworks;
-  std::optional<plan::Plan> plan;  ///< As in `FrameworkRun`.
+  std::optional<plan::Plan> plan;  ///< The plan, as in `FrameworkRun`.
 };
 
-/// Those of `runs` that changed the plan, one entry for each different nearest plan; those without
-/// one last.
+/// Returns the entries of `runs` that changed the plan, joined by their nearest plan. Entries
+/// without a plan come last.
 std::vector<NearestRun> nearest_runs(const std::vector<FrameworkRun>& runs, const plan::Plan& plan);
 
 }  // namespace stepwright::tune

@@ -38,7 +38,7 @@ class PlayedPrices {
   [[nodiscard]] std::int64_t most_operators() const { return most_operators_; }
   /// Prices a plan by its closed form.
   simulate::Price price(const plan::Plan& plan) { return pricers_.front()->price(plan); }
-  /// The same of several.
+  /// Prices several plans on so many threads.
   std::vector<simulate::Price> price(std::span<const plan::Plan> plans, int threads);
   /// Prices candidates by their turns.
   void play(std::span<Candidate* const> candidates, int threads);
@@ -67,7 +67,7 @@ class PlayedPrices {
   const plan::Job& job_;
   const cost::CostModel& cost_;
   simulate::PriceStore shared_;
-  std::deque<std::optional<simulate::Pricer>> pricers_;  ///< Of threads; the first is always there.
+  std::deque<std::optional<simulate::Pricer>> pricers_;  ///< One a thread, at least one.
   WorkFloor work_;
   std::int64_t most_operators_;
   std::map<plan::Plan, simulate::Price> known_;

@@ -9,9 +9,9 @@ namespace stepwright::tune {
 
 /// The plan that a device with more memory would train.
 struct MemoryStep {
-  double capacity_bytes = 0;  ///< Of the device.
-  double reserve_share = 0;   ///< Of the capacity, that the plan leaves free.
-  TunedPlan tuned;            ///< `fits` means there.
+  double capacity_bytes = 0;  ///< Capacity of the device.
+  double reserve_share = 0;   ///< Share of the capacity that the plan leaves free.
+  TunedPlan tuned;            ///< The plan; `fits` is of that capacity.
   double gain_s = 0;          ///< Against the best plan of the answer.
 };
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/plan/overlap_table.h"
@@ -207,11 +208,12 @@ Work UnitSearch::least_work(const GridChoice& grid, const SearchUnit& part,
   const Work& own = work_.work(unit_plan(job_, part, grid), overlap);
   if (grid.parallel.context == 1) return own;
   std::optional<Work> least;
-  const BlockChoice* before = nullptr;
+  std::vector<const BlockChoice*> seen;
   for (const BlockChoice& block : grid.blocks) {
-    const bool same = before != nullptr && same_context(*before, block);
-    before = &block;
+    const bool same = std::ranges::any_of(
+        seen, [&](const BlockChoice* other) { return same_context(*other, block); });
     if (same) continue;
+    seen.push_back(&block);
     const plan::Plan plan = block_plan(grid, block, part.micro_batch);
     Work work = work_.with_context(own, plan);
     least = least ? stepwright::tune::least(*std::move(least), work) : std::move(work);
@@ -285,33 +287,37 @@ StageFloor UnitSearch::fitting_floor(const GridChoice& grid, const SearchUnit& p
 void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
   // Messages of the context, states and theirs cost more to look at, and only make floors higher.
   const auto decided = [&](const StageFloor& floor) {
-    return !goal_.least_memory &&
-           beaten(goal_.bounds ? std::min(floor.price_s, floor.simulated_s) : floor.price_s);
+    return beaten(goal_.bounds ? std::min(floor.price_s, floor.simulated_s) : floor.price_s);
   };
+  const auto activations = [&] {
+    const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
+    double least = kUnbounded;
+    each_least_work(grid, part, [&](const StageChoice& choice) {
+      least =
+          std::min(least, activations_floor(grid, choice, rounds, part.work->least_retained_bytes));
+    });
+    return least;
+  };
+  if (goal_.least_memory) {
+    const StatesFloor states = states_floor(grid, *part.work, activations());
+    part.floor = std::min(part.floor, states.memory_bytes);
+    return;
+  }
   StageFloor floor = work_floor(grid, part, *part.work);
   if (grid.parallel.context > 1 && !decided(floor)) {
     floor = work_floor(grid, part, least_work(grid, part, work_.overlap()));
   }
   if (!decided(floor)) {
-    const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
-    double activations = kUnbounded;
-    each_least_work(grid, part, [&](const StageChoice& choice) {
-      activations = std::min(
-          activations, activations_floor(grid, choice, rounds, part.work->least_retained_bytes));
-    });
-    const StatesFloor states = states_floor(grid, *part.work, activations);
-    if (goal_.least_memory) {
-      part.floor = std::min(part.floor, states.memory_bytes);
-      return;
-    }
-    const double messages_s = static_cast<double>(rounds) * states.messages_s;
-    floor.price_s = std::max(floor.price_s, messages_s);
-    floor.simulated_s = std::max(floor.simulated_s, messages_s);
-  }
-  if (!decided(floor)) {
     const StageFloor fitting = fitting_floor(grid, part, least_states_bytes(grid, *part.work));
     floor.price_s = std::max(floor.price_s, fitting.price_s);
     floor.simulated_s = std::max(floor.simulated_s, fitting.simulated_s);
+  }
+  if (!decided(floor)) {
+    const StatesFloor states = states_floor(grid, *part.work, activations());
+    const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
+    const double messages_s = static_cast<double>(rounds) * states.messages_s;
+    floor.price_s = std::max(floor.price_s, messages_s);
+    floor.simulated_s = std::max(floor.simulated_s, messages_s);
   }
   part.floor = std::min(part.floor, floor.price_s);
   part.simulated_floor_s = std::min(part.simulated_floor_s, floor.simulated_s);

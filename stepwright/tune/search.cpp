@@ -137,7 +137,8 @@ class Search {
   Findings run(std::vector<SearchUnit> units) {
     const bool bounds = !goal_.exhaustive;
     if (bounds && !goal_.least_memory) {
-      all_.kept.limit(goal_.known.last * (1 + kPriceRounding), goal_.known.best);
+      all_.kept.limit(goal_.known.last * (1 + kPriceRounding), goal_.known.best,
+                      goal_.known.fitting_s);
     }
     for (SearchUnit& unit : units) {
       unit.refined = !bounds;

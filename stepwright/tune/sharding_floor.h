@@ -122,7 +122,7 @@ class ShardingFloor {
   std::set<ShardingKinds> kinds_;
   std::map<const DataTable*, ShardingTable> tables_;
   std::map<Side, std::vector<simulate::DataCost>> times_;
-  std::size_t held_ = 0;  ///< Costs in `times_`.
+  std::size_t held_ = 0;  ///< Number of costs in `times_`.
   std::map<Side, std::vector<simulate::DataCost>>
       older_times_;  ///< Asked for before the last `trim`.
 };

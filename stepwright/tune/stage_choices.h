@@ -9,7 +9,7 @@
 
 namespace stepwright::tune {
 
-/// Schedule and recomputation.
+/// One schedule with one recomputation.
 struct StageChoice {
   schedule::Schedule schedule;
   plan::Recompute recompute;
@@ -20,10 +20,10 @@ struct StageChoice {
   plan::FrameworkLaw::Joint joint;
 };
 
-/// What of the listed recomputations the pipelines of a grid may choose.
+/// The listed recomputations, by whether the pipelines of a grid may choose them.
 struct Recomputations {
-  std::vector<plan::Recompute> legal;                           ///< And run by the job's framework.
-  std::vector<std::pair<plan::Rule, plan::Recompute>> refused;  ///< Of those that run.
+  std::vector<plan::Recompute> legal;                           ///< Legal ones that run.
+  std::vector<std::pair<plan::Rule, plan::Recompute>> refused;  ///< Illegal ones that run.
   std::int64_t not_run = 0;
 };
 
@@ -32,10 +32,10 @@ struct StageTable {
   std::map<std::int64_t, std::vector<StageChoice>> by_micro_batch;
   /// The choice that recomputes least of each schedule and split into layers.
   std::map<std::int64_t, std::vector<StageChoice>> least_work;
-  std::int64_t choices = 0;  ///< Over all micro-batches.
-  std::uint64_t holds = 0;   ///< What any of them says to the lines of the framework.
+  std::int64_t choices = 0;                                  ///< Number over all micro-batches.
+  std::uint64_t holds = 0;                                   ///< Lines that any of them makes hold.
   std::map<plan::FrameworkLaw::Joint, std::int64_t> joints;  ///< How many say what.
-  std::int64_t points = 0;                                   ///< With any recomputation.
+  std::int64_t points = 0;                                   ///< Points with any recomputation.
   RuleCounts refused{};
   AbilityCounts not_run{};
 };

@@ -1,6 +1,7 @@
 #include "stepwright/tune/stage_floor.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "stepwright/plan/layer_split.h"
@@ -37,7 +38,7 @@ class PipelineFloor {
     return floor();
   }
 
-  /// Of what was seen; of nothing seen: as if positions had equal work.
+  /// The floor of the positions that were seen; if none was, as if positions had equal work.
   [[nodiscard]] StageFloor floor() const {
     const double rounds = m_ - 1 / static_cast<double>(placement_.chunks());
     return {.price_s = closed_ ? slowest_s_ * rounds + all_s_ / chunks() : m_ * slowest_s_,
@@ -66,16 +67,21 @@ class PipelineFloor {
     see(own_s, layers_.sum(each_, 0, start(position)));
   }
 
-  /// The positions that can be the slowest: that with the head, and one with a surplus of layers.
   void see_even() {
-    const plan::LayerSplit split(layers_.layers(), placement_.model_chunks());
-    const auto start = [&](std::int64_t chunk) { return split.start(chunk); };
-    const std::int64_t last = head_position_;
-    see_position(last, start);
-    if (split.surplus == 0) return;
-    const std::int64_t fullest = std::max<std::int64_t>(0, split.first + split.surplus - 1);
-    const std::int64_t full = placement_.holder(fullest).position;
-    if (full != last) see_position(full, start);
+    const schedule::ScheduleTraits& traits = schedule::traits_of(choice_.schedule.kind);
+    const schedule::PlacementKind kind =
+        traits.found ? choice_.schedule.basis.placement : traits.placement;
+    const std::vector<double>& each =
+        work_.layer_s(plan::least_recomputed(plan::recompute_at(choice_.recompute, 0)));
+    for (const LayerCounts::Held& held :
+         layers_.slowest_even(kind, placement_.positions(), placement_.chunks())) {
+      see((held.head ? head_s_ : 0) + of(held.own, each), of(held.before, each_));
+    }
+  }
+
+  /// The seconds of layers of each class that take `each`.
+  static double of(const std::vector<double>& layers, const std::vector<double>& each) {
+    return std::inner_product(layers.begin(), layers.end(), each.begin(), 0.0);
   }
 
   [[nodiscard]] std::vector<std::int64_t> split() const {

@@ -14,7 +14,7 @@ namespace stepwright::tune {
 
 /// One value of a sweep.
 struct SweepPoint {
-  std::string value;  ///< As given.
+  std::string value;  ///< The value as given.
   plan::Job job;      ///< With it; of its cluster the devices in use.
   std::int64_t devices_idle = 0;
   std::optional<TunedPlan> best;
@@ -23,7 +23,7 @@ struct SweepPoint {
 
 /// A job tuned anew for each value of one of its fields.
 struct Sweep {
-  std::string field;  ///< As given.
+  std::string field;  ///< The field as given.
   std::vector<SweepPoint> points;
 };
 

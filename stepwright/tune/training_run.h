@@ -10,14 +10,14 @@ namespace stepwright::tune {
 
 /// How long a person wants to train, and what the devices cost.
 struct TrainingRun {
-  double tokens = 0;                         ///< Above 0.
-  std::optional<double> price_per_gpu_hour;  ///< In any currency.
+  double tokens = 0;                         ///< Tokens of the run, above 0.
+  std::optional<double> price_per_gpu_hour;  ///< Price in any currency.
 };
 
 /// The cost of a whole run: steps alone, without restarts, checkpoints and evaluation.
 struct RunCost {
   double days = 0;
-  double gpu_hours = 0;  ///< Of all devices: idle ones are paid, too.
+  double gpu_hours = 0;  ///< Hours of all devices, idle ones among them.
   std::optional<double> cost;
 };
 

@@ -156,10 +156,12 @@ class Tuning {
     }
   }
 
-  /// Keeps the best plans by price.
+  /// Keeps the best plans by price. What is known of the space limits it from the start, unless a
+  /// time does.
   void find() {
     goal_.known = {};
-    const std::size_t tasks = goal_.exhaustive || starts_.empty() ? 1 : 2;
+    const bool knows = below_s_ < kAny || goal_.exhaustive || starts_.empty();
+    const std::size_t tasks = knows ? 1 : 2;
     parallel_for(running_.threads, tasks, [&](std::size_t task) {
       if (task == 0) {
         search_.prepare();
@@ -169,6 +171,7 @@ class Tuning {
     });
     goal_.known.best = std::min(goal_.known.best, below_s_);
     goal_.known.last = std::min(goal_.known.last, below_s_ * (1 + kPriceSlack));
+    goal_.known.fitting_s = fitting_s_;
     found_ = search_.run(goal_, running_);
     kept_ = found_.kept.list();
     for (const Candidate& candidate : kept_) starts_.push_back(candidate.plan);
@@ -204,6 +207,8 @@ class Tuning {
     if (small_) return;
     if (evaluation_.too_large().size() > goal_.keep / 2 && kept_.size() == goal_.keep) {
       goal_.keep = kKeepMore;
+      // Of the plans with the least prices most do not fit: bounds are wanted up to one that does.
+      if (evaluation_.fitting() > 0) fitting_s_ = evaluation_.best_s();
       attempt();
     }
     for (int i = 1; i < kMemoryTries && evaluation_.fitting() == 0; ++i) {
@@ -415,7 +420,7 @@ class Tuning {
   const plan::Job& job_;
   const TuneOptions& options_;
   cost::CostModel cost_;
-  simulate::PriceStore prices_;  ///< Of the search and of all that follows it.
+  simulate::PriceStore prices_;  ///< Shared by the search and all that follows it.
   Dimensions space_;
   Enumeration enumeration_;
   bool small_;  ///< Every plan is priced, and simulated unless its bound rules it out.
@@ -427,8 +432,9 @@ class Tuning {
   std::vector<plan::Plan> starts_;  ///< The rule's, where the space has it, and what was found.
   PlanSearch search_;
   Findings found_;
-  std::vector<Candidate> kept_;  ///< Of what was found, by price.
+  std::vector<Candidate> kept_;  ///< Plans kept by the search, by price.
   Evaluation evaluation_;
+  double fitting_s_ = 0;     ///< As `KnownKeys::fitting_s`.
   double open_bound_s_ = 0;  ///< Least lower bound of those kept and not simulated.
   std::vector<Candidate> near_;
 };

@@ -18,10 +18,10 @@ namespace stepwright::tune {
 
 /// How far a search is.
 struct TuneProgress {
-  bool simulating = false;  ///< Else it prices.
+  bool simulating = false;  ///< False: it prices plans.
   std::size_t done = 0;     ///< Subtrees of the space; when simulating, plans.
   std::size_t most = 0;     ///< There can be no more; most searches end earlier.
-  std::int64_t priced = 0;  ///< Plans, so far.
+  std::int64_t priced = 0;  ///< Plans priced so far.
 };
 
 /// Called between rounds, by the thread that called `tune`.
@@ -30,7 +30,7 @@ using TellProgress = std::function<void(const TuneProgress&)>;
 /// How a search runs, which changes nothing in its answer.
 struct Running {
   int threads = 1;
-  TellProgress progress;  ///< May be empty.
+  TellProgress progress;  ///< Empty: nobody is told.
 
   void tell(const TuneProgress& state) const {
     if (progress) progress(state);
@@ -43,8 +43,8 @@ struct TuneOptions {
   std::size_t top = 10;  ///< Plans to return, best first.
   /// Prices every legal plan; in a space of at most 10,000 simulates every one that fits.
   bool exhaustive = false;
-  TellProgress progress;                                 ///< May be empty.
-  const cost::TrainingConditions* conditions = nullptr;  ///< Null: the job's.
+  TellProgress progress;                                 ///< Empty: nobody is told.
+  const cost::TrainingConditions* conditions = nullptr;  ///< nullptr: those of the job.
   /// Tight plans that fit with this probability or more are searched, too; nullopt: only plans that
   /// fit are.
   std::optional<double> tight_from;
@@ -65,19 +65,19 @@ inline constexpr double kOrderUnknown = 0.03;
 /// A plan that was simulated.
 struct TunedPlan {
   plan::Plan plan;
-  double step_time_s = 0;    ///< Simulated.
-  double price_s = 0;        ///< Closed form.
+  double step_time_s = 0;    ///< Simulated time of a step.
+  double price_s = 0;        ///< Closed form of a step.
   double lower_bound_s = 0;  ///< Never above the simulated time.
   double upper_bound_s = 0;
-  double waits_s = 0;            ///< Of `step_time_s`: for unequal micro-batches (`Uneven`).
+  double waits_s = 0;            ///< Part of `step_time_s` for unequal micro-batches (`Uneven`).
   double peak_memory_bytes = 0;  ///< From the program's lifetimes.
   bool fits = true;
   double p_fits = 1;              ///< Probability that it fits.
   memory::FitVerdict verdict{};   ///< Beside `fits`; of hosts, too.
   double over_by_bytes = 0;       ///< 0 when it fits.
-  std::string_view largest_part;  ///< Of what does not fit (`largest_part`).
+  std::string_view largest_part;  ///< Name of the largest part where it does not fit.
   bool tied = false;              ///< Within `kOrderUnknown` of the best.
-  simulate::Breakdown breakdown;  ///< Of the critical stage.
+  simulate::Breakdown breakdown;  ///< Seconds of the critical stage, by kind.
   std::string lost;               ///< Why the winner is faster, in words; empty for the winner.
   std::int64_t operators = 0;     ///< That its simulation played.
 };
@@ -99,8 +99,8 @@ inline constexpr std::string_view kFrameworkRule = "framework";
 
 /// Plans refused for one reason.
 struct Refusal {
-  std::string rule;    ///< `rule_name`, or `kFrameworkRule`.
-  std::string reason;  ///< What the rule demands, or what the framework runs.
+  std::string rule;    ///< Name of a rule (`rule_name`), or `kFrameworkRule`.
+  std::string reason;  ///< Demand of the rule, or the words that the framework runs.
   std::int64_t count = 0;
 };
 
@@ -121,7 +121,7 @@ struct FrontPoint {
 /// The worth of devices that stand idle.
 struct Spares {
   std::int64_t nodes = 0;            ///< Whole ones: so many may fail before the plan must shrink.
-  std::int64_t devices_of_node = 0;  ///< Of each node in use: so many of its own may fail.
+  std::int64_t devices_of_node = 0;  ///< Spares of each node in use: so many may fail.
   /// The step time of the best plan that uses all devices; nothing where none is legal and fits.
   std::optional<double> step_time_if_used_s;
 };
@@ -130,7 +130,7 @@ struct TuneResult {
   /// The job as searched: its cluster has the devices that are used, or with the smallest-cluster
   /// objective the nodes found.
   plan::Job job;
-  std::int64_t devices_idle = 0;  ///< Of the cluster asked about.
+  std::int64_t devices_idle = 0;  ///< Idle devices of the cluster asked about.
   std::optional<Spares> spares;   ///< Where devices are idle.
   /// Best first, at least one. Where none fits, the tight ones; where none is tight, the smallest
   /// alone.
@@ -141,8 +141,8 @@ struct TuneResult {
   /// to bounds: 0 when proven optimal under the simulator.
   double optimality_gap = 0;
   SpaceCounts space;
-  std::vector<Refusal> rejected;     ///< Most frequent first.
-  std::optional<Baseline> baseline;  ///< Nothing when the rule finds no plan that fits.
+  std::vector<Refusal> rejected;     ///< Refusals, most frequent first.
+  std::optional<Baseline> baseline;  ///< nullopt: the rule finds no plan that fits.
   double speedup_over_baseline = 0;  ///< Baseline time / best time; 0 without a baseline.
   std::vector<FrontPoint> pareto;    ///< Fastest first: the best plan, then smaller ones.
   cost::StepInterval interval;       ///< 80 %, in shares of a step.

@@ -28,7 +28,7 @@ struct PricedWork {
   BlockWork work;
 };
 
-/// What layers take at least with any of these recomputations.
+/// The least that layers take with any of these recomputations.
 LayerWork least_of(const std::vector<LayerWork>& layers) {
   LayerWork least{plan::kNoRecompute, layers.front().seconds, {}};
   for (const LayerWork& of : layers) {
@@ -39,7 +39,7 @@ LayerWork least_of(const std::vector<LayerWork>& layers) {
   return least;
 }
 
-/// Of what the positions recompute of every layer.
+/// The work of blocks with what the positions recompute of every layer.
 Work work_of(const simulate::BlockCosts& blocks, const plan::Recompute& recompute,
              schedule::BackwardForm form, double simulate::BlockCost::* part) {
   Work work;

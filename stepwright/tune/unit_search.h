@@ -43,8 +43,9 @@ inline constexpr double kPriceRounding = 1e-9;
 
 /// Keys that are known before a search begins.
 struct KnownKeys {
-  double best = std::numeric_limits<double>::infinity();  ///< The least.
+  double best = std::numeric_limits<double>::infinity();  ///< The least of them.
   double last = std::numeric_limits<double>::infinity();  ///< No plan above it is kept.
+  double fitting_s = 0;  ///< Step time of a plan that fits; 0: none is known.
 };
 
 /// The goal of a search.
@@ -62,8 +63,8 @@ struct Goal {
 /// its own blocks.
 struct SearchUnit {
   std::int64_t micro_batch = 1;
-  double floor = 0;              ///< Of the key of any plan in it: price, or memory.
-  double simulated_floor_s = 0;  ///< Of the simulated time.
+  double floor = 0;              ///< Floor of the key of its plans: price, or memory.
+  double simulated_floor_s = 0;  ///< Floor of the simulated time.
   bool refined = false;
   std::vector<const GridChoice*> grids;
   const Work* work = nullptr;  ///< Lives as long as the search.
@@ -90,7 +91,7 @@ class UnitSearch {
   /// `prices` may be shared with other searches of the job.
   UnitSearch(const plan::Job& job, const cost::CostModel& cost, const simulate::PriceStore& prices);
 
-  /// What the next parts are searched for.
+  /// Sets the goal for which the next parts are searched.
   void aim(const Goal& goal) { goal_ = goal; }
 
   /// Cuts a unit by pipeline degree, with floors that know its expert degrees and that its states
@@ -170,7 +171,7 @@ class UnitSearch {
   /// Floors of a grid's ways to shard.
   struct StatesFloor {
     double memory_bytes = 0;  ///< The least that any needs.
-    double messages_s = 0;    ///< Of a micro-batch, of what fits; infinite when nothing does.
+    double messages_s = 0;    ///< Least seconds of a micro-batch; infinite: none fits.
   };
   StatesFloor states_floor(const GridChoice& grid, const Work& work, double activation_bytes);
   /// The work of a part, in which no more runs beside computation than `overlap` says, with what
@@ -193,18 +194,18 @@ class UnitSearch {
   BalancedChoices balanced_;
   memory::Reserve reserve_;
   Findings* found_ = nullptr;
-  double passed_before_s_ = 0;  ///< What was found until now passed over that.
+  double passed_before_s_ = 0;  ///< Least bound that was passed over until now.
   /// By pipeline degree, kind of schedule and chunks: layers of positions where splits are even.
   std::map<std::tuple<std::int64_t, schedule::ScheduleKind, std::int64_t>,
            std::vector<std::int64_t>>
       even_layers_;
   std::vector<std::int64_t> listed_layers_;  ///< Scratch: the same where they are listed.
   std::vector<Stages> stages_;
-  std::vector<simulate::DataCost> messages_;  ///< Scratch.
+  std::vector<simulate::DataCost> messages_;  ///< Scratch: messages by position.
   const GridChoice* states_of_ = nullptr;     ///< Whose least states the next member is.
   double states_bytes_ = 0;
   const GridChoice* least_states_of_ = nullptr;  ///< Whose states the next member is.
-  StateBytes least_states_;                      ///< The same of one parameter.
+  StateBytes least_states_;                      ///< States of one parameter.
 };
 
 /// Returns the part of a block's overlap that floors know.

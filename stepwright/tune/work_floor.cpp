@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stepwright/model/layer_order.h"
+#include "stepwright/plan/layer_split.h"
 #include "stepwright/plan/overlap_table.h"
 #include "stepwright/simulate/price/block_costs.h"
 
@@ -17,6 +18,7 @@ bool counts_in_full(const step::Operator& op) {
   switch (op.kind) {
     case step::OperatorKind::kLinear: return !op.routed;
     case step::OperatorKind::kNorm:
+    case step::OperatorKind::kRotary:
     case step::OperatorKind::kActivation:
     case step::OperatorKind::kAdd:
     case step::OperatorKind::kDropout:
@@ -87,7 +89,8 @@ WorkFloor::WorkFloor(const plan::Job& job, const cost::CostModel& cost)
     : job_(job),
       cost_(cost),
       layers_(job.model),
-      messages_(job.space.rank_order.empty() && std::ranges::count(job.space.strands, 2) == 0),
+      waits_(std::ranges::count(job.space.strands, 2) == 0),
+      messages_(job.space.rank_order.empty() && waits_),
       overlap_(plan::overlap_in_floors(dimensions(job).overlap)),
       of_tensor_(each_of(job.space.collectives.tensor, &plan::Collectives::tensor)),
       of_experts_(each_of(job.space.collectives.expert, &plan::Collectives::expert)),
@@ -121,17 +124,33 @@ double WorkFloor::least_message_s(const step::Operator& op,
   return least;
 }
 
+/// Least seconds of the host to issue an operator, whatever else a plan chooses. A graph replays no
+/// message beside the compute stream, so that each counts as if it were on it. Without expert
+/// degrees a rank may have a single expert.
+double WorkFloor::host_s(step::Operator op, bool any_expert) const {
+  if (step::is_communication(op.kind)) {
+    if (!messages_ || !message_counts(op, any_expert)) return 0;
+    op.stream = step::Stream::kCompute;
+  } else if (op.kind != step::OperatorKind::kAttention && !counts_in_full(op)) {
+    return 0;
+  }
+  if (any_expert && op.routed) op.shape.batch = 1;
+  return cost_.host_s(op);
+}
+
 WorkFloor::LayerSeconds WorkFloor::seconds(const step::BlockPair& pair,
                                            const simulate::Layouts& layouts, bool any_expert) {
   LayerSeconds sum;
   for (const step::Template* piece : {&pair.forward, &pair.backward}) {
     times_.clear();
+    double issued_s = 0;
     for (const step::Operator& op : piece->operators) {
       times_.push_back(
           {.seconds = seconds(op, layouts, any_expert), .link = cost::LinkClass::kNone});
       if (op.stream == step::Stream::kCompute) sum.stream_s += times_.back().seconds;
+      if (waits_) issued_s += host_s(op, any_expert);
     }
-    sum.chain_s += simulate::chain_seconds(*piece, times_, ends_);
+    sum.chain_s += std::max(simulate::chain_seconds(*piece, times_, ends_), issued_s);
   }
   return sum;
 }
@@ -252,21 +271,34 @@ const Work& WorkFloor::remembered(const Key& key, const plan::Plan& plan) {
   if (!fresh) return entry->second;
   const bool any_expert = key.first[2] == 0;
   plan::Plan plain = representative(plan);
-  const plan::Parallel& size = plain.parallel;
   if (any_expert) plain.parallel.expert = plain.parallel.expert_tensor = 1;
   plain.sharding = plan::Sharding{};
   plain.context_kind = plan::ContextKind::kAllGather;  // one kernel
   plain.tensor_input = plan::TensorInput::kKeep;       // fewer messages
   plain.overlap = key.second;
-  const bool experts = plain.parallel.expert * plain.parallel.expert_tensor > 1;
-  const bool can = size.tensor > 1 && job_.length / size.context % size.tensor == 0;
-  plain.sequence_parallel = can && experts;
-  entry->second = build(plain, any_expert);
-  if (can && !experts) {
-    plain.sequence_parallel = true;
-    entry->second = least(entry->second, build(plain, any_expert));
+  // Exchanges run beside another micro-batch or beside shared experts, never both.
+  const bool either = plain.overlap.expert && plain.overlap.shared_experts;
+  if (either) plain.overlap.shared_experts = false;
+  entry->second = build_any(plain, any_expert);
+  if (either && !any_expert) {
+    plain.overlap.expert = false;
+    plain.overlap.shared_experts = true;
+    entry->second = least(entry->second, build_any(plain, any_expert));
   }
   return entry->second;
+}
+
+Work WorkFloor::build_any(plan::Plan plan, bool any_expert) {
+  const plan::Parallel& size = plan.parallel;
+  const bool experts = size.expert * size.expert_tensor > 1;
+  const bool can = size.tensor > 1 && job_.length / size.context % size.tensor == 0;
+  plan.sequence_parallel = can && experts;
+  Work work = build(plan, any_expert);
+  if (can && !experts) {
+    plan.sequence_parallel = true;
+    work = least(std::move(work), build(plan, any_expert));
+  }
+  return work;
 }
 
 LayerCounts::LayerCounts(const model::Architecture& model) {
@@ -278,6 +310,41 @@ LayerCounts::LayerCounts(const model::Architecture& model) {
       before_[k].push_back(before_[k].back() + (which == k ? 1 : 0));
     }
   }
+}
+
+LayerCounts::Held LayerCounts::held(const schedule::Placement& placement,
+                                    std::int64_t position) const {
+  const plan::LayerSplit split(layers(), placement.model_chunks());
+  Held held{.head = position == placement.head_position()};
+  for (const std::vector<double>& before : before_) {
+    const auto until = [&](std::int64_t chunk) {
+      return before[static_cast<std::size_t>(split.start(chunk))];
+    };
+    double own = 0;
+    for (std::int64_t i = 0; i < placement.chunks(); ++i) {
+      const std::int64_t chunk = placement.model_chunk({position, i});
+      own += until(chunk + 1) - until(chunk);
+    }
+    held.own.push_back(own);
+    held.before.push_back(until(position));
+  }
+  return held;
+}
+
+const std::vector<LayerCounts::Held>& LayerCounts::slowest_even(schedule::PlacementKind kind,
+                                                                std::int64_t positions,
+                                                                std::int64_t chunks) const {
+  const auto [entry, fresh] = slowest_.try_emplace({kind, positions, chunks});
+  if (!fresh) return entry->second;
+  const schedule::Placement placement(kind, positions, chunks);
+  const std::int64_t last = placement.head_position();
+  entry->second.push_back(held(placement, last));
+  const plan::LayerSplit split(layers(), placement.model_chunks());
+  if (split.surplus == 0) return entry->second;
+  const std::int64_t fullest = std::max<std::int64_t>(0, split.first + split.surplus - 1);
+  const std::int64_t full = placement.holder(fullest).position;
+  if (full != last) entry->second.push_back(held(placement, full));
+  return entry->second;
 }
 
 double LayerCounts::sum(const std::vector<double>& each, std::int64_t first,

@@ -62,7 +62,11 @@ TEST(OverlapTable, BlocksKeepTheirFlagsAlone) {
 
 TEST(OverlapTable, FloorsTakeWhatAnyListedOverlapHides) {
   const Overlap listed[] = {overlap_all(false), {.gradients = false, .shared_experts = true}};
-  EXPECT_EQ(overlap_in_floors(listed), (Overlap{.expert = true}));
+  EXPECT_EQ(overlap_in_floors(listed), (Overlap{.shared_experts = true}));
+  const Overlap both[] = {{.expert = true, .shared_experts = true}};
+  EXPECT_EQ(overlap_in_floors(both), (Overlap{.expert = true}));
+  const Overlap either[] = {{.expert = true}, {.shared_experts = true}};
+  EXPECT_EQ(overlap_in_floors(either), (Overlap{.expert = true, .shared_experts = true}));
   EXPECT_EQ(overlap_in_floors({}), Overlap{});
 }
 

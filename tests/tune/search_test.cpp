@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
 #include <set>
 #include <string>
 #include <utility>
@@ -35,6 +36,20 @@ struct Prepared {
   Dimensions space;
   Enumeration enumeration;
 };
+
+// The plan with the least price does not fit, a slower one does: bounds are wanted up to that one.
+TEST(BestPlans, LookAgainUpToAPlanThatFits) {
+  BestPlans plans(1);
+  plans.limit(std::numeric_limits<double>::infinity(), 3.0, 4.0);
+  EXPECT_DOUBLE_EQ(plans.open_below(), 4 * (1 - kWantedGap));
+  EXPECT_DOUBLE_EQ(BestPlans(1, &plans).open_below(), plans.open_below());
+  plans.offer(3.0, plan::Plan{}, {.seconds = 3.0, .lower_bound_s = 2.5});
+  plans.offer(5.0, plan::Plan{}, {.seconds = 5.0, .lower_bound_s = 3.5});
+  plans.offer(6.0, plan::Plan{}, {.seconds = 6.0, .lower_bound_s = 3.95});
+  ASSERT_EQ(plans.open().size(), 1U);
+  EXPECT_EQ(plans.open().front().price.seconds, 5.0);
+  EXPECT_EQ(plans.dropped_bound(), 3.95);
+}
 
 void expect_same(const std::vector<Candidate>& a, const std::vector<Candidate>& b) {
   ASSERT_EQ(a.size(), b.size());

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "random_job.h"
+#include "small_jobs.h"
+#include "stepwright/cost/training_conditions.h"
 #include "stepwright/schedule/facts.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/tune/enumeration.h"
@@ -56,6 +58,22 @@ int compare(WorkFloor& floors, simulate::Pricer& pricer, const plan::Plan& plan,
     }
   });
   return compared;
+}
+
+// A host that needs a tenth of a second for each kernel keeps devices waiting: no layer has fewer
+// than twenty kernels, forward and backward.
+TEST(WorkFloor, CountsWhatTheHostIssues) {
+  cost::TrainingConditions conditions;
+  conditions.frameworks = {{.framework = "", .host_us = 1e5}};
+  const plan::Job job = small_tune_job();
+  const cost::CostModel cost(job, conditions);
+  plan::Plan plan;
+  plan.parallel.data = job.cluster.devices();
+  const std::vector<double> layer_s = WorkFloor(job, cost).work(plan).layer_s(plan::kNoRecompute);
+  EXPECT_GT(std::ranges::min(layer_s), 2.0);
+  const std::vector<double> host_free_s =
+      WorkFloor(job, cost::CostModel(job)).work(plan).layer_s(plan::kNoRecompute);
+  EXPECT_LT(std::ranges::max(host_free_s), 0.1);
 }
 
 TEST(WorkFloor, IsNeverAboveTheBlocksOfAnyChoice) {

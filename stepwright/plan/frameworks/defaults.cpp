@@ -1,8 +1,12 @@
 #include "stepwright/plan/frameworks/defaults.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "stepwright/cluster/generation.h"
 #include "stepwright/core/parallel.h"
@@ -20,18 +24,52 @@ FrameworkDefaults::FrameworkDefaults() {
   }
 }
 
-FrameworkDefaults framework_defaults(const Framework& framework) {
+namespace {
+
+FrameworkDefaults unnamed_defaults() {
   FrameworkDefaults defaults;
-  if (framework.name.empty()) {
-    defaults.memory.evidence = MemoryEvidence::kLabels;
-    return defaults;
-  }
-  for (const DefaultLine& line : framework_entry(framework.name).defaults) {
-    const bool mine = line.variant.empty() || line.variant == framework.variant;
-    if (!mine || !speaks_of(line.releases, framework.version)) continue;
-    for (const DefaultSetting& set : line.settings) set(defaults);
-  }
+  defaults.memory.evidence = MemoryEvidence::kLabels;
   return defaults;
+}
+
+/// True for each line of an entry's defaults that speaks of a framework's release and variant.
+std::vector<bool> lines_of(const FrameworkEntry& entry, const Framework& framework) {
+  std::vector<bool> lines;
+  lines.reserve(entry.defaults.size());
+  for (const DefaultLine& line : entry.defaults) {
+    const bool mine = line.variant.empty() || line.variant == framework.variant;
+    lines.push_back(mine && speaks_of(line.releases, framework.version));
+  }
+  return lines;
+}
+
+/// The defaults that have been built. Releases are any words, but few sets of lines speak of one.
+class KnownDefaults {
+ public:
+  const FrameworkDefaults& of(const Framework& framework) {
+    const FrameworkEntry& entry = framework_entry(framework.name);
+    const std::lock_guard lock(mutex_);
+    const auto [known, fresh] = known_.try_emplace({&entry, lines_of(entry, framework)});
+    if (!fresh) return known->second;
+    const std::vector<bool>& lines = known->first.second;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (!lines[i]) continue;
+      for (const DefaultSetting& set : entry.defaults[i].settings) set(known->second);
+    }
+    return known->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<const FrameworkEntry*, std::vector<bool>>, FrameworkDefaults> known_;
+};
+
+}  // namespace
+
+const FrameworkDefaults& framework_defaults(const Framework& framework) {
+  static const FrameworkDefaults kUnnamed = unnamed_defaults();
+  static KnownDefaults known;
+  return framework.name.empty() ? kUnnamed : known.of(framework);
 }
 
 std::vector<std::string> framework_words() {
@@ -68,7 +106,7 @@ std::vector<std::string_view> variant_names(std::string_view framework) {
 }
 
 Kernels default_kernels(const Framework& framework, const cluster::Device& device) {
-  const FrameworkDefaults defaults = framework_defaults(framework);
+  const FrameworkDefaults& defaults = framework_defaults(framework);
   Kernels kernels = defaults.kernels;
   if (framework.name.empty()) return kernels;
   for (const auto& [generation, kernel] : defaults.attention) {
@@ -108,7 +146,7 @@ Kernels started_kernels(const Job& job) {
   const auto place = static_cast<std::size_t>(asked.attention);
   if (selected_attention(job.framework)[place]) kernels.attention = asked.attention;
   kernels.cross_entropy = asked.cross_entropy;
-  const FrameworkDefaults defaults = framework_defaults(job.framework);
+  const FrameworkDefaults& defaults = framework_defaults(job.framework);
   if (defaults.compiles) {
     kernels.fused_norm = asked.fused_norm || asked.fused_loss();
     kernels.cross_entropy = kernels.fused_norm ? CrossEntropy::kCompiled : CrossEntropy::kUnfused;
@@ -131,12 +169,12 @@ std::int64_t host_passes(const Job& job, const Plan& plan) {
 }
 
 Optimizer default_optimizer(const Framework& framework, const model::Architecture& model) {
-  const FrameworkDefaults defaults = framework_defaults(framework);
+  const FrameworkDefaults& defaults = framework_defaults(framework);
   return model.latent ? defaults.latent_optimizer : Optimizer::kAdam;
 }
 
 Overlap default_overlap(const Job& job, const Plan& plan) {
-  const FrameworkDefaults defaults = framework_defaults(job.framework);
+  const FrameworkDefaults& defaults = framework_defaults(job.framework);
   Overlap overlap;
   for (std::size_t i = 0; i < defaults.overlap.size(); ++i) {
     overlap.*kOverlapNames[i].value = holds(defaults.overlap[i], job, plan);
@@ -164,7 +202,7 @@ DType default_gradients(const Job& job, Plan plan) {
 }
 
 TensorInput default_tensor_input(const Job& job) {
-  const FrameworkDefaults defaults = framework_defaults(job.framework);
+  const FrameworkDefaults& defaults = framework_defaults(job.framework);
   // Layers of Transformer Engine hand their adapters gathered rows, which these keep
   // (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/peft/lora.py, sequence_parallel_input_regather
   // is off).

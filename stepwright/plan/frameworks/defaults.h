@@ -202,8 +202,9 @@ struct FrameworkDefaults {
   FrameworkDefaults();
 };
 
-/// The defaults of a framework's release and variant; without a name those of jobs and plans.
-FrameworkDefaults framework_defaults(const Framework& framework);
+/// The defaults of a framework's release and variant; without a name those of jobs and plans. They
+/// are built once and stay valid as long as the process.
+const FrameworkDefaults& framework_defaults(const Framework& framework);
 
 /// Names of the variants of a framework of `kFrameworkNames`.
 std::vector<std::string_view> variant_names(std::string_view framework);
