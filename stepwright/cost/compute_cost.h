@@ -101,6 +101,9 @@ class ComputeCost {
   [[nodiscard]] double default_s(const step::Operator& op, bool unfused) const;
   /// Whether the job's framework writes an operator as several kernels.
   [[nodiscard]] bool unfused(const step::Operator& op) const;
+  /// The rate of a product's arithmetic over that of operands along the inner dimension: below 1 in
+  /// TF32 on Hopper for those that lie across.
+  [[nodiscard]] double transposed_rate(const step::Operator& op) const;
   [[nodiscard]] double arithmetic_s(const step::Operator& op) const;
   /// FLOP/s of the type that an operator multiplies in.
   [[nodiscard]] double peak_of(const step::Operator& op) const;

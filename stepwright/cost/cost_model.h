@@ -100,8 +100,9 @@ class CostModel {
   [[nodiscard]] std::string provenance() const;
   /// The relative error that the model states about itself; plans closer than this are tied.
   [[nodiscard]] double stated_error() const { return stated_error_; }
-  /// Between which shares of a predicted step the measured one is, four times of five.
-  [[nodiscard]] const StepInterval& step_interval() const { return interval_; }
+  /// The interval of a step that waits for this share of its time: for messages that nothing hides,
+  /// for other stages, for the host.
+  [[nodiscard]] StepInterval step_interval(double waiting_share = 0) const;
 
  private:
   [[nodiscard]] double rate_of(const step::Operator& op) const;
@@ -143,7 +144,8 @@ class CostModel {
   std::string fit_;
   std::string conditions_file_;  ///< Empty: the built-in ones.
   double stated_error_ = 0;
-  StepInterval interval_;
+  StepInterval interval_;    ///< Of a step that never waits.
+  double waits_factor_ = 1;  ///< `StepIntervals::waits`.
 };
 
 /// The layouts of all group kinds of a plan.

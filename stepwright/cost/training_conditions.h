@@ -70,27 +70,24 @@ inline constexpr ConditionField<FrameworkConditions> kFrameworkFields[] = {
     {"tensor_exposed", &FrameworkConditions::tensor_exposed, 0, 1},
     {"expert_exposed", &FrameworkConditions::expert_exposed, 0, 1}};
 
-/// Between which shares of a predicted step the measured one is, four times of five.
+/// Shares of a predicted step between which the measured step lies, four times of five.
 struct StepInterval {
   double low = 0.85;
   double high = 1.35;
 };
 
-/// Intervals of a step by what published runs show of its job: others of its kind; some of its
-/// framework and some of its device's generation, of both together none; none of its framework;
-/// none of the generation.
-struct StepIntervals {
-  StepInterval known, other_kind, other_framework, other_device;
-  double experts = 1;  ///< Width of mixtures of experts over that of others, in logarithms.
-  double narrow = 1;   ///< Width of products in fp8 and narrower, likewise.
-};
+/// `interval` with both of its logarithms times `factor`.
+StepInterval widened(const StepInterval& interval, double factor);
 
-/// A kind of runs that published ones show.
-struct RunKind {
-  std::string framework;
-  std::string generation;
-  bool experts = false;
-  bool operator==(const RunKind&) const = default;
+/// Intervals by the distance of a job from what published runs show. Each factor widens `known` in
+/// logarithms (`tools/accuracy/intervals.py` calibrates all of them).
+struct StepIntervals {
+  StepInterval known;  ///< Framework, generation and precision are shown; the step never waits.
+  double unknown = 1;  ///< For each of the three that no run shows.
+  double experts = 1;  ///< For mixtures of experts.
+  /// For a step that does nothing but wait. A step that waits for a share s of its time has this
+  /// factor to the power of s.
+  double waits = 1;
 };
 
 /// Constants that no measurement of a single operator shows: fitted to whole training runs
@@ -100,7 +97,6 @@ struct TrainingConditions {
   std::vector<DeviceConditions> devices;
   std::vector<FrameworkConditions> frameworks;
   StepIntervals intervals;
-  std::vector<RunKind> kinds;  ///< That published runs show; empty: not stated.
 };
 
 /// The conditions compiled in (`cost/training/conditions.yaml`).
@@ -120,8 +116,11 @@ TrainingConditions conditions_of(const plan::Job& job);
 DeviceConditions conditions_of(const TrainingConditions& all, std::string_view device,
                                std::string_view generation);
 
-/// The interval of a job: by its framework, its device (a known one, or one of a known generation
-/// that is no variant), its kind and the types of its products.
+/// How many of a job's framework, generation of devices and precision no fitted run shows: 0 to 3.
+/// A device that is a variant of its generation (`cluster::Device::variant`) counts as not shown.
+int unknown_parts(const TrainingConditions& all, const plan::Job& job);
+
+/// The interval of a job's step that never waits.
 StepInterval interval_of(const TrainingConditions& all, const plan::Job& job);
 
 /// The conditions of a framework: its own, or else those without a name.

@@ -73,6 +73,7 @@ struct TunedPlan {
   std::string_view largest_part;  ///< Of what does not fit (`largest_part`).
   bool tied = false;              ///< Within the cost model's stated error of the best.
   simulate::Breakdown breakdown;  ///< Of the critical stage.
+  cost::StepInterval interval;    ///< 80 %, in shares of `step_time_s`.
   std::string lost;               ///< Why the winner is faster, in words; empty for the winner.
   std::int64_t operators = 0;     ///< That its simulation played.
 };
@@ -140,7 +141,6 @@ struct TuneResult {
   std::optional<Baseline> baseline;  ///< Nothing when the rule finds no plan that fits.
   double speedup_over_baseline = 0;  ///< Baseline time / best time; 0 without a baseline.
   std::vector<FrontPoint> pareto;    ///< Fastest first: the best plan, then smaller ones.
-  cost::StepInterval interval;       ///< 80 %, in shares of a step.
   bool target_met = true;            ///< Only the smallest-cluster objective can miss.
   double seconds = 0;  ///< Wall clock of the search; as printed by `tune`, of the whole command.
   std::vector<std::string> notes;  ///< Remarks on the search, for people.

@@ -101,7 +101,8 @@ POORLY_KNOWN = [
         (
             "torchao's steps on B200 take a third of a second more than predicted, in bf16, float8 "
             "and MXFP8 alike, where its own samples of products and steps on H100 agree; another "
-            "B200 of torchtitan's does not show it"
+            "B200 of torchtitan's does not show it. FlashAttention-2 in place of cuDNN's kernel "
+            "would be half of it"
         ),
         "a trace of one step on a B200, and `nvidia-smi` with its limit and clocks",
     ),
@@ -109,17 +110,18 @@ POORLY_KNOWN = [
         "mixtures outside of tuned recipes",
         (
             "steps of Qwen3-30B-A3B and of others by community's launch scripts come out 20 % too "
-            "fast (with one of ms-swift's 54), where NVIDIA's own recipes of the same models are "
-            "right: how even the experts were and which network lay between the nodes is not stated"
+            "fast, where NVIDIA's own recipes of the same models are right: how even the experts "
+            "were and which network lay between the nodes is not stated"
         ),
         "tokens per expert of one step, its trace, and `nccl-tests` between the nodes",
     ),
     (
         "fp32 on Hopper, one small layer a kernel",
         (
-            "Sailor's GPTs on GH200 come out 36 % too fast; times grow by 22 to 27 ms a sequence "
-            "beside 47 ms a micro-batch, as if the host's time added to the device's (with "
-            "`kernels.blocking_launches` they are 13 % off), but nothing of its scripts says so"
+            "Sailor's OPT-350M on GH200 comes out 36 % too fast, its GPT-Neo 17 %; times of the "
+            "former grow by 22 to 27 ms a sequence beside 47 ms a micro-batch, as if the host's "
+            "time added to the device's (`kernels.blocking_launches`), but nothing of its scripts "
+            "says so"
         ),
         "a trace of one micro-batch",
     ),
@@ -127,7 +129,8 @@ POORLY_KNOWN = [
         "contexts of four and eight ranks",
         (
             "torchtitan's two rows of 131,072 and 262,144 tokens come out 34 and 38 % too fast, "
-            "those of one and two ranks 10 %"
+            "those of one and two ranks 10 %: attention costs 1.5 times as much for each FLOP as "
+            "on one and two ranks"
         ),
         "a trace of one layer on eight ranks",
     ),
