@@ -83,7 +83,7 @@ double attention_slowdown(const step::Operator& op, double backward_rate) {
   return (left + added) / left * narrow * back;
 }
 
-/// Of a precision that narrows no product attention stays as wide.
+/// True if attention computes in the narrow type of a job's products.
 bool has_narrow_attention(const plan::Job& job) {
   return job.kernels.narrow_attention && plan::storage_type(job.precision) != job.precision;
 }
@@ -126,7 +126,8 @@ double unfused_traffic(const step::Operator& op) {
   }
 }
 
-/// Of each expert a product and a sum, in the backward two products and two sums; a copy of all.
+/// Returns the kernels of expert biases: a product and a sum for each expert, in the backward two
+/// of both, and one copy of all.
 double expert_bias_kernels(const step::Operator& op) {
   return (step::is_backward(op.phase) ? 4 : 2) * static_cast<double>(op.shape.batch) + 1;
 }

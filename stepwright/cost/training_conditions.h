@@ -16,21 +16,21 @@ struct DeviceConditions {
   std::string device;              ///< A device's name, or a generation for all others of it.
   double product_rate = 1;         ///< Products in 16 bits, those of unfused attention too.
   double narrow_product_rate = 1;  ///< Products in fp8 and narrower.
-  double attention_rate = 1;       ///< Fused attention.
-  double flash1_rate = 1;   ///< Of FlashAttention-1 and its contemporaries, beside attention_rate.
+  double attention_rate = 1;       ///< Kernels of fused attention.
+  double flash1_rate = 1;   ///< FlashAttention-1 and its contemporaries, beside attention_rate.
   double memory_rate = 1;   ///< Everything that the memory bounds.
   double inside_rate = 1;   ///< Messages inside a node, where the cluster's own were not measured.
-  double network_rate = 1;  ///< The same of messages between nodes.
+  double network_rate = 1;  ///< Messages between nodes, likewise.
 };
 
 /// How a training framework drives the devices.
 struct FrameworkConditions {
-  std::string framework;     ///< Of `kFrameworkNames`; empty: all others.
-  double host_us = 0;        ///< Of the host thread to issue one kernel.
-  double step_ms = 0;        ///< What stands between two steps while the device is idle.
-  double update_passes = 1;  ///< Of an update and its norm: their time over that of moving each
-                             ///< operand once.
-  double message_us = 0;     ///< Of the host to issue a message of a layer, beside its kernel.
+  std::string framework;     ///< One of `kFrameworkNames`; empty: all others.
+  double host_us = 0;        ///< Time of the host thread to issue one kernel.
+  double step_ms = 0;        ///< Time between two steps while the device is idle.
+  double update_passes = 1;  ///< Time of an update and its norm, over that of moving each operand
+                             ///< once.
+  double message_us = 0;     ///< Time of the host to issue a layer's message, beside its kernel.
   /// The share of a wait for messages between stages that cross nodes and make hosts wait: host
   /// time of a pass that each rank of a tensor group adds, in shares of its own. 0: the host runs
   /// ahead of its device.
@@ -38,7 +38,7 @@ struct FrameworkConditions {
   double beside_inside = 1;  ///< Factor on computation beside a message inside the node.
   double beside_network = 1;
   double tensor_exposed = 1;  ///< Share of an overlapped tensor message that its product waits for.
-  double expert_exposed = 1;  ///< The same of expert exchanges.
+  double expert_exposed = 1;  ///< Share of an overlapped exchange with experts, likewise.
 };
 
 /// A constant of conditions: its key in files, and between which values it lies.

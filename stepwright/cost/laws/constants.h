@@ -64,8 +64,8 @@ inline constexpr Constant kUnfusedSoftmax{"traffic of an unfused softmax over a 
                                           "bytes a score, where one kernel moves 4"};
 inline constexpr Constant kUnfusedWideSoftmaxForward{
     "traffic of an unfused softmax over a fused one, in fp32, forward", 2, "",
-    "counted in NVIDIA/Megatron-LM megatron/core/fusions/fused_softmax.py, "
-    "forward_torch_softmax: mask and softmax 8 bytes a score each, where one kernel moves 8"};
+    "counted in Megatron-LM fused_softmax.py, forward_torch_softmax: mask and softmax 8 bytes a "
+    "score each, where one kernel moves 8"};
 inline constexpr Constant kUnfusedWideSoftmaxBackward{
     "traffic of an unfused softmax over a fused one, in fp32, backward", 1.67, "",
     "counted: softmax 12 bytes a score and mask 8, where one kernel moves 12"};
@@ -115,11 +115,10 @@ inline constexpr Constant kFetchCalls{
     "autograd, a buffer, two views, a gather, two changes of stream, four events, waits, a "
     "release"};
 inline constexpr Constant kTransposedTf32{
-    "rate on Hopper of products in TF32 with an operand across the inner dimension (gradients, "
-    "weighted values), over that of others",
+    "rate on Hopper of products in TF32 with an operand across the inner dimension, over others",
     0.63, "",
-    "PTX ISA, wgmma: only operands in 16 bits may be transposed, so that mma.sync multiplies "
-    "those; arXiv 2402.13499: mma.sync attains 62.9% of the peak of an H100"};
+    "PTX ISA: wgmma transposes 16 bits alone; arXiv 2402.13499: mma.sync attains 62.9% of the "
+    "peak"};
 inline constexpr Constant kWideShare{"products in fp32 and fp64, share of peak", 0.70, "",
                                      "assumed"};
 inline constexpr Constant kGroupedShare{
