@@ -675,8 +675,10 @@ def page(command: str, left_out: str) -> str:
         "errors were known,\nno constant was fitted to them.\n\n"
     )
     intervals = (
-        "\nEvery answer has an interval that is to hold four runs of five; it is wider for what is "
-        "less known\n([how wide](models.md#in-a-training-run)).\n\n"
+        "\nEvery answer has an interval that is to hold four runs of five. It is wider the farther "
+        "a job is from\nruns that were measured ([how wide](models.md#intervals-of-a-step)). "
+        "Sources of this table give its ends;\n[left_out.md](accuracy/left_out.md) judges each "
+        "by the ends that the others give.\n\n"
     )
     decided = (
         f"- Of {choices['groups']} groups of plans for one job, the plan chosen without its source "
