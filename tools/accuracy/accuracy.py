@@ -116,6 +116,16 @@ POORLY_KNOWN = [
         "tokens per expert of one step, its trace, and `nccl-tests` between the nodes",
     ),
     (
+        "choices among plans of mixtures",
+        (
+            "all tables have one group of plans of a mixture that can be judged: five ways to "
+            "recompute Moonlight-16B on eight H100, whose fastest is chosen (tau 0.80, its source "
+            "left out). A second has three plans of Qwen3-235B on 256 H100 of which two took "
+            "equally long; the one of Megatron-FSDP comes out 27 % too slow"
+        ),
+        "one mixture by plans of unlike expert and pipeline degrees on one cluster",
+    ),
+    (
         "all-reduces of small layers in fp32 on Hopper",
         (
             "Sailor's OPT-350M on GH200 comes out 36 % too fast, its GPT-Neo 17 %: on four tensor "
