@@ -134,17 +134,16 @@ std::string summary(const simulate::Prediction& prediction, const whole_run::Ask
       "{}\n\n"
       "{}"
       "plan        {}\n"
-      "{}"
+      "{}{}"
       "step time   {} ({} to {} with a probability of 80%)\n"
-      "{}"
       "throughput  {} tokens/s, {} tokens/s per device\n"
       "training    {}\n"
       "memory      {}\n"
       "MFU         {} (HFU {}): {} per device of {}, the dense peak in {}\n"
       "losses      {}\n",
       plan::job_line(job), framework, plan::plan_words(prediction.planned.plan, job),
-      trained_line(prediction), format_time(step_s), format_time(prediction.interval.low * step_s),
-      format_time(prediction.interval.high * step_s), of_frameworks,
+      trained_line(prediction), of_frameworks, format_time(step_s),
+      format_time(prediction.interval.low * step_s), format_time(prediction.interval.high * step_s),
       format_count(std::llround(prediction.tokens_per_s())),
       format_number(prediction.tokens_per_s_per_device), run_line(prediction, asked),
       memory_line(prediction.memory), mfu_text(prediction), format_percent(prediction.hfu),

@@ -32,7 +32,7 @@ struct Routes {
 /// A message of one operation.
 struct CollectiveMessage {
   collective::Collective collective{};
-  double payload_bytes = 0;  ///< The full buffer.
+  double payload_bytes = 0;  ///< Bytes of the full buffer.
   cluster::GroupLayout layout;
   collective::Algorithm algorithm =
       collective::Algorithm::kLibrary;  ///< Covers the operation and suits the group.
@@ -54,7 +54,7 @@ class LineRates {
                                              const OperationConstants& constants) const;
 
  private:
-  /// One level.
+  /// A link of one level of the cluster.
   struct Link {
     double s_per_byte = 0;
     double latency_s = 0;

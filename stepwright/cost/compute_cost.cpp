@@ -30,6 +30,22 @@ bool in_tf32(const plan::Kernels& kernels, const cluster::Generation& generation
   return kernels.tf32 && generation.tf32_slowdown > 0 && type == DType::kFp32;
 }
 
+/// Compute capability of Hopper, whose fast products (wgmma) cannot transpose operands in TF32.
+constexpr int kWarpGroupCapability = 9;
+
+/// False for products of which an operand lies across the inner dimension: gradients of weights and
+/// inputs, weighted values, and gradients of queries, keys and values.
+bool along_inner_dimension(const step::Operator& op) {
+  switch (op.kind) {
+    case step::OperatorKind::kLinear:
+    case step::OperatorKind::kGroupedLinear:
+    case step::OperatorKind::kScores: return !step::is_backward(op.phase);
+    case step::OperatorKind::kAttendValues:
+      return op.part == step::LayerPart::kProbabilitiesGradient;
+    default: return true;
+  }
+}
+
 /// FLOP/s that large matrix products of a type reach.
 double matrix_flops(const cluster::Device& device, const cluster::Generation& defaults,
                     const plan::Kernels& kernels, DType type) {
@@ -67,7 +83,7 @@ double attention_slowdown(const step::Operator& op, double backward_rate) {
   return (left + added) / left * narrow * back;
 }
 
-/// Of a precision that narrows no product attention stays as wide.
+/// True if attention computes in the narrow type of a job's products.
 bool has_narrow_attention(const plan::Job& job) {
   return job.kernels.narrow_attention && plan::storage_type(job.precision) != job.precision;
 }
@@ -103,13 +119,15 @@ double unfused_traffic(const step::Operator& op) {
       return step::is_backward(op.phase) ? constants::kUnfusedRotaryBackward.value
                                          : constants::kUnfusedRotaryForward.value;
     case step::OperatorKind::kSoftmax:
-      return op.dtype == DType::kFp32 ? constants::kUnfusedWideSoftmax.value
-                                      : constants::kUnfusedSoftmax.value;
+      if (op.dtype != DType::kFp32) return constants::kUnfusedSoftmax.value;
+      return step::is_backward(op.phase) ? constants::kUnfusedWideSoftmaxBackward.value
+                                         : constants::kUnfusedWideSoftmaxForward.value;
     default: return constants::kUnfusedActivation.value;
   }
 }
 
-/// Of each expert a product and a sum, in the backward two products and two sums; a copy of all.
+/// Returns the kernels of expert biases: a product and a sum for each expert, in the backward two
+/// of both, and one copy of all.
 double expert_bias_kernels(const step::Operator& op) {
   return (step::is_backward(op.phase) ? 4 : 2) * static_cast<double>(op.shape.batch) + 1;
 }
@@ -226,14 +244,22 @@ double ComputeCost::speedup(const OperatorProfile& profile, OperatorClass what, 
   return clock_ * running * generation_->matrix_share / there.matrix_share;
 }
 
+double ComputeCost::transposed_rate(const step::Operator& op) const {
+  const bool slower = generation_->compute_capability == kWarpGroupCapability &&
+                      in_tf32(kernels_, *generation_, op.dtype) && !along_inner_dimension(op);
+  return slower ? constants::kTransposedTf32.value : 1;
+}
+
 double ComputeCost::arithmetic_s(const step::Operator& op) const {
   const double work = step::flops(op);
   switch (op.kind) {
     // F/rate + start is a rate that saturates: rate * F / (F + start * rate).
     case step::OperatorKind::kLinear:
-      return work * rates_.matrix_s_per_flop[index(op.dtype)] + rates_.start_s;
+      return work * rates_.matrix_s_per_flop[index(op.dtype)] / transposed_rate(op) +
+             rates_.start_s;
     case step::OperatorKind::kGroupedLinear:
-      return work * rates_.matrix_s_per_flop[index(op.dtype)] * grouped_slowdown(op.shape) +
+      return work * rates_.matrix_s_per_flop[index(op.dtype)] * grouped_slowdown(op.shape) /
+                 transposed_rate(op) +
              rates_.start_s * experts_apart(op, kernels_);
     case step::OperatorKind::kAttention:
       return work * rates_.attention_s_per_flop[index(op.dtype)] *
@@ -241,7 +267,8 @@ double ComputeCost::arithmetic_s(const step::Operator& op) const {
              rates_.start_s;
     case step::OperatorKind::kScores:
     case step::OperatorKind::kAttendValues:
-      return work * rates_.attention_s_per_flop[index(op.dtype)] + rates_.start_s;
+      return work * rates_.attention_s_per_flop[index(op.dtype)] / transposed_rate(op) +
+             rates_.start_s;
     case step::OperatorKind::kOrthogonalize:
       return work * rates_.matrix_s_per_flop[index(op.dtype)] +
              step::kOrthogonalKernels * static_cast<double>(op.shape.rows) * rates_.start_s;
@@ -322,8 +349,8 @@ FitUse ComputeCost::use_of(const Fitted& fit, const step::Operator& op) const {
   // Unfused attention multiplies in the type of storage, in TF32, too.
   const bool own_rate =
       fit.entry->get().what == OperatorClass::kProduct || in_tf32(kernels_, *generation_, op.dtype);
-  return {peaks_, fit.speedup * (own_rate ? narrow_speedup_[index(op.dtype)] : 1), !op.routed,
-          load_ == Load::kRunning};
+  const double rate = own_rate ? narrow_speedup_[index(op.dtype)] * transposed_rate(op) : 1;
+  return {peaks_, fit.speedup * rate, !op.routed, load_ == Load::kRunning};
 }
 
 std::optional<double> ComputeCost::fitted_s(const step::Operator& op) const {

@@ -74,11 +74,11 @@ class ComputeCost {
   /// Reciprocals of attainable rates, and what every kernel pays.
   struct Rates {
     std::array<double, kDTypes> matrix_s_per_flop{};
-    std::array<double, kDTypes> attention_s_per_flop{};  ///< Of the job's kernel, forward.
+    std::array<double, kDTypes> attention_s_per_flop{};  ///< The job's kernel, forward pass.
     double vector_s_per_flop = 0;
     double memory_s_per_byte = 0;
-    double start_s = 0;   ///< Of a product or an attention.
-    double launch_s = 0;  ///< Of any kernel.
+    double start_s = 0;   ///< Start of a product or an attention.
+    double launch_s = 0;  ///< Launch gap of any kernel.
   };
   /// The profile's entry that prices a class and pass.
   struct Fitted {
@@ -101,22 +101,25 @@ class ComputeCost {
   [[nodiscard]] double default_s(const step::Operator& op, bool unfused) const;
   /// Whether the job's framework writes an operator as several kernels.
   [[nodiscard]] bool unfused(const step::Operator& op) const;
+  /// The rate of a product's arithmetic over that of operands along the inner dimension: below 1 in
+  /// TF32 on Hopper for those that lie across.
+  [[nodiscard]] double transposed_rate(const step::Operator& op) const;
   [[nodiscard]] double arithmetic_s(const step::Operator& op) const;
   /// FLOP/s of the type that an operator multiplies in.
   [[nodiscard]] double peak_of(const step::Operator& op) const;
   /// Seconds that no device of these peaks can go below.
   [[nodiscard]] double floor_s(const step::Operator& op) const;
 
-  const cluster::Generation* generation_;  ///< Of the device.
+  const cluster::Generation* generation_;  ///< The generation of the device.
   plan::Kernels kernels_;
   Load load_;
-  double attention_speedup_ = 1;   ///< Of fused attention, by its type.
-  double attention_backward_ = 1;  ///< Of fused attention: the backward's rate over the forward's.
-  double clock_ = 1;  ///< Of a running job, over that of the generation's best-known board.
+  double attention_speedup_ = 1;   ///< Rate of fused attention in its type.
+  double attention_backward_ = 1;  ///< Backward's rate of fused attention.
+  double clock_ = 1;               ///< Clock of a running job, over that of the best-known board.
   std::string device_;
   DevicePeaks peaks_;
   std::array<double, kDTypes> peak_flops_{};      ///< 0: the device does not say.
-  std::array<double, kDTypes> narrow_speedup_{};  ///< Of products; 0: no fit covers the type.
+  std::array<double, kDTypes> narrow_speedup_{};  ///< Rate of products; 0: no fit has the type.
   Rates rates_;
   std::array<std::array<Fitted, kPasses>, kOperatorClasses> fitted_{};
 };

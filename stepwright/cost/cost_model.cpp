@@ -137,6 +137,7 @@ CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
   device_ = conditions_of(conditions, job.cluster.device.name,
                           cluster::generation_of(job.cluster.device).name);
   interval_ = interval_of(conditions, job);
+  waits_factor_ = conditions.intervals.waits;
   stated_error_ = error_of(interval_);
   attention_rate_ = device_.attention_rate;
   if (job.kernels.attention == cluster::AttentionKernel::kFlash1)
@@ -169,6 +170,10 @@ CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
   if (const std::int64_t threads = plan::host_threads(job); threads > 0) {
     host_update_s_ = 1e-9 * constants::kHostUpdateThread.value / static_cast<double>(threads);
   }
+}
+
+StepInterval CostModel::step_interval(double waiting_share) const {
+  return widened(interval_, std::pow(waits_factor_, waiting_share));
 }
 
 std::string CostModel::provenance() const {

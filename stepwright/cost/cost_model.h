@@ -24,14 +24,16 @@ struct Contention {
   double compute_beside_network = 1.0;
 };
 
-/// What casting the operands of a narrow product moves, as kernels of their own. By a library:
-/// activations once, written in both layouts (a forward its input, a data gradient the gradient
-/// that comes in; a weight gradient finds both). By dynamic scales (torchao
-/// torchao/float8/float8_linear.py, matmul_with_hp_or_float8_args): each operand from its type of
-/// storage for each product, read first for its largest value, except by rows of its own layout;
-/// weights too, at every use. By rows, what a backward multiplies is laid out anew but the gradient
-/// of its first product, and its products, which do not accumulate fast, are scaled by a kernel of
-/// their own (torchao/float8/float8_ops.py, addmm_float8_unwrapped and preprocess_addmm).
+/// Returns the bytes that kernels move which cast the operands of a narrow product.
+///
+/// - A library casts activations once and writes both layouts: a forward casts its input, a data
+///   gradient the gradient that comes in, and a weight gradient finds both.
+/// - Dynamic scales of tensors cast each operand for each product, weights too, and read it first
+/// for
+///   its largest value (torchao torchao/float8/float8_linear.py, matmul_with_hp_or_float8_args).
+/// - Dynamic scales of rows need no first read in an operand's own layout. A backward lays out anew
+///   all that it multiplies but the gradient of its first product, and a kernel of its own scales
+///   each result (torchao/float8/float8_ops.py, addmm_float8_unwrapped and preprocess_addmm).
 double cast_bytes(const step::Operator& op, plan::Casts casts);
 
 /// Prices operators of one job on its cluster. Immutable, safe to share between threads;
@@ -100,12 +102,13 @@ class CostModel {
   [[nodiscard]] const ComputeCost& compute() const { return compute_; }
   /// Provenance in short: which profiles price computations and messages, or "unfitted".
   [[nodiscard]] const std::string& fit() const { return fit_; }
-  /// The same in sentences for people, with the stated error.
+  /// Provenance in sentences for people, with the stated error.
   [[nodiscard]] std::string provenance() const;
   /// The relative error that the model states about itself; plans closer than this are tied.
   [[nodiscard]] double stated_error() const { return stated_error_; }
-  /// Between which shares of a predicted step the measured one is, four times of five.
-  [[nodiscard]] const StepInterval& step_interval() const { return interval_; }
+  /// The interval of a step that waits for this share of its time: for messages that nothing hides,
+  /// for other stages, for the host.
+  [[nodiscard]] StepInterval step_interval(double waiting_share = 0) const;
 
  private:
   [[nodiscard]] double rate_of(const step::Operator& op) const;
@@ -121,12 +124,12 @@ class CostModel {
   [[nodiscard]] double entering_share(const step::Operator& op,
                                       const cluster::GroupLayout& layout) const;
 
-  DeviceConditions device_;        ///< Of the device's generation.
-  FrameworkConditions framework_;  ///< Of the job's framework.
+  DeviceConditions device_;        ///< Conditions of the device, or of its generation.
+  FrameworkConditions framework_;  ///< Conditions of the job's framework.
   plan::CudaGraphs graphs_;
   plan::Casts casts_;
   bool blocking_launches_ = false;
-  double attention_rate_ = 1;  ///< Of the fused kernel.
+  double attention_rate_ = 1;  ///< Rate of the fused kernel.
   /// Experts of a token, when a row enters each node once; 0: every copy travels.
   std::int64_t copies_once_ = 0;
   std::int64_t routed_width_ = 0;  ///< Elements of a routed row.
@@ -136,17 +139,18 @@ class CostModel {
   int node_levels_ = 0;  ///< Levels inside a node.
   ComputeCost compute_;
   CollectiveCost collective_;
-  std::shared_ptr<const MeasuredProfile> measured_;  ///< Null: none.
+  std::shared_ptr<const MeasuredProfile> measured_;  ///< Null without a profile.
   std::int64_t devices_per_node_ = 1;
   Contention contention_;
   double memory_s_per_byte_ = 0;
   double host_link_s_per_byte_ = 0;    ///< Copies; 0: not stated.
-  double host_update_s_ = 0;           ///< Of the threads of a rank, for each parameter.
+  double host_update_s_ = 0;           ///< Time of a rank's threads for each parameter.
   double host_memory_s_per_byte_ = 0;  ///< Updates of one rank beside those of its node.
   std::string fit_;
   std::string conditions_file_;  ///< Empty: the built-in ones.
   double stated_error_ = 0;
-  StepInterval interval_;
+  StepInterval interval_;    ///< The interval of a step that never waits.
+  double waits_factor_ = 1;  ///< `StepIntervals::waits` of the conditions.
 };
 
 /// The layouts of all group kinds of a plan.

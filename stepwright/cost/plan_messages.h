@@ -10,10 +10,10 @@ namespace stepwright::cost {
 
 /// A message by c10d's Gloo or by a schedule, as it is sampled on the cluster itself.
 struct PlanMessage {
-  std::optional<collective::Algorithm> method;  ///< Of a schedule; none: Gloo.
+  std::optional<collective::Algorithm> method;  ///< Algorithm of a schedule; nullopt: Gloo.
   collective::Collective operation{};
   SocketGroup group;
-  double payload_bytes = 0;  ///< The full buffer.
+  double payload_bytes = 0;  ///< Bytes of the full buffer.
   bool operator==(const PlanMessage&) const = default;
 };
 

@@ -46,32 +46,22 @@ Tree entry_tree(const Conditions& entry, std::string_view name_key, const std::s
   return tree;
 }
 
-struct IntervalField {
-  std::string_view key;
-  StepInterval StepIntervals::* value;
-};
-constexpr IntervalField kIntervals[] = {{"known", &StepIntervals::known},
-                                        {"other_kind", &StepIntervals::other_kind},
-                                        {"other_framework", &StepIntervals::other_framework},
-                                        {"other_device", &StepIntervals::other_device}};
 struct WidthField {
   std::string_view key;
   double StepIntervals::* value;
 };
-constexpr WidthField kWidths[] = {{"experts", &StepIntervals::experts},
-                                  {"narrow", &StepIntervals::narrow}};
+constexpr WidthField kWidths[] = {{"unknown", &StepIntervals::unknown},
+                                  {"experts", &StepIntervals::experts},
+                                  {"waits", &StepIntervals::waits}};
 
 StepIntervals read_intervals(Node node) {
   StepIntervals intervals;
-  node.allow_only({"known", "other_kind", "other_framework", "other_device", "experts", "narrow"});
-  for (const IntervalField& field : kIntervals) {
-    const auto given = node.find(field.key);
-    if (!given) continue;
-    given->allow_only({"low", "high"});
-    intervals.*field.value = {.low = given->get("low").number(0.01, 1),
-                              .high = given->get("high").number(1, 100)};
+  node.allow_only({"known", "unknown", "experts", "waits"});
+  if (const auto known = node.find("known")) {
+    known->allow_only({"low", "high"});
+    intervals.known = {.low = known->get("low").number(0.01, 1),
+                       .high = known->get("high").number(1, 100)};
   }
-  if (!node.find("other_kind")) intervals.other_kind = intervals.known;
   for (const WidthField& field : kWidths) {
     if (const auto given = node.find(field.key)) intervals.*field.value = given->number(1, 10);
   }
@@ -80,30 +70,9 @@ StepIntervals read_intervals(Node node) {
 
 Tree intervals_tree(const StepIntervals& intervals) {
   Tree tree = Tree::mapping();
-  for (const IntervalField& field : kIntervals) {
-    const StepInterval& one = intervals.*field.value;
-    tree.set(field.key, Tree::flow_mapping().set("low", one.low).set("high", one.high));
-  }
+  tree.set("known",
+           Tree::flow_mapping().set("low", intervals.known.low).set("high", intervals.known.high));
   for (const WidthField& field : kWidths) tree.set(field.key, intervals.*field.value);
-  return tree;
-}
-
-RunKind read_kind(Node node) {
-  node.allow_only({"framework", "generation", "experts"});
-  RunKind kind{.framework = read_name(node.get("framework")),
-               .generation = read_name(node.get("generation"))};
-  if (const auto experts = node.find("experts")) kind.experts = experts->boolean();
-  return kind;
-}
-
-Tree kinds_tree(const std::vector<RunKind>& kinds) {
-  Tree tree = Tree::sequence();
-  for (const RunKind& kind : kinds) {
-    Tree one = Tree::flow_mapping();
-    one.set("framework", kind.framework).set("generation", kind.generation);
-    if (kind.experts) one.set("experts", true);
-    tree.add(one);
-  }
   return tree;
 }
 
@@ -122,15 +91,11 @@ TrainingConditions load_conditions(const std::filesystem::path& path) {
 TrainingConditions read_conditions(const Document& document) {
   const Node root = document.root();
   plan::check_version(root, "training/1");
-  root.allow_only(
-      {"stepwright", "source", "intervals", "kinds", "devices", "frameworks", "memory"});
+  root.allow_only({"stepwright", "source", "intervals", "devices", "frameworks", "memory"});
   (void)plan::read_memory_conditions(root);
   TrainingConditions all;
   all.source = root.get("source").text();
   if (const auto intervals = root.find("intervals")) all.intervals = read_intervals(*intervals);
-  if (const auto kinds = root.find("kinds")) {
-    for (std::size_t i = 0; i < kinds->size(); ++i) all.kinds.push_back(read_kind(kinds->at(i)));
-  }
   const Node devices = root.get("devices");
   for (std::size_t i = 0; i < devices.size(); ++i) {
     all.devices.push_back(
@@ -151,7 +116,6 @@ std::string conditions_yaml(const TrainingConditions& all,
   Tree file = Tree::mapping();
   file.set("stepwright", "training/1").set("source", all.source);
   file.set("intervals", intervals_tree(all.intervals));
-  if (!all.kinds.empty()) file.set("kinds", kinds_tree(all.kinds));
   Tree devices = Tree::sequence();
   for (const DeviceConditions& entry : all.devices) {
     devices.add(entry_tree(entry, "device", entry.device, kDeviceFields));
@@ -188,17 +152,11 @@ FrameworkConditions conditions_of(const TrainingConditions& all, const plan::Fra
   return others;
 }
 
-namespace {
-
-/// The interval where two things are unknown, each of which widens it by itself.
-StepInterval independently(const StepIntervals& all, const StepInterval& one,
-                           const StepInterval& other) {
-  return {.low = one.low * other.low / all.known.low,
-          .high = one.high * other.high / all.known.high};
+StepInterval widened(const StepInterval& interval, double factor) {
+  return {.low = std::pow(interval.low, factor), .high = std::pow(interval.high, factor)};
 }
 
-/// The interval by what published runs show of the framework, the device and both together.
-StepInterval interval_by_kind(const TrainingConditions& all, const plan::Job& job) {
+int unknown_parts(const TrainingConditions& all, const plan::Job& job) {
   const cluster::Device& device = job.cluster.device;
   const std::string_view generation = cluster::generation_of(device).name;
   const auto of_device = [&](const DeviceConditions& entry) {
@@ -207,35 +165,17 @@ StepInterval interval_by_kind(const TrainingConditions& all, const plan::Job& jo
   const auto of_framework = [&](const FrameworkConditions& entry) {
     return !entry.framework.empty() && entry.framework == job.framework.name;
   };
-  const StepIntervals& intervals = all.intervals;
   const bool device_known = std::ranges::any_of(all.devices, of_device);
   const bool framework_known = std::ranges::any_of(all.frameworks, of_framework);
-  if (device_known && framework_known) {
-    const RunKind kind{.framework = job.framework.name,
-                       .generation = std::string(generation),
-                       .experts = job.model.experts.has_value()};
-    const bool shown = all.kinds.empty() || std::ranges::find(all.kinds, kind) != all.kinds.end();
-    return shown ? intervals.known : intervals.other_kind;
-  }
-  if (device_known) return intervals.other_framework;
-  if (framework_known) return intervals.other_device;
-  return independently(intervals, intervals.other_device, intervals.other_framework);
+  // No run of a fit computes in 32 bits, in TF32 or without it.
+  const bool precision_known = centibits(job.precision) <= 1600;
+  return (framework_known ? 0 : 1) + (device_known ? 0 : 1) + (precision_known ? 0 : 1);
 }
 
-}  // namespace
-
 StepInterval interval_of(const TrainingConditions& all, const plan::Job& job) {
-  StepInterval shown = interval_by_kind(all, job);
-  // No run of a fit computes in 32 bits, in TF32 or without it.
-  if (centibits(job.precision) > 1600) {
-    shown = independently(all.intervals, shown, all.intervals.other_kind);
-  }
-  double wider = 1;
-  if (job.model.experts) wider *= all.intervals.experts;
-  if (plan::storage_type(job.precision) != job.precision) wider *= all.intervals.narrow;
-  const double middle = std::sqrt(shown.low * shown.high);
-  return {.low = middle * std::pow(shown.low / middle, wider),
-          .high = middle * std::pow(shown.high / middle, wider)};
+  const StepIntervals& intervals = all.intervals;
+  const double experts = job.model.experts ? intervals.experts : 1;
+  return widened(intervals.known, std::pow(intervals.unknown, unknown_parts(all, job)) * experts);
 }
 
 }  // namespace stepwright::cost

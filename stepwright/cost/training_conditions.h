@@ -16,21 +16,21 @@ struct DeviceConditions {
   std::string device;              ///< A device's name, or a generation for all others of it.
   double product_rate = 1;         ///< Products in 16 bits, those of unfused attention too.
   double narrow_product_rate = 1;  ///< Products in fp8 and narrower.
-  double attention_rate = 1;       ///< Fused attention.
-  double flash1_rate = 1;   ///< Of FlashAttention-1 and its contemporaries, beside attention_rate.
+  double attention_rate = 1;       ///< Kernels of fused attention.
+  double flash1_rate = 1;   ///< FlashAttention-1 and its contemporaries, beside attention_rate.
   double memory_rate = 1;   ///< Everything that the memory bounds.
   double inside_rate = 1;   ///< Messages inside a node, where the cluster's own were not measured.
-  double network_rate = 1;  ///< The same of messages between nodes.
+  double network_rate = 1;  ///< Messages between nodes, likewise.
 };
 
 /// How a training framework drives the devices.
 struct FrameworkConditions {
-  std::string framework;     ///< Of `kFrameworkNames`; empty: all others.
-  double host_us = 0;        ///< Of the host thread to issue one kernel.
-  double step_ms = 0;        ///< What stands between two steps while the device is idle.
-  double update_passes = 1;  ///< Of an update and its norm: their time over that of moving each
-                             ///< operand once.
-  double message_us = 0;     ///< Of the host to issue a message of a layer, beside its kernel.
+  std::string framework;     ///< One of `kFrameworkNames`; empty: all others.
+  double host_us = 0;        ///< Time of the host thread to issue one kernel.
+  double step_ms = 0;        ///< Time between two steps while the device is idle.
+  double update_passes = 1;  ///< Time of an update and its norm, over that of moving each operand
+                             ///< once.
+  double message_us = 0;     ///< Time of the host to issue a layer's message, beside its kernel.
   /// The share of a wait for messages between stages that cross nodes and make hosts wait: host
   /// time of a pass that each rank of a tensor group adds, in shares of its own. 0: the host runs
   /// ahead of its device.
@@ -38,7 +38,7 @@ struct FrameworkConditions {
   double beside_inside = 1;  ///< Factor on computation beside a message inside the node.
   double beside_network = 1;
   double tensor_exposed = 1;  ///< Share of an overlapped tensor message that its product waits for.
-  double expert_exposed = 1;  ///< The same of expert exchanges.
+  double expert_exposed = 1;  ///< Share of an overlapped exchange with experts, likewise.
 };
 
 /// A constant of conditions: its key in files, and between which values it lies.
@@ -70,27 +70,24 @@ inline constexpr ConditionField<FrameworkConditions> kFrameworkFields[] = {
     {"tensor_exposed", &FrameworkConditions::tensor_exposed, 0, 1},
     {"expert_exposed", &FrameworkConditions::expert_exposed, 0, 1}};
 
-/// Between which shares of a predicted step the measured one is, four times of five.
+/// Shares of a predicted step between which the measured step lies, four times of five.
 struct StepInterval {
   double low = 0.85;
   double high = 1.35;
 };
 
-/// Intervals of a step by what published runs show of its job: others of its kind; some of its
-/// framework and some of its device's generation, of both together none; none of its framework;
-/// none of the generation.
-struct StepIntervals {
-  StepInterval known, other_kind, other_framework, other_device;
-  double experts = 1;  ///< Width of mixtures of experts over that of others, in logarithms.
-  double narrow = 1;   ///< Width of products in fp8 and narrower, likewise.
-};
+/// `interval` with both of its logarithms times `factor`.
+StepInterval widened(const StepInterval& interval, double factor);
 
-/// A kind of runs that published ones show.
-struct RunKind {
-  std::string framework;
-  std::string generation;
-  bool experts = false;
-  bool operator==(const RunKind&) const = default;
+/// Intervals by the distance of a job from what published runs show. Each factor widens `known` in
+/// logarithms (`tools/accuracy/intervals.py` calibrates all of them).
+struct StepIntervals {
+  StepInterval known;  ///< Framework, generation and precision are shown; the step never waits.
+  double unknown = 1;  ///< For each of the three that no run shows.
+  double experts = 1;  ///< For mixtures of experts.
+  /// For a step that does nothing but wait. A step that waits for a share s of its time has this
+  /// factor to the power of s.
+  double waits = 1;
 };
 
 /// Constants that no measurement of a single operator shows: fitted to whole training runs
@@ -100,7 +97,6 @@ struct TrainingConditions {
   std::vector<DeviceConditions> devices;
   std::vector<FrameworkConditions> frameworks;
   StepIntervals intervals;
-  std::vector<RunKind> kinds;  ///< That published runs show; empty: not stated.
 };
 
 /// The conditions compiled in (`cost/training/conditions.yaml`).
@@ -120,8 +116,11 @@ TrainingConditions conditions_of(const plan::Job& job);
 DeviceConditions conditions_of(const TrainingConditions& all, std::string_view device,
                                std::string_view generation);
 
-/// The interval of a job: by its framework, its device (a known one, or one of a known generation
-/// that is no variant), its kind and the types of its products.
+/// How many of a job's framework, generation of devices and precision no fitted run shows: 0 to 3.
+/// A device that is a variant of its generation (`cluster::Device::variant`) counts as not shown.
+int unknown_parts(const TrainingConditions& all, const plan::Job& job);
+
+/// The interval of a job's step that never waits.
 StepInterval interval_of(const TrainingConditions& all, const plan::Job& job);
 
 /// The conditions of a framework: its own, or else those without a name.

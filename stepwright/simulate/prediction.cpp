@@ -126,7 +126,9 @@ std::string unmeasured_note(const std::vector<UnmeasuredSizes>& sizes) {
 /// Adds the interval of the step, and notes on what widens it.
 void add_interval(Prediction& p, const cost::CostModel& cost) {
   const double step_s = p.simulation.step_time_s;
-  const StepSpan span = step_span(p.planned, cost, {step_s, p.price.seconds});
+  const auto critical = static_cast<std::size_t>(p.simulation.critical_stage);
+  const double waits = waiting_share(p.simulation.stages[critical].breakdown, step_s);
+  const StepSpan span = step_span(p.planned, cost, {step_s, p.price.seconds, waits});
   p.interval = span.interval;
   if (span.loads) p.notes.push_back(imbalance_note(*span.loads, step_s));
   p.frameworks = span.frameworks;

@@ -4,8 +4,12 @@
 
 namespace stepwright::simulate {
 
+double waiting_share(const Breakdown& critical, double step_s) {
+  return std::clamp(1 - (critical.compute_s + critical.optimizer_s) / step_s, 0.0, 1.0);
+}
+
 StepSpan step_span(const plan::PlannedJob& planned, const cost::CostModel& cost, StepSeconds step) {
-  StepSpan span{.interval = cost.step_interval(),
+  StepSpan span{.interval = cost.step_interval(step.waiting_share),
                 .loads = imbalance_span(planned, step.priced_s),
                 .frameworks = framework_span(planned)};
   if (span.loads) span.interval.high *= span.loads->longer;

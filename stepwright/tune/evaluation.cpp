@@ -7,6 +7,7 @@
 
 #include "stepwright/core/parallel.h"
 #include "stepwright/memory/memory.h"
+#include "stepwright/simulate/step_span.h"
 
 namespace stepwright::tune {
 namespace {
@@ -56,6 +57,7 @@ void play(const plan::Job& job, const cost::CostModel& cost, const step::StepPro
   const auto critical = static_cast<std::size_t>(simulation.critical_stage);
   tuned.step_time_s = simulation.step_time_s;
   tuned.breakdown = simulation.stages[critical].breakdown;
+  tuned.interval = cost.step_interval(simulate::waiting_share(tuned.breakdown, tuned.step_time_s));
   tuned.operators = count_operators(program);
 }
 

@@ -87,7 +87,6 @@ class Tuning {
     if (enumeration_.legal() == 0) return NoPlan{why_empty(job_, enumeration_)};
     TuneResult result;
     result.job = job_;
-    result.interval = cost_.step_interval();
     set_baseline(result);
     search(result);
     if (evaluation_.fitting() == 0 && options_.only_fitting)

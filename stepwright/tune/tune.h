@@ -78,6 +78,7 @@ struct TunedPlan {
   std::string_view largest_part;  ///< Name of the largest part where it does not fit.
   bool tied = false;              ///< Within `kOrderUnknown` of the best.
   simulate::Breakdown breakdown;  ///< Seconds of the critical stage, by kind.
+  cost::StepInterval interval;    ///< Interval of 80 %, in shares of `step_time_s`.
   std::string lost;               ///< Why the winner is faster, in words; empty for the winner.
   std::int64_t operators = 0;     ///< That its simulation played.
 };
@@ -145,7 +146,6 @@ struct TuneResult {
   std::optional<Baseline> baseline;  ///< nullopt: the rule finds no plan that fits.
   double speedup_over_baseline = 0;  ///< Baseline time / best time; 0 without a baseline.
   std::vector<FrontPoint> pareto;    ///< Fastest first: the best plan, then smaller ones.
-  cost::StepInterval interval;       ///< 80 %, in shares of a step.
   bool target_met = true;            ///< Only the smallest-cluster objective can miss.
   double seconds = 0;  ///< Wall clock of the search; as printed by `tune`, of the whole command.
   std::vector<std::string> notes;  ///< Remarks on the search, for people.

@@ -54,6 +54,8 @@ Json result_json(const RowResult& result, std::span<const std::string_view> grou
   if (result.high_s > 0) {
     json["low_s"] = result.low_s;
     json["high_s"] = result.high_s;
+    json["waiting_share"] = result.waiting_share;
+    json["unknown_parts"] = result.unknown_parts;
   }
   for (std::size_t i = 0; i < groups.size(); ++i) {
     json[std::string(groups[i])] = result.groups[i];

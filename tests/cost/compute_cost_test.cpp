@@ -102,6 +102,23 @@ TEST(ComputeCost, Tf32IsHalfOf16BitsWhereTheDeviceHasIt) {
   EXPECT_EQ(rate("v100-sxm-32g", true), rate("v100-sxm-32g", false));
 }
 
+/// Only Hopper's fast products need operands in TF32 along the inner dimension.
+TEST(ComputeCost, GradientsInTf32AreSlowerThanTheirForwardOnHopper) {
+  const auto slowdown = [](const char* device, DType type) {
+    plan::Job job = h100_job();
+    job.cluster.device = cluster::built_in_device(device);
+    job.kernels.tf32 = true;
+    const ComputeCost cost(job, {});
+    step::Operator product = linear(16384, 16384, 16384, type);
+    const double forward_s = cost.seconds(product);
+    product.phase = step::Phase::kWeightGradient;
+    return cost.seconds(product) / forward_s;
+  };
+  EXPECT_NEAR(slowdown("h100-sxm-80g", DType::kFp32), 1 / 0.63, 0.01);
+  EXPECT_DOUBLE_EQ(slowdown("h100-sxm-80g", DType::kBf16), 1);
+  EXPECT_DOUBLE_EQ(slowdown("a100-sxm-80g", DType::kFp32), 1);
+}
+
 TEST(ComputeCost, ALoopOverExpertsStartsAProductForEach) {
   plan::Job job = a100_job();
   step::Operator op = linear(4096, 4096, 4096);

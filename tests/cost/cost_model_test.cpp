@@ -30,45 +30,64 @@ step::Operator gather(plan::GroupKind group, step::Scheme scheme) {
 }
 
 /// A board that no published run used, of a generation that many did.
-TEST(CostModel, AVariantHasTheIntervalOfOtherDevices) {
+TEST(CostModel, AVariantHasTheIntervalOfAnUnknownDevice) {
   const auto interval = [](const char* name) {
     plan::Job job;
     job.cluster = cluster::load_cluster(name, 2);
     job.framework.name = "megatron-core";
     return CostModel(job, built_in_conditions()).step_interval();
   };
-  const StepIntervals known = built_in_conditions().intervals;
-  EXPECT_DOUBLE_EQ(interval("dgx-h100").high, known.known.high);
-  EXPECT_DOUBLE_EQ(interval("h20-8gpu").high, known.other_device.high);
-  EXPECT_DOUBLE_EQ(interval("mi355x-8gpu").high, known.other_device.high);
+  const StepIntervals intervals = built_in_conditions().intervals;
+  const double unknown = std::pow(intervals.known.high, intervals.unknown);
+  EXPECT_DOUBLE_EQ(interval("dgx-h100").high, intervals.known.high);
+  EXPECT_DOUBLE_EQ(interval("h20-8gpu").high, unknown);
+  EXPECT_DOUBLE_EQ(interval("mi355x-8gpu").high, unknown);
   EXPECT_LT(interval("h20-8gpu").low, interval("dgx-h100").low);
 }
 
-/// The farther the nearest kind that published runs show, the wider.
+/// The logarithm of an interval's width over that of a known job.
 TEST(CostModel, IntervalsWidenWithTheDistanceOfAKind) {
-  const auto width = [](const char* cluster, const char* framework, DType precision, bool experts) {
+  const StepIntervals intervals{
+      .known = {.low = 0.9, .high = 1.2}, .unknown = 1.5, .experts = 2, .waits = 3};
+  TrainingConditions conditions = built_in_conditions();
+  conditions.intervals = intervals;
+  const auto factor = [&](const char* cluster, const char* framework, DType precision, bool experts,
+                          double waits = 0) {
     plan::Job job;
     job.cluster = cluster::load_cluster(cluster, 2);
     job.framework.name = framework;
     job.precision = precision;
     if (experts) job.model.experts.emplace();
-    const CostModel cost(job, built_in_conditions());
-    const StepInterval interval = cost.step_interval();
-    EXPECT_NEAR(std::pow(1 + cost.stated_error(), 2), interval.high / interval.low, 1e-9);
-    return interval.high / interval.low;
+    const CostModel cost(job, conditions);
+    const StepInterval never = cost.step_interval();
+    EXPECT_NEAR(std::pow(1 + cost.stated_error(), 2), never.high / never.low, 1e-9);
+    const StepInterval interval = cost.step_interval(waits);
+    EXPECT_NEAR(std::log(interval.low) / std::log(0.9), std::log(interval.high) / std::log(1.2),
+                1e-9);
+    return std::log(interval.high) / std::log(1.2);
   };
-  const double known = width("dgx-h100", "megatron-core", DType::kBf16, false);
-  EXPECT_LT(known, width("dgx-h100", "colossalai", DType::kBf16, false));
-  EXPECT_LT(width("dgx-h100", "colossalai", DType::kBf16, false),
-            width("mi300x-8gpu", "colossalai", DType::kBf16, false));
-  // Mixtures on nanotron, which many dense runs show on an H100.
-  EXPECT_LT(std::pow(known, 1.8), width("dgx-h100", "nanotron", DType::kBf16, true));
-  EXPECT_NEAR(width("dgx-h100", "megatron-core", DType::kBf16, true), std::pow(known, 1.8), 1e-9);
-  EXPECT_NEAR(width("dgx-h100", "megatron-core", DType::kFp8, false), std::pow(known, 1.3), 1e-9);
-  // Types that no run shows widen every other width.
-  EXPECT_LT(known, width("dgx-h100", "megatron-core", DType::kFp32, false));
-  EXPECT_LT(width("mi300x-8gpu", "colossalai", DType::kBf16, false),
-            width("mi300x-8gpu", "colossalai", DType::kFp32, false));
+  EXPECT_NEAR(factor("dgx-h100", "megatron-core", DType::kBf16, false), 1, 1e-9);
+  EXPECT_NEAR(factor("dgx-h100", "megatron-core", DType::kFp8, false), 1, 1e-9);
+  EXPECT_NEAR(factor("dgx-h100", "colossalai", DType::kBf16, false), 1.5, 1e-9);
+  EXPECT_NEAR(factor("mi300x-8gpu", "megatron-core", DType::kBf16, false), 1.5, 1e-9);
+  EXPECT_NEAR(factor("mi300x-8gpu", "colossalai", DType::kBf16, false), 2.25, 1e-9);
+  EXPECT_NEAR(factor("mi300x-8gpu", "colossalai", DType::kFp32, false), 3.375, 1e-9);
+  EXPECT_NEAR(factor("dgx-h100", "megatron-core", DType::kBf16, true), 2, 1e-9);
+  EXPECT_NEAR(factor("dgx-h100", "megatron-core", DType::kBf16, false, 0.5), std::sqrt(3), 1e-9);
+  EXPECT_NEAR(factor("dgx-h100", "colossalai", DType::kBf16, true, 1), 9, 1e-9);
+}
+
+TEST(CostModel, IntervalsOfConditionsAreReadAndWritten) {
+  TrainingConditions conditions = built_in_conditions();
+  conditions.intervals = {
+      .known = {.low = 0.8, .high = 1.5}, .unknown = 1.25, .experts = 2.5, .waits = 4};
+  const Document written = Document::parse(conditions_yaml(conditions), "conditions.yaml");
+  const StepIntervals read = read_conditions(written).intervals;
+  EXPECT_DOUBLE_EQ(read.known.low, 0.8);
+  EXPECT_DOUBLE_EQ(read.known.high, 1.5);
+  EXPECT_DOUBLE_EQ(read.unknown, 1.25);
+  EXPECT_DOUBLE_EQ(read.experts, 2.5);
+  EXPECT_DOUBLE_EQ(read.waits, 4);
 }
 
 // A cast reads 2 bytes an element and writes 1 twice, at .8 of 3.35 TB/s.

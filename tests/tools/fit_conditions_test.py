@@ -62,7 +62,8 @@ class LinearFit(fit_conditions.Fit):
 class Split(unittest.TestCase):
     def test_rows_that_judge_are_not_fitted_on(self) -> None:
         fit = LinearFit()
-        summary = fit_conditions.judge(fit, fit.prior, fit_conditions.Report())
+        summary, tables = fit_conditions.judge(fit, fit.prior, fit_conditions.Report())
+        self.assertEqual(list(tables), ["fitted", *summary])
         self.assertEqual(
             len(fit.fitted_on), 15
         )  # a quarter, 3 sources, 2 frameworks, 4 generations, 5 kinds
@@ -118,14 +119,19 @@ class Split(unittest.TestCase):
         self.assertAlmostEqual(found["worst_regret"], 0.5)
         self.assertAlmostEqual(found["median_tau"], (1 + 1 / 3) / 2)
 
-    def test_intervals_are_of_other_folds(self) -> None:
-        folds = np.array(["a"] * 50 + ["b"] * 50)
-        spread = np.linspace(-1, 1, 50)  # of the logarithm; its quantiles are widened
-        wide = fit_conditions.COVERED * fit_conditions.WIDER
-        same = np.expm1(np.concatenate([spread, spread]))
-        self.assertAlmostEqual(fit_conditions.coverage(same, folds), wide, delta=0.03)
-        apart = np.expm1(np.concatenate([spread, spread + 5]))
-        self.assertEqual(fit_conditions.coverage(apart, folds), 0)
+    def test_runs_left_out_are_farther_where_nothing_else_shows_them(self) -> None:
+        fit = LinearFit()
+        fit.framework = np.where(fit.source == "source0", "fsdp", "nanotron")
+        fit.generation = np.array(["H100"] * 60 + ["A100"] * 30)
+        tables = {word: np.zeros(90) for word in fit_conditions.groupings(fit)}
+        results = {i: {"waiting_share": 0.25} for i in fit.ids}
+        runs = fit_conditions.left_out_runs(fit, tables, results)
+        self.assertEqual(len(runs), 4 * 90)
+        self.assertEqual({run.waits for run in runs}, {0.25})
+        # source0 alone has its framework; nanotron is of two sources.
+        by_source = {run.source: run.unknown for run in runs if run.kind[0] == "source"}
+        self.assertEqual(by_source, {"source0": 1, "source1": 0, "source2": 0})
+        self.assertTrue(all(run.unknown == 1 for run in runs if run.kind[0] == "framework"))
 
     def test_the_grid_is_judged_with_and_without_its_pipelines_over_nodes(self) -> None:
         fit = LinearFit()

@@ -200,6 +200,18 @@ class Sentences(unittest.TestCase):
         self.assertEqual(layers(notes), [4] * 15 + [1])
         self.assertIsNone(layers("1F1B"))
 
+    def test_lists_of_layers_count_embedding_and_head(self):
+        def layers(listed: str, stages: str) -> list[int] | None:
+            cells = {"overlap_notes": f"layers_per_stage={listed}; TF32 products"}
+            return row_words.layers_of(Row(cells | {"layers": "32", "pp": stages}))
+
+        self.assertEqual(layers("7/9/9/9", "4"), [6, 9, 9, 8])
+        self.assertEqual(layers("8/8/8/8", "4"), [8, 8, 8, 8])
+        self.assertIsNone(layers("34", "1"))
+        for listed, stages in (("26", "1"), ("7/9/9/9", "2")):
+            with self.assertRaises(row_words.NoPlanError):
+                layers(listed, stages)
+
     def test_vocabulary_over_positions(self):
         """A head of 64,000 tokens takes 1.6 layers of width 3,072 at a length of 2,048."""
         sizes = {"layers": "32", "hidden": "3072", "seq_len": "2048", "pp": "8", "vocab": "64000"}

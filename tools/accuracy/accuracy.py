@@ -101,7 +101,8 @@ POORLY_KNOWN = [
         (
             "torchao's steps on B200 take a third of a second more than predicted, in bf16, float8 "
             "and MXFP8 alike, where its own samples of products and steps on H100 agree; another "
-            "B200 of torchtitan's does not show it"
+            "B200 of torchtitan's does not show it. FlashAttention-2 in place of cuDNN's kernel "
+            "would be half of it"
         ),
         "a trace of one step on a B200, and `nvidia-smi` with its limit and clocks",
     ),
@@ -109,25 +110,36 @@ POORLY_KNOWN = [
         "mixtures outside of tuned recipes",
         (
             "steps of Qwen3-30B-A3B and of others by community's launch scripts come out 20 % too "
-            "fast (with one of ms-swift's 54), where NVIDIA's own recipes of the same models are "
-            "right: how even the experts were and which network lay between the nodes is not stated"
+            "fast, where NVIDIA's own recipes of the same models are right: how even the experts "
+            "were and which network lay between the nodes is not stated"
         ),
         "tokens per expert of one step, its trace, and `nccl-tests` between the nodes",
     ),
     (
-        "fp32 on Hopper, one small layer a kernel",
+        "choices among plans of mixtures",
         (
-            "Sailor's GPTs on GH200 come out 36 % too fast; times grow by 22 to 27 ms a sequence "
-            "beside 47 ms a micro-batch, as if the host's time added to the device's (with "
-            "`kernels.blocking_launches` they are 13 % off), but nothing of its scripts says so"
+            "all tables have one group of plans of a mixture that can be judged: five ways to "
+            "recompute Moonlight-16B on eight H100, whose fastest is chosen (tau 0.80, its source "
+            "left out). A second has three plans of Qwen3-235B on 256 H100 of which two took "
+            "equally long; the one of Megatron-FSDP comes out 27 % too slow"
         ),
-        "a trace of one micro-batch",
+        "one mixture by plans of unlike expert and pipeline degrees on one cluster",
+    ),
+    (
+        "all-reduces of small layers in fp32 on Hopper",
+        (
+            "Sailor's OPT-350M on GH200 comes out 36 % too fast, its GPT-Neo 17 %: on four tensor "
+            "ranks a layer takes 1.6 to 1.9 ms that do not grow with the micro-batch, on one rank "
+            "none, as if each of its four all-reduces took 0.4 ms beside its bytes"
+        ),
+        "a trace of one micro-batch on one and on four ranks",
     ),
     (
         "contexts of four and eight ranks",
         (
             "torchtitan's two rows of 131,072 and 262,144 tokens come out 34 and 38 % too fast, "
-            "those of one and two ranks 10 %"
+            "those of one and two ranks 10 %: attention costs 1.5 times as much for each FLOP as "
+            "on one and two ranks"
         ),
         "a trace of one layer on eight ranks",
     ),
@@ -672,8 +684,10 @@ def page(command: str, left_out: str) -> str:
         "errors were known,\nno constant was fitted to them.\n\n"
     )
     intervals = (
-        "\nEvery answer has an interval that is to hold four runs of five; it is wider for what is "
-        "less known\n([how wide](models.md#in-a-training-run)).\n\n"
+        "\nEvery answer has an interval that is to hold four runs of five. It is wider the farther "
+        "a job is from\nruns that were measured ([how wide](models.md#intervals-of-a-step)). "
+        "Sources of this table give its ends;\n[left_out.md](accuracy/left_out.md) judges each "
+        "by the ends that the others give.\n\n"
     )
     decided = (
         f"- Of {choices['groups']} groups of plans for one job, the plan chosen without its source "

@@ -5,9 +5,11 @@
 Fits the numbers of stepwright/cost/training/conditions.yaml by least absolute relative error with
 hierarchical priors: all places of a key (devices, frameworks) share a part, devices of a generation
 another, each differs by its own. Gauss-Newton on logarithms, a numerical Jacobian from `stepwright
-validate --conditions`. Then once more with each source, each framework and each generation of
-devices left out, and with the rows left out whose id's hash says so. What nothing was seen of falls
-to the middle of its key. The errors of what was left out are exact predictions, not linear ones.
+validate --conditions`. Then once more with each source, each framework, each generation of devices
+and each kind of runs left out, and with the rows left out whose id's hash says so. What nothing was
+seen of falls to the middle of its key. The errors of what was left out are exact predictions, not
+linear ones; with tables that took part in no fit they calibrate the intervals of steps
+(`intervals.py`).
 """
 
 import argparse
@@ -28,7 +30,9 @@ import numpy as np
 import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import intervals
 from files import replace_text
 
 NOISE = 0.1  # of a measurement, relative: what a prior of one sigma weighs against
@@ -41,9 +45,7 @@ LEFT_OUT = 0.25  # share of the rows
 PIPELINES = "the grid's pipelines over nodes"
 LEAST_MFU = 10.0  # %, of a grid of plans: below it rows tell of crashes and retries, not of plans
 CONDITIONS = Path(__file__).resolve().parents[2] / "stepwright/cost/training/conditions.yaml"
-COVERED = 0.8  # share of the rows that an interval is to cover
-WIDER = 1.2  # a place that nothing saw is farther off than the middle of those that something did
-KINDS = {"source": "known", "framework": "other_framework", "generation": "other_device"}
+UNSEEN = ("training_runs_3", "training_runs_4", "verification_cards")  # in no fit
 
 
 @dataclass(frozen=True)
@@ -136,35 +138,15 @@ def constants() -> list[Constant]:
     return found
 
 
-def kept_lines(path: Path) -> list[str]:
-    """What a file says of kinds of runs and of the widths of their intervals."""
-    document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    said = document.get("intervals", {})
-    lines = []
-    if other := said.get("other_kind"):
-        lines.append(f"  other_kind: {{low: {other['low']}, high: {other['high']}}}")
-    lines += [f"  {key}: {said[key]}" for key in ("experts", "narrow") if key in said]
-    if kinds := document.get("kinds"):
-        lines.append("kinds:")
-    for kind in kinds or []:
-        experts = ", experts: true" if kind.get("experts") else ""
-        lines.append(
-            f"  - {{framework: {kind['framework']}, generation: {kind['generation']}{experts}}}"
-        )
-    return lines
-
-
 def file_text(
-    fitted: list[Constant], x: np.ndarray, source: str, summary: dict | None = None
+    fitted: list[Constant],
+    x: np.ndarray,
+    source: str,
+    widths: intervals.Intervals | None = None,
 ) -> str:
-    """The YAML file with these numbers, and the intervals of what was judged."""
+    """The YAML file with these numbers, and the intervals that were calibrated."""
     lines = ["stepwright: training/1", f'source: "{source}"']
-    if summary:
-        lines.append("intervals:")
-        for word, kind in KINDS.items():
-            low, high = summary[word]["interval"]
-            lines.append(f"  {kind}: {{low: {low:.3f}, high: {high:.3f}}}")
-        lines += kept_lines(CONDITIONS)
+    lines += widths.lines() if widths else []
     for section, name in (("devices", "device"), ("frameworks", "framework")):
         entries: dict[str, list[str]] = defaultdict(list)
         for constant, logarithm in zip(fitted, x, strict=True):
@@ -196,6 +178,15 @@ def judged(row: dict[str, str]) -> bool:
     """Every input known; of a printed utilisation, as much as a working run has."""
     printed = re.search(r"MFU printed ([\d.]+)%", row["flop_convention"])
     return row["tier"] == "A" and (printed is None or float(printed[1]) >= LEAST_MFU)
+
+
+def kind_of(row: dict[str, str], result: dict) -> str:
+    """Framework, generation, dense or experts, 16 bits or fewer or more."""
+    sort = "experts" if row["moe"] else "dense"
+    narrow = re.search(r"fp8|fp4|float8", row["precision"], re.I)
+    wide = re.match(r"fp32", row["precision"], re.I)
+    width = "8 bits and fewer" if narrow else "32 bits" if wide else "16 bits"
+    return f"{result['framework']}, {generation_of(result['device'])}, {sort}, {width}"
 
 
 class Runs:
@@ -244,21 +235,13 @@ class Fit:
         self.source = np.array([i.rsplit("-", 1)[0] for i in self.ids])
         self.framework = np.array([first[i]["framework"] for i in self.ids])
         self.generation = np.array([generation_of(first[i]["device"]) for i in self.ids])
-        self.kind = np.array([self.kind_of(i) for i in self.ids])
+        self.kind = np.array([kind_of(runs.rows[i], first[i]) for i in self.ids])
         self.constants = constants()
         self.prior = np.array([c.start for c in self.constants])
         self.precision = np.linalg.inv(self.covariance())
         counts = {s: (self.source == s).sum() for s in set(self.source)}
         self.weight = 2 * np.array([counts[s] ** -0.3 for s in self.source])
         self.owner = {word: self.entries(word) for word in ("devices", "frameworks")}
-
-    def kind_of(self, run: str) -> str:
-        """Framework, generation, dense or experts, 16 bits or fewer."""
-        row, result = self.runs.rows[run], self.results[run]
-        sort = "experts" if row["moe"] else "dense"
-        narrow = re.search(r"fp8|fp4|float8|nvfp4", row["precision"], re.I)
-        width = "8 bits and fewer" if narrow else "16 bits"
-        return f"{result['framework']}, {generation_of(result['device'])}, {sort}, {width}"
 
     def covariance(self) -> np.ndarray:
         """Of the prior: places of one key share a part."""
@@ -392,24 +375,6 @@ def choices(compared: list[tuple[int, int]], predicted: np.ndarray, measured: np
     }
 
 
-def interval(errors: np.ndarray) -> tuple[float, float]:
-    """Ends of the logarithm of predicted over measured that cover errors of a place left out."""
-    low, high = np.quantile(np.log1p(errors), [(1 - COVERED) / 2, (1 + COVERED) / 2])
-    middle = (low + high) / 2
-    return middle + WIDER * (low - middle), middle + WIDER * (high - middle)
-
-
-def coverage(errors: np.ndarray, folds: np.ndarray) -> float:
-    """Share of rows inside the interval that the errors of all other folds give for COVERED."""
-    inside = 0
-    for fold in set(folds):
-        others = errors[folds != fold]
-        low, high = interval(others if len(others) else errors)
-        own = np.log1p(errors[folds == fold])
-        inside += int(((own >= low) & (own <= high)).sum())
-    return inside / len(errors)
-
-
 INTRODUCTION = """# Accuracy of whole runs
 
 Written by `tools/accuracy/fit_conditions.py --report`. Published training runs
@@ -527,8 +492,6 @@ def summary_of(fit: Fit, errors: np.ndarray, of: np.ndarray) -> dict:
         "signed_median": float(np.median(errors)),
         "median_of_places": float(np.median([np.median(size[of == one]) for one in set(of)])),
         "places": len(set(of)),
-        "coverage": coverage(errors, of),
-        "interval": [float(np.exp(-end)) for end in reversed(interval(errors))],
         "choices": decided(fit, errors, np.ones(len(fit.ids), dtype=bool)),
     }
 
@@ -569,20 +532,78 @@ def report_even(summary: dict, report: Report) -> None:
         )
 
 
-def report_intervals(summary: dict, report: Report) -> None:
+def left_out_runs(fit: Fit, tables: dict[str, np.ndarray], results: dict) -> list[intervals.Run]:
+    """The rows as fits without their source, framework, generation or kind predict them. What
+    nothing else shows is then unknown."""
+    runs = []
+    known_devices = {generation_of(device) for device in DEVICES}
+    for word, of in groupings(fit).items():
+        for one in set(of):
+            others = of != one
+            frameworks = set(fit.framework[others]) & set(FRAMEWORKS)
+            generations = set(fit.generation[others]) & known_devices
+            for k in np.flatnonzero(~others):
+                unknown = fit.framework[k] not in frameworks, fit.generation[k] not in generations
+                runs.append(
+                    intervals.Run(
+                        source=str(fit.source[k]),
+                        kind=(word, str(fit.kind[k])),
+                        ratio=-float(np.log1p(tables[word][k])),
+                        unknown=sum(unknown),
+                        experts=bool(fit.runs.rows[fit.ids[k]]["moe"]),
+                        waits=results[fit.ids[k]]["waiting_share"],
+                    )
+                )
+    return runs
+
+
+def unseen_runs(command: str) -> list[intervals.Run]:
+    """Rows of tables that took part in no fit, by the conditions that the command has."""
+    runs = []
+    for name in UNSEEN:
+        table = CONDITIONS.parents[3] / f"data/{name}.csv"
+        with table.open(newline="", encoding="utf-8") as file:
+            rows = {row["id"]: row for row in csv.DictReader(file)}
+        done = subprocess.run(
+            [command, "validate", table, "--json"], capture_output=True, text=True, check=True
+        )
+        for result in json.loads(done.stdout)["results"]:
+            row = rows[result["id"]]
+            runs.append(
+                intervals.Run(
+                    source=result["source"],
+                    kind=(result["source"], kind_of(row, result)),
+                    ratio=float(np.log(result["measured"] / result["predicted"])),
+                    unknown=result["unknown_parts"],
+                    experts=bool(row["moe"]),
+                    waits=result["waiting_share"],
+                )
+            )
+    return runs
+
+
+def calibrate(
+    fit: Fit, x: np.ndarray, tables: dict[str, np.ndarray], report: Report
+) -> intervals.Intervals:
+    """The intervals of steps, by rows left out and by tables that no fit saw."""
+    results = fit.runs.predict(file_text(fit.constants, x, "trial"), fit.ids)
+    found = intervals.calibrated(left_out_runs(fit, tables, results), unseen_runs(fit.runs.command))
     report.add(
-        "\n## Intervals of 80 %\n\nOf measured over predicted, and how many rows are inside the"
+        "\n## Intervals of 80 %\n\n"
+        "An interval of a step is wider the farther a job is from what rows show\n"
+        "(docs/models.md, In a training run). Fits without the rows give the factors; the ends\n"
+        "come from sources that took part in no fit, here each judged by the ends that the\n"
+        "others give.\n"
     )
-    report.add("interval that all other places give.\n\n| left out | low | high | rows inside, % |")
-    report.add("|---|---|---|---|")
-    for word in KINDS:
-        low, high = summary[word]["interval"]
-        inside = 100 * summary[word]["coverage"]
-        report.add(f"| its {word} | {low:.2f} | {high:.2f} | {inside:.1f} |")
+    report.add("\n".join(found.table()))
+    return found
 
 
-def judge(fit: Fit, x: np.ndarray, report: Report, fits: Path | None = None) -> dict:
-    """Errors of the fit, of a quarter left out, and of each source, framework and generation."""
+def judge(
+    fit: Fit, x: np.ndarray, report: Report, fits: Path | None = None
+) -> tuple[dict, dict[str, np.ndarray]]:
+    """Errors of the fit, of a quarter left out, and of each source, framework, generation and
+    kind: in short, and row by row."""
     base = fit.predict(x)
     jacobian = fit.jacobian(x, base)
     every = np.ones(len(fit.ids), dtype=bool)
@@ -611,13 +632,12 @@ def judge(fit: Fit, x: np.ndarray, report: Report, fits: Path | None = None) -> 
     report_decisions(fit, tables, report)
     report_places(fit, tables, report)
     report_even(summary, report)
-    report_intervals(summary, report)
     report.add(
         "\n## What runs may move\n\nBy what logarithms of constants differ between fits with and"
     )
     report.add("without the rows of their place, root mean square.\n")
     report.add("\n".join(moves(fit, x, without)))
-    return summary
+    return summary, tables
 
 
 def main() -> int:
@@ -645,10 +665,11 @@ def main() -> int:
         x = fit.solve(x, base, fit.jacobian(x, base), every, first * SHRINK**i)
     names = ", ".join(table.name for table in options.tables)
     report = Report()
-    summary = judge(fit, x, report, options.fits)
+    summary, tables = judge(fit, x, report, options.fits)
+    widths = calibrate(fit, x, tables, report)
     if options.out:
         source = f"fitted to {len(fit.ids)} rows of {names}"
-        text = file_text(fit.constants, x, source, summary)
+        text = file_text(fit.constants, x, source, widths)
         replace_text(options.out, text)
     if options.report:
         replace_text(options.report, "\n".join(report.lines) + "\n")

@@ -632,12 +632,28 @@ def redistributed(row: Row) -> list[int]:
     return [rest + (i >= positions - 1 - more) for i in range(positions - 1)] + [last]
 
 
+def listed_layers(row: Row, listed: str) -> list[int] | None:
+    """The decoder layers of stages whose lists count the embedding and the head as a layer each
+    ("layers_per_stage=7/9/9/9" of 32 layers), or neither of them."""
+    layers, stages = row.needed("layers"), [int(count) for count in listed.split("/")]
+    if len(stages) != (row.number("pp") or 1) or sum(stages) not in (layers, layers + 2):
+        raise NoPlanError(f"layers_per_stage {listed} of a model of {layers} layers")
+    if len(stages) == 1:
+        return None
+    if sum(stages) == layers + 2:
+        stages[0] -= 1
+        stages[-1] -= 1
+    return stages
+
+
 def layers_of(row: Row) -> list[int] | None:
     """The decoder layers of each chunk that a layout of Megatron-Core lists, t for each of them
-    ("layout Et*4|(t*4|)*14tmL"), or those of a redistribution."""
+    ("layout Et*4|(t*4|)*14tmL"), those of a redistribution or of a list."""
     notes = row.words("overlap_notes")
     if notes.has("layer redistribution"):
         return redistributed(row)
+    if listed := re.search(r"layers_per_stage=(\d+(?:/\d+)*)", notes.text):
+        return listed_layers(row, listed[1])
     found = re.search(r"layout ([etml*()|\d]+)", notes.text)
     if not found:
         return None

@@ -23,14 +23,14 @@ class BoostedTrees {
   [[nodiscard]] double evaluate(std::span<const float> features) const;
   [[nodiscard]] bool empty() const { return roots_.empty(); }
   [[nodiscard]] float base() const { return base_; }
-  /// The texts again.
+  /// Writes the texts that made the trees.
   [[nodiscard]] std::vector<std::string> texts() const;
 
  private:
   struct Node {
     float value = 0;            ///< Threshold, or what a leaf adds.
     std::int32_t upper = -1;    ///< Child at or above the threshold; the lower one comes next.
-    std::int16_t feature = -1;  ///< -1: a leaf.
+    std::int16_t feature = -1;  ///< Index of a feature; -1: a leaf.
   };
 
   std::size_t read(std::string_view text, std::size_t at, std::size_t features,

@@ -28,7 +28,7 @@ inline constexpr int kProtocols = 3;
 
 /// The constants of one protocol.
 struct ProtocolConstants {
-  double start_us = 0;     ///< Of a message.
+  double start_us = 0;     ///< Start of a message.
   double hop = 0;          ///< A hop inside a node, times the link's latency.
   double network_hop = 0;  ///< A hop on the network, times that link's latency.
   double rate = 1;         ///< Share of the full protocol's rate.
@@ -52,11 +52,11 @@ struct OperationConstants {
   /// How start and transfer go together: 0 side by side (the longer counts), 1 one after the other,
   /// above 1 a pipeline that fills slowly.
   double fill = 1;
-  double inside_share = 1;   ///< Of the line rate inside a node, with many ranks.
+  double inside_share = 1;   ///< Share of the line rate inside a node, with many ranks.
   double few_ranks = 0;      ///< n ranks lose this over n - 1 of it.
-  double network_share = 1;  ///< Of the NICs' line rate.
-  double tree_share = 1;     ///< The same along a tree of nodes; all-reduce only.
-  double congestion = 0;     ///< By which power of its crowd a group attains less of the network.
+  double network_share = 1;  ///< Share of the NICs' line rate.
+  double tree_share = 1;     ///< Share of it along a tree of nodes; all-reduce only.
+  double congestion = 0;     ///< Power of its crowd by which a group attains less of the network.
   /// The share of the line rate inside a node when the switch adds (NVLS), each rank sending its
   /// buffer once; all-reduce only; 0 where no switch does.
   double switch_share = 0;
@@ -69,7 +69,7 @@ inline constexpr double kUncrowdedRanks = 16;
 
 /// Constants of every operation on one kind of machine.
 struct CollectiveConstants {
-  std::array<OperationConstants, kCollectives> operations;  ///< Indexed by `Collective`.
+  std::array<OperationConstants, kCollectives> operations;  ///< Constants, indexed by `Collective`.
   std::optional<std::string> fit;  ///< Profile that fitted them; nullopt: documented defaults.
   bool of_cluster = false;  ///< They were fitted on this very cluster, not on others of its device.
   /// Bytes, ranks and nodes of the messages that were fitted, by operation; empty: none were.

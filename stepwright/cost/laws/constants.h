@@ -62,9 +62,13 @@ inline constexpr Constant kUnfusedActivation{
 inline constexpr Constant kUnfusedSoftmax{"traffic of an unfused softmax over a fused one", 5, "",
                                           "counted: scale 4, mask 4, cast to fp32 6 and softmax 6 "
                                           "bytes a score, where one kernel moves 4"};
-inline constexpr Constant kUnfusedWideSoftmax{
-    "traffic of an unfused softmax over a fused one, in fp32", 3, "",
-    "counted: scale, mask and softmax 8 bytes a score each, where one kernel moves 8"};
+inline constexpr Constant kUnfusedWideSoftmaxForward{
+    "traffic of an unfused softmax over a fused one, in fp32, forward", 2, "",
+    "counted in Megatron-LM fused_softmax.py, forward_torch_softmax: mask and softmax 8 bytes a "
+    "score each, where one kernel moves 8"};
+inline constexpr Constant kUnfusedWideSoftmaxBackward{
+    "traffic of an unfused softmax over a fused one, in fp32, backward", 1.67, "",
+    "counted: softmax 12 bytes a score and mask 8, where one kernel moves 12"};
 inline constexpr Constant kUnfusedKernels{
     "kernels of an unfused norm, rotary embedding, softmax or gated activation", 6, "", "counted"};
 inline constexpr Constant kRouterKernels{"kernels of a router's choice", 8, "",
@@ -110,6 +114,11 @@ inline constexpr Constant kFetchCalls{
     "all_gather_coalesced, release_sub_module and the hooks of a module: two functions of "
     "autograd, a buffer, two views, a gather, two changes of stream, four events, waits, a "
     "release"};
+inline constexpr Constant kTransposedTf32{
+    "rate on Hopper of products in TF32 with an operand across the inner dimension, over others",
+    0.63, "",
+    "PTX ISA: wgmma transposes 16 bits alone; arXiv 2402.13499: mma.sync attains 62.9% of the "
+    "peak"};
 inline constexpr Constant kWideShare{"products in fp32 and fp64, share of peak", 0.70, "",
                                      "assumed"};
 inline constexpr Constant kGroupedShare{

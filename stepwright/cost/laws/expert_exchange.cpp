@@ -12,7 +12,7 @@ struct ExchangeLaw {
   double read_ps = 0;  ///< Time of a multiprocessor for each byte of its own rows.
   double row_ns = 0;   ///< Time of a multiprocessor for each row that goes to a rank.
   double link_share = 0;
-  double power = 0;  ///< q.
+  double power = 0;  ///< The exponent q of the law.
 };
 constexpr ExchangeLaw kDispatch{33, 20.1, 77.4, 128, 0.724, 4.25};
 constexpr ExchangeLaw kCombine{53, 24.5, 119.6, 32.7, 0.700, 6.89};

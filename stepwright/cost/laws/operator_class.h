@@ -18,12 +18,12 @@ enum class OperatorClass : std::uint8_t {
   kCausalSoftmax,     ///< kSoftmax: mask and softmax in one kernel
   kUnfusedSoftmax,    ///< kSoftmax: softmax alone, the framework's own
   kMask,              ///< the mask alone, before an unfused softmax
-  kNorm,              ///< kNorm: one kernel
+  kNorm,              ///< kNorm: one fused kernel
   kUnfusedNorm,       ///< kNorm: several kernels, in fp32
-  kActivation,        ///< kActivation: one kernel
-  kUnfusedRotary,     ///< kRotary: several kernels
-  kResidual,          ///< kAdd
-  kEmbedding,         ///< kEmbedding
+  kActivation,        ///< kActivation: one fused kernel
+  kUnfusedRotary,     ///< kRotary: several kernels in turn
+  kResidual,          ///< kAdd: a sum of two tensors
+  kEmbedding,         ///< kEmbedding: rows of a table
   kLoss,              ///< kLossLocal: an unfused cross entropy
   kOptimizer,         ///< kOptimizer: multi-tensor kernels; `Shape::batch` counts layers of tensors
   kUnfusedOptimizer,  ///< kOptimizer: a kernel per tensor and step of the update

@@ -14,7 +14,7 @@ namespace stepwright::cost {
 /// One kernel of a sampled pass, as its law sees it.
 struct KernelWork {
   double flops = 0;  ///< With the head dimension padded to what the kernel computes.
-  double bytes = 0;  ///< `memory_bytes`.
+  double bytes = 0;  ///< Bytes moved, as `memory_bytes` counts.
   /// The ratio of what tiles and waves compute to what was asked: at least 1. The least over tiles
   /// of 128 x 256, 256 x 128 and 128 x 128; the rows of queries for a fused attention.
   double waves = 1;
@@ -22,7 +22,7 @@ struct KernelWork {
   double rows = 0;           ///< Rows of a vector kernel; layers of tensors of an optimizer.
   bool uneven_head = false;  ///< Head dimension not a multiple of 32 (fused attention).
   bool wide_head = false;    ///< Head dimension above 128 (fused attention).
-  double head_dim = 0;       ///< Padded (fused attention).
+  double head_dim = 0;       ///< Padded head dimension (fused attention).
   /// Queries over the pairs that a mask leaves (fused attention); 0 without a mask.
   double masked = 0;
 };

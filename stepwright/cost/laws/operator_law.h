@@ -11,11 +11,11 @@ namespace stepwright::cost {
 /// The constants of one law, of one class and pass on one device. A share is of a peak of the
 /// device, so that a law carries over to a device with other peaks.
 struct LawConstants {
-  double start_us = 0;          ///< Of a pass, whatever its size.
-  double arithmetic_share = 1;  ///< Of the 16-bit peak.
+  double start_us = 0;          ///< Start of a pass, whatever its size.
+  double arithmetic_share = 1;  ///< Share of the 16-bit peak.
   double wave_weight = 0;       ///< Exponent of `KernelWork::waves`: 1, tiles wait for full waves.
   double ramp = 0;              ///< Extra depth that each result costs: filling the pipeline.
-  double memory_share = 1;      ///< Of the memory bandwidth, over the counted bytes.
+  double memory_share = 1;      ///< Share of the memory bandwidth, over the counted bytes.
   double row_ns = 0;            ///< Per row beside its bytes.
   double uneven_head = 0;       ///< Relative extra time at a head dimension that is padded ...
   double wide_head = 0;         ///< ... above 128 ...

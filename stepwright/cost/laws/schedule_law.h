@@ -9,12 +9,12 @@ namespace stepwright::cost {
 /// groups run the same at the same time: a start and the schedule's closed form. The bus of a node
 /// carries the messages of all of its ranks.
 struct ScheduleLaw {
-  double start_s = 0;        ///< Of a call.
-  double message_s = 0;      ///< Of each message, at both ends.
+  double start_s = 0;        ///< Start of a call.
+  double message_s = 0;      ///< Start of each message, at both ends.
   double network_hop_s = 0;  ///< From node to node.
   double inside_s_per_byte = 0;
   double network_s_per_byte = 0;
-  double chunk_bytes = 0;  ///< Of a block, as the process group cuts it.
+  double chunk_bytes = 0;  ///< Bytes of a block, as the process group cuts it.
   bool own_nics = false;   ///< Each rank has a NIC; else those of a node share one.
 
   /// Seconds of a full buffer in a group that has ranks on several nodes, several on each.

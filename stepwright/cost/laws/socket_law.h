@@ -17,7 +17,7 @@ namespace stepwright::cost {
 struct SocketLoads {
   double steps = 0;             ///< One after the other.
   double hops = 0;              ///< Messages that a rank sends, all steps together.
-  double block_bytes = 0;       ///< Of one message.
+  double block_bytes = 0;       ///< Bytes of one message.
   double inside_messages = 0;   ///< Over the node's loopback in a step.
   double network_messages = 0;  ///< Out of a node in a step, and as many into it.
   double network_senders = 1;   ///< Ranks of a node that send them, each as many.
@@ -29,8 +29,8 @@ struct SocketLoads {
 /// How a group lies on its nodes.
 struct SocketGroup {
   std::int64_t nodes = 1;
-  std::int64_t members = 1;  ///< Of one group in a node.
-  std::int64_t groups = 1;   ///< That have members in a node.
+  std::int64_t members = 1;  ///< Ranks of one group in a node.
+  std::int64_t groups = 1;   ///< Groups that have members in a node.
 
   [[nodiscard]] std::int64_t size() const { return nodes * members; }
   bool operator==(const SocketGroup&) const = default;
@@ -53,8 +53,8 @@ SocketLoads socket_loads(collective::Collective collective, double payload_bytes
 /// with the hops of a step one after the other.
 struct SocketLaw {
   double start_s = 0;
-  double hop_s = 0;          ///< Of a group inside a node.
-  double network_hop_s = 0;  ///< Of one across nodes.
+  double hop_s = 0;          ///< A hop inside a node.
+  double network_hop_s = 0;  ///< A hop between two nodes.
   double inside_s_per_byte = 0;
   double network_s_per_byte = 0;
   bool own_nics = false;  ///< Each rank has a NIC; else those of a node share one.

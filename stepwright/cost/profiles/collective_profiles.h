@@ -18,7 +18,7 @@ CollectiveConstants unfitted_collectives(const cluster::Cluster& cluster);
 /// else `unfitted_collectives`. What a profile does not state stays at the default.
 CollectiveConstants collectives_of(const cluster::Cluster& cluster,
                                    std::string_view library = kDefaultLibrary);
-/// The same from the profile of that name alone.
+/// Fitted constants from the profile of that name alone.
 CollectiveConstants collectives_of_profile(const cluster::Cluster& cluster,
                                            std::string_view profile, std::string_view library);
 

@@ -44,7 +44,7 @@ struct HostOverheadLaw {
   step::Scheme scheme{};
   collective::Collective operation{};
   double start_s = 0;
-  double s_per_byte = 0;  ///< Of the full buffer.
+  double s_per_byte = 0;  ///< Seconds for each byte of the full buffer.
 
   [[nodiscard]] double seconds(double payload_bytes) const {
     return start_s + payload_bytes * s_per_byte;

@@ -18,7 +18,7 @@ namespace stepwright::cost {
 
 /// The form that a fit chose for one class and pass.
 enum class FitKind : std::uint8_t {
-  kLaw,            ///< The physical law.
+  kLaw,            ///< The physical law alone.
   kTrees,          ///< Trees over the logarithm of the seconds.
   kLawTimesTrees,  ///< The law, corrected by trees over the logarithm of what it misses.
 };
@@ -36,13 +36,14 @@ struct OperatorEntry {
   /// Least and most that the trees add to the logarithm on the fitted rows; they never do more.
   double lowest_log = 0, highest_log = 0;
   std::vector<FittedRange> range;
-  /// Of kAttention: the kernel that was sampled.
+  /// The kernel that was sampled, for kAttention.
   cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
 };
 
 /// A fit of a class and pass, which has one, or one for each attention kernel that was sampled.
 struct FittedKernel {
-  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;  ///< Of kAttention.
+  cluster::AttentionKernel kernel =
+      cluster::AttentionKernel::kFlash2;  ///< Kernel of kAttention entries.
   std::unique_ptr<const Later<OperatorEntry>> entry;
 };
 
@@ -50,7 +51,7 @@ struct FittedKernel {
 struct OperatorProfile {
   std::string name;
   std::string device;                               ///< A built-in device, as a rule.
-  const cluster::Generation* generation = nullptr;  ///< Its own, or that of its peak.
+  const cluster::Generation* generation = nullptr;  ///< The device's own, or that of its peak.
   DevicePeaks peaks;
   int multiprocessors = 1;
   /// Empty: not fitted. Built-in ones are read when they are first asked for.
@@ -74,7 +75,7 @@ OperatorEntry read_operator_entry(Node node);
 /// Under what a fit is asked for a price.
 struct FitUse {
   DevicePeaks peaks;
-  double arithmetic_speedup = 1;  ///< Of the rate of arithmetic.
+  double arithmetic_speedup = 1;  ///< Factor on the rate of arithmetic.
   bool trees = true;              ///< Whether trees correct the law.
   /// Whether the host has issued a kernel before the device reaches it, as in a step, where its own
   /// time is counted apart (`CostModel::host_s`); else a start is as it was sampled.

@@ -18,6 +18,8 @@ struct RowResult {
   double error = 0;  ///< predicted / measured - 1.
   /// The interval of 80 % of a run, in seconds; 0: the row is no run.
   double low_s = 0, high_s = 0;
+  double waiting_share = 0;  ///< Share of a run's step (`simulate::waiting_share`).
+  int unknown_parts = 0;     ///< Unknown parts of a run (`cost::unknown_parts`).
   /// The terms of the prediction: seconds by term ("compute", "bubble", ...), bytes by kind.
   std::vector<std::pair<std::string_view, double>> terms;
   std::vector<std::string> notes;

@@ -83,8 +83,12 @@ std::variant<RowResult, Skipped> predict_run(const RunRow& row,
                      .plan = plan::plan_json(planned).dump()};
     result.error = result.predicted / result.measured - 1;
     const double priced_s = simulate::Pricer(planned.job, cost).price(planned.plan).seconds;
+    result.waiting_share =
+        simulate::waiting_share(simulation.stages[critical].breakdown, result.predicted);
+    result.unknown_parts = cost::unknown_parts(conditions, planned.job);
     const cost::StepInterval interval =
-        simulate::step_span(planned, cost, {result.predicted, priced_s}).interval;
+        simulate::step_span(planned, cost, {result.predicted, priced_s, result.waiting_share})
+            .interval;
     result.low_s = interval.low * result.predicted;
     result.high_s = interval.high * result.predicted;
     return result;
