@@ -90,7 +90,7 @@ APPENDICES = (
     (["operators"], "single operators by device, collectives by machine"),
     (["configurations"], "the published configurations of arXiv 2509.22832"),
     (
-        ["framework_memory", "field_files", "own_h100"],
+        ["framework_memory", "launch_files", "own_h100"],
         "programs of frameworks, other people's launch files, runs of this project",
     ),
 )
