@@ -178,7 +178,7 @@ collectives:
 	tools/setup.sh test
 	cmake --preset release
 	cmake --build --preset commands
-	python3 -B tools/lab/collective_lab.py build/release/stepwright -o docs/collectives/lab.md
+	python3 -B tools/lab/collective_lab.py build/release/stepwright -o docs/collectives/lab.md --rows data/lab_collectives.csv
 
 # docs/collectives/scaling.md: how collectives scale to 16,384 GPUs, simulated. Some minutes.
 scaling:

@@ -24,7 +24,7 @@ FOLDER = Path("docs/collectives")
 SIZES = {"1 MiB": 2.0**20, "64 MiB": 2.0**26, "1 GiB": 2.0**30}
 LARGEST = 2048
 GPUS = 16384
-# Rows of the tables of all machines but the first; `stepwright study collectives` prints the rest.
+# Rows of the table of the first machine; `stepwright study collectives` prints the rest.
 FEW = (2, 16, 128, LARGEST)
 
 # Key, title, what it is, and a profile or the text of a cluster file.
@@ -64,38 +64,24 @@ MACHINES = [
 
 INTRODUCTION = """# How collectives scale, by simulation to 16,384 GPUs
 
-Written by `make scaling` (`tools/docs/scaling.py`, which runs `stepwright study collectives`).
-Every second here is computed: **simulated**, message by message (`collective/play.h`), unless a
-line says **closed form**. None is measured.
+Written by `make scaling` (`tools/docs/scaling.py`, which runs `stepwright study collectives`). Every second is computed:
+**simulated**, message by message (`collective/play.h`), unless a line says **closed form**. None is measured.
 
 ## What is compared
 
-All ranks of 1 to 2,048 nodes of eight GPUs take part. Each schedule is cut into the number of
-chunks that its closed form likes best. Beside the schedules of [collectives.md](../collectives.md):
+All ranks of 1 to 2,048 nodes of eight GPUs take part, each schedule in the number of chunks that its closed form likes best. Beside
+the schedules of [collectives.md](../collectives.md):
 
-- **rings**: as many rings at once as a node has GPUs, each out of the nodes through another NIC.
-  What libraries do on machines with a NIC per GPU, and the rival to beat there; one `ring` uses one
-  NIC of eight.
-- **rail-halving**: halving and doubling along the rails, direct messages inside, in turn: the
-  least bytes on either level in log2 n + 7 messages.
-- **lower bound**: what the bytes take at line rate where ranks add, for any schedule: the longer
-  one of (n-1)/(nm) V out of a rank to other nodes and (N-1)/N V over both its links; an all-reduce
-  twice that.
-- **network adds** and **switches add**: an all-reduce in which switches add (SHARP between
-  nodes; NVLS inside nodes as well). An *assumed* model at its best, which no schedule here runs,
-  by **closed form**: {adding}
+- **lower bound**: the bytes at line rate where ranks add: the longer one of (n-1)/(nm) V out of a rank to other nodes and
+  (N-1)/N V over both its links; an all-reduce twice that.
+- **network adds** and **switches add**: an all-reduce in which switches add (SHARP between nodes; NVLS inside as well). An *assumed*
+  model at its best, by **closed form** (`collective/in_network.h`), which no schedule here runs.
 
 {assumed}
 
-"Gain" is the time of the fastest other schedule, which is named, over that of the HO-Ring: above 1
-the HO-Ring wins. The tables of machines begin with gains. Their last columns are of an all-reduce
-of 1 GiB: the HO-Ring's time, then the time of others over it. `stepwright study collectives PROFILE
---simulate 16384` prints the numbers of nodes that the tables leave out.
-"""
-
-ADDING = """each byte leaves a NIC once and comes back once, V/m for each rank, in one
-  latency; inside, ranks sum and pass on 1/m each, or the switch does for (m+1)/m V a link; chunks
-  follow each other at the pace of the slower level (`collective/in_network.h`).
+"Gain" is the time of the fastest other schedule, which is named, over that of the HO-Ring: above 1 the HO-Ring wins. The table of DGX
+H100 begins with gains; its last columns are of an all-reduce of 1 GiB: the HO-Ring's time, then the time of others over it.
+`stepwright study collectives PROFILE --simulate 16384` prints such a table of any cluster.
 """
 
 NOT_MODELLED = """## What this leaves out
@@ -228,7 +214,7 @@ def introduction(found: dict) -> str:
         node) or {network} (between nodes) after its last byte has left, documented defaults and not
         measured; links run at line rate, each way by itself; all nodes hang at one switch that
         never blocks; a GPU's NIC does not share its link inside; sums and copies take no time."""
-    return INTRODUCTION.format(adding=ADDING.strip(), assumed=paragraph(assumed))
+    return INTRODUCTION.format(assumed=paragraph(assumed))
 
 
 def summary(studies: dict[str, dict]) -> str:
@@ -340,7 +326,7 @@ def reasons(studies: dict[str, dict]) -> str:
 
 
 def machine(key: str, title: str, text: str, found: dict, rows: Sequence[int]) -> str:
-    """One machine: table of these numbers of nodes and pictures."""
+    """One machine: a table of these numbers of nodes, none without any, and pictures."""
     inside, rail = found["inside_bytes_per_s"], found["rail_bytes_per_s"]
     lines = [
         f"## {title}",
@@ -349,11 +335,14 @@ def machine(key: str, title: str, text: str, found: dict, rows: Sequence[int]) -
             f"{text} {inside / 1e9:.4g} GB/s inside, {rail / 1e9:.4g} GB/s a rail while all of a"
             f" node send: {inside / rail:.3g} to 1."
         ),
-        "",
-        "| nodes | GPUs | all-reduce 1 MiB | 64 MiB | 1 GiB | all-gather 1 GiB |"
-        " reduce-scatter 1 GiB | HO-Ring | one ring | lower bound | network adds | switches add |",
-        "|---:|---:|---|---|---|---|---|---:|---:|---:|---:|---:|",
     ]
+    if rows:
+        lines += [
+            "",
+            "| nodes | GPUs | all-reduce 1 MiB | 64 MiB | 1 GiB | all-gather 1 GiB |"
+            " reduce-scatter 1 GiB | HO-Ring | one ring | lower bound | network adds | switches add |",
+            "|---:|---:|---|---|---|---|---|---:|---:|---:|---:|---:|",
+        ]
     for nodes in rows:
         points = [find(found, "all_reduce", size, nodes) for size in SIZES]
         points += [find(found, op, "1 GiB", nodes) for op in ("all_gather", "reduce_scatter")]
@@ -373,10 +362,12 @@ def machine(key: str, title: str, text: str, found: dict, rows: Sequence[int]) -
 
 
 def machines(studies: dict[str, dict]) -> list[str]:
-    """The first with all its rows, the others with a few."""
+    """The first with a few rows, the others without."""
     first = MACHINES[0][0]
-    rows = {key: node_counts(found) if key == first else FEW for key, found in studies.items()}
-    return [machine(key, title, text, studies[key], rows[key]) for key, title, text, _ in MACHINES]
+    return [
+        machine(key, title, text, studies[key], FEW if key == first else ())
+        for key, title, text, _ in MACHINES
+    ]
 
 
 def curves(points: list[dict]) -> list[Curve]:

@@ -1,7 +1,7 @@
 """Collectives in emulated clusters, measured and predicted (docs/collectives.md).
 
 sudo python3 -B tools/lab/collective_lab.py build/release/stepwright [-o docs/collectives/lab.md]
-     [--keep FOLDER] [--lab NAME] [--largest BYTES]
+     [--rows data/lab_collectives.csv] [--keep FOLDER] [--lab NAME] [--largest BYTES]
 
 In each lab, in one run, every algorithm does the same collectives of all ranks, 64 KB to 64 MB.
 Before that shorter messages of all shapes of groups are sampled, a profile is fitted to them, and
@@ -45,9 +45,19 @@ MOST = {"saturated": 16 << 20}
 OURS = "ho-ring"
 OTHERS = ("two-level", "ring", "gloo")
 BAR_BYTES = 16 << 20
+# Sizes on the page; the table of rows has all.
+SHOWN_BYTES = (64 << 10, 1 << 20, BAR_BYTES)
 CHOICE_BYTES = 4 << 20
 # Runs that the choice is made from, and as many more that it is judged on.
 CHOICE_RUNS = 2
+
+HEADER = "lab,operation,size_bytes,ho_ring_s,two_level_s,ring_s,gloo_s"
+INTRODUCTION = """# Collectives in emulated clusters
+
+Every algorithm on sixteen ranks in three clusters on one machine, measured (`make collectives`;
+[what they say](../collectives.md#measured)). Seconds of all sizes from 64 KB to 64 MB stand in
+`data/lab_collectives.csv`.
+"""
 
 Times = dict[tuple[str, str, int], float]
 
@@ -105,7 +115,7 @@ def table_of(lab: str, times: Times) -> list[str]:
         "best other / HO-Ring | ring / HO-Ring | by bytes |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for operation, size in sorted({key[1:] for key in times}):
+    for operation, size in sorted({key[1:] for key in times if key[2] in SHOWN_BYTES}):
         own = times[OURS, operation, size]
         others = [times[name, operation, size] for name in OTHERS]
         least = bound(lab, operation, size)
@@ -119,6 +129,14 @@ def table_of(lab: str, times: Times) -> list[str]:
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
+
+
+def rows_of(lab: str, times: Times) -> list[list[object]]:
+    """Seconds of every algorithm at every size, a row for each operation and size."""
+    return [
+        [lab, operation, size, *(times[name, operation, size] for name in (OURS, *OTHERS))]
+        for operation, size in sorted({key[1:] for key in times})
+    ]
 
 
 def judged(lab: str, times: Times) -> list[str]:
@@ -208,12 +226,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("command")
     parser.add_argument("-o", "--output")
+    parser.add_argument("--rows")
     parser.add_argument("--keep")
     parser.add_argument("--lab", choices=LABS)
     parser.add_argument("--largest", type=int, default=64 << 20)
     options = parser.parse_args()
     command = str(Path(options.command).resolve())
-    text = []
+    text, rows = [INTRODUCTION], []
     with tempfile.TemporaryDirectory() as made:
         folder = Path(options.keep or made)
         folder.mkdir(exist_ok=True)
@@ -223,6 +242,7 @@ def main() -> None:
                 largest = str(min(options.largest, MOST.get(lab, options.largest)))
                 measure(command, lab, table, ["--world", "--largest", largest])
             times = times_of(table)
+            rows += rows_of(lab, times)
             text += [f"## {TITLES[lab]}", "", *table_of(lab, times), "", *judged(lab, times)]
             text += ["", *predicted(command, folder, lab, table)]
             if lab not in MOST:
@@ -231,6 +251,9 @@ def main() -> None:
     report = "\n".join(text)
     if options.output:
         replace_text(options.output, report)
+    if options.rows:
+        lines = [HEADER, *(",".join(map(str, row)) for row in rows)]
+        replace_text(options.rows, "\n".join(lines) + "\n")
     print(report)
 
 
