@@ -111,9 +111,8 @@ def operators(command: str) -> None:
     results = validated(command, "operators/h100_sxm_80g.csv", "--profile", "h100-sxm-80g")
     print("\n## Operators by model size\n")
     print("`stepwright validate data/operators/h100_sxm_80g.csv --profile h100-sxm-80g`")
-    table("operator", results, by(results, lambda r: f"{r['operator']}, {r['direction']}"))
     large = [r for r in results if r["measured"] > 1e-4]
-    print("\nOf those that take over 100 us:")
+    print("\nThose that take over 100 us:")
     table("operator", large, by(large, lambda r: f"{r['operator']}, {r['direction']}"))
 
 
