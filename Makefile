@@ -170,7 +170,7 @@ emulation:
 	tools/setup.sh test
 	cmake --preset release
 	cmake --build --preset commands
-	python3 -B tools/lab/emulation.py build/release/stepwright -o docs/emulation/plans.md
+	python3 -B tools/lab/emulation.py build/release/stepwright -o docs/emulation/plans.md --rows data/lab_plans.csv
 	python3 -B tools/lab/emulation.py build/release/stepwright --real -o docs/emulation/real.md
 
 # docs/collectives/lab.md: collectives of sixteen ranks in emulated clusters. Root, a quiet machine.

@@ -45,8 +45,6 @@ MOST = {"saturated": 16 << 20}
 OURS = "ho-ring"
 OTHERS = ("two-level", "ring", "gloo")
 BAR_BYTES = 16 << 20
-# Sizes on the page; the table of rows has all.
-SHOWN_BYTES = (64 << 10, 1 << 20, BAR_BYTES)
 CHOICE_BYTES = 4 << 20
 # Runs that the choice is made from, and as many more that it is judged on.
 CHOICE_RUNS = 2
@@ -106,29 +104,6 @@ def times_of(table: Path) -> Times:
 def size_text(size: int) -> str:
     """64 KB, 4 MB."""
     return f"{size >> 20} MB" if size >= 1 << 20 else f"{size >> 10} KB"
-
-
-def table_of(lab: str, times: Times) -> list[str]:
-    """Seconds of every algorithm, and how HO-Ring stands."""
-    lines = [
-        "| operation | size | bound s | HO-Ring | two-level | ring | Gloo | HO-Ring / bound | "
-        "best other / HO-Ring | ring / HO-Ring | by bytes |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    for operation, size in sorted({key[1:] for key in times if key[2] in SHOWN_BYTES}):
-        own = times[OURS, operation, size]
-        others = [times[name, operation, size] for name in OTHERS]
-        least = bound(lab, operation, size)
-        cells = [operation, size_text(size), f"{least:.4f}", f"{own:.4f}"]
-        cells += [f"{other:.4f}" for other in others]
-        cells += [
-            f"{own / least:.2f}",
-            f"{min(others) / own:.2f}",
-            f"{times['ring', operation, size] / own:.2f}",
-            f"{flat_ring(lab, operation, size) / least:.2f}",
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
-    return lines
 
 
 def rows_of(lab: str, times: Times) -> list[list[object]]:
@@ -243,7 +218,7 @@ def main() -> None:
                 measure(command, lab, table, ["--world", "--largest", largest])
             times = times_of(table)
             rows += rows_of(lab, times)
-            text += [f"## {TITLES[lab]}", "", *table_of(lab, times), "", *judged(lab, times)]
+            text += [f"## {TITLES[lab]}", "", *judged(lab, times)]
             text += ["", *predicted(command, folder, lab, table)]
             if lab not in MOST:
                 text += ["", *chosen(command, folder, lab)]
