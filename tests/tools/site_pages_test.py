@@ -1,5 +1,5 @@
-"""Pages that are made when the site is built: the explorer, which may fetch the engine beside it and no
-more, and the constants, each with its source."""
+"""Pages that are made when the site is built: the explorer, which may fetch the engine beside it
+and no more, and the constants, each with its source."""
 
 import base64
 import json
@@ -9,8 +9,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-for folder in ("tools/docs", "tools/release"):
-    sys.path.insert(0, str(Path(__file__).parents[2] / folder))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools/release"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools/docs"))
 
 import constant_page
 import site_pages

@@ -1,7 +1,7 @@
 """Adds a page of the site with every constant of the unfitted cost model, its value and its source.
 
-A hook of mkdocs. Nothing is written to docs/: `stepwright/cost/laws/constants.h` is the only source. By
-hand:
+A hook of mkdocs. Nothing is written to docs/: `stepwright/cost/laws/constants.h` is the only
+source. By hand:
 
     constant_page.py      prints the page
 """
@@ -13,7 +13,8 @@ SOURCE = Path(__file__).resolve().parents[2] / "stepwright/cost/laws/constants.h
 PAGE = "constants.md"
 HEAD = """# Constants
 
-Computations of devices without samples ([models](models.md)), from `stepwright/cost/laws/constants.h`.
+Computations of devices without samples ([models](models.md)), from
+`stepwright/cost/laws/constants.h`.
 
 | constant | value | source |
 |---|---:|---|

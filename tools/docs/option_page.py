@@ -1,7 +1,7 @@
 """Adds a page of the site with the options of every command, as `--help` prints them.
 
-A hook of mkdocs. Nothing is written to docs/: the command is the only source. STEPWRIGHT_COMMAND names
-it, build/release/stepwright without. By hand:
+A hook of mkdocs. Nothing is written to docs/: the command is the only source. STEPWRIGHT_COMMAND
+names it, build/release/stepwright without. By hand:
 
     option_page.py      prints the page
 """

@@ -64,24 +64,27 @@ MACHINES = [
 
 INTRODUCTION = """# How collectives scale, by simulation to 16,384 GPUs
 
-Written by `make scaling` (`tools/docs/scaling.py`, which runs `stepwright study collectives`). Every second is computed:
-**simulated**, message by message (`collective/play.h`), unless a line says **closed form**. None is measured.
+Written by `make scaling` (`tools/docs/scaling.py`, which runs `stepwright study collectives`).
+Every second is computed: **simulated**, message by message (`collective/play.h`), unless a line
+says **closed form**. None is measured.
 
 ## What is compared
 
-All ranks of 1 to 2,048 nodes of eight GPUs take part, each schedule in the number of chunks that its closed form likes best. Beside
-the schedules of [collectives.md](../collectives.md):
+All ranks of 1 to 2,048 nodes of eight GPUs take part, each schedule in the number of chunks that
+its closed form likes best. Beside the schedules of [collectives.md](../collectives.md):
 
-- **lower bound**: the bytes at line rate where ranks add: the longer one of (n-1)/(nm) V out of a rank to other nodes and
-  (N-1)/N V over both its links; an all-reduce twice that.
-- **network adds** and **switches add**: an all-reduce in which switches add (SHARP between nodes; NVLS inside as well). An *assumed*
-  model at its best, by **closed form** (`collective/in_network.h`), which no schedule here runs.
+- **lower bound**: the bytes at line rate where ranks add: the longer one of (n-1)/(nm) V out of a
+  rank to other nodes and (N-1)/N V over both its links; an all-reduce twice that.
+- **network adds** and **switches add**: an all-reduce in which switches add (SHARP between nodes;
+  NVLS inside as well). An *assumed* model at its best, by **closed form**
+  (`collective/in_network.h`), which no schedule here runs.
 
 {assumed}
 
-"Gain" is the time of the fastest other schedule, which is named, over that of the HO-Ring: above 1 the HO-Ring wins. The table of DGX
-H100 begins with gains; its last columns are of an all-reduce of 1 GiB: the HO-Ring's time, then the time of others over it.
-`stepwright study collectives PROFILE --simulate 16384` prints such a table of any cluster.
+"Gain" is the time of the fastest other schedule, which is named, over that of the HO-Ring: above
+1 the HO-Ring wins. The table of DGX H100 begins with gains; its last columns are of an all-reduce
+of 1 GiB: the HO-Ring's time, then the time of others over it. `stepwright study collectives
+PROFILE --simulate 16384` prints such a table of any cluster.
 """
 
 NOT_MODELLED = """## What this leaves out
@@ -340,7 +343,8 @@ def machine(key: str, title: str, text: str, found: dict, rows: Sequence[int]) -
         lines += [
             "",
             "| nodes | GPUs | all-reduce 1 MiB | 64 MiB | 1 GiB | all-gather 1 GiB |"
-            " reduce-scatter 1 GiB | HO-Ring | one ring | lower bound | network adds | switches add |",
+            " reduce-scatter 1 GiB | HO-Ring | one ring | lower bound | network adds |"
+            " switches add |",
             "|---:|---:|---|---|---|---|---|---:|---:|---:|---:|---:|",
         ]
     for nodes in rows:
@@ -449,8 +453,11 @@ def every_rank(command: str) -> str:
         found = (largest_difference(one, every, name) for name in schedules.split(","))
         worst = max(worst, *found)
     size = f"less than {percent(worst)[2:]}" if worst < 1e-4 else percent(worst)
-    return f"""Where all nodes do the same, the ranks of one are simulated and what they send to other nodes comes to themselves (`play_generated`). That
-differs from simulating every rank (`--every-rank`) by {size} % on 256 to 8,192 GPUs (DGX H100, 64 MiB)."""
+    return paragraph(
+        "Where all nodes do the same, the ranks of one are simulated and what they send to other"
+        " nodes comes to themselves (`play_generated`). That differs from simulating every rank"
+        f" (`--every-rank`) by {size} % on 256 to 8,192 GPUs (DGX H100, 64 MiB)."
+    )
 
 
 def checks(command: str, studies: dict[str, dict]) -> str:

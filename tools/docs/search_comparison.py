@@ -23,22 +23,28 @@ ROOT = Path(__file__).resolve().parents[2]
 
 INTRODUCTION = """# What other searches choose
 
-Written by `tools/docs/search_comparison.py` (`make search`). Three ways to choose a plan, on the same cost model, each plan simulated;
-`stepwright study search JOB` prints them for any job, with the plans that each evaluated.
+Written by `tools/docs/search_comparison.py` (`make search`). Three ways to choose a plan, on the
+same cost model, each plan simulated; `stepwright study search JOB` prints them for any job, with
+the plans that each evaluated.
 
 - **tune**: the whole space of the job.
-- **Rule of thumb**: what an expert runs without a search, by the guides of Megatron-LM and Megatron-Core (2104.04473, 2205.05198): the
-  smallest tensor x pipeline that fits, tensor inside a node, experts inside a node first, micro-batch 1, 1F1B, optimizer states split over
-  the data ranks, selective before full recomputation, context only where nothing fits without (`tune/baseline.h`).
-- **Alpa-style**: stages cut by a dynamic programme outside, every choice on a stage's devices inside (2201.12023,
-  `study/inter_operator.h`). As in Alpa there is no interleaving, no context parallelism and no sharding in groups.
+- **Rule of thumb**: what an expert runs without a search, by the guides of Megatron-LM and
+  Megatron-Core (2104.04473, 2205.05198): the smallest tensor x pipeline that fits, tensor inside
+  a node, experts inside a node first, micro-batch 1, 1F1B, optimizer states split over the data
+  ranks, selective before full recomputation, context only where nothing fits without
+  (`tune/baseline.h`).
+- **Alpa-style**: stages cut by a dynamic programme outside, every choice on a stage's devices
+  inside (2201.12023, `study/inter_operator.h`). As in Alpa there is no interleaving, no context
+  parallelism and no sharding in groups.
 
-"Over" is the step time over that of the plan of `tune`. Seconds of a search are wall clock on two cores that other work kept busy
-([bench](../bench/README.md) has processor time).
+"Over" is the step time over that of the plan of `tune`. Seconds of a search are wall clock on two
+cores that other work kept busy ([bench](../bench/README.md) has processor time).
 """
 
-HEAD = """| job | plan of `tune` | step | search | rule of thumb | over | Alpa-style | over |
-|---|---|---:|---:|---|---:|---|---:|"""
+HEAD = (
+    "| job | plan of `tune` | step | search | rule of thumb | over | Alpa-style | over |\n"
+    "|---|---|---:|---:|---|---:|---|---:|"
+)
 
 WORSE = """
 {job}: `tune` is not the best: the price that it minimises was too low for the plan
@@ -47,7 +53,8 @@ that it chose ({chosen}), which shows only in the simulation; another plan is fa
 
 TIMES = """## Time of a search
 
-Processor time of whole commands on one machine ([bench](../bench/README.md) says how it was measured):
+Processor time of whole commands on one machine ([bench](../bench/README.md) says how it was
+measured):
 
 | command | seconds |
 |---|---:|

@@ -13,23 +13,30 @@ ROOT = Path(__file__).resolve().parents[2]
 
 INTRODUCTION = """## Beside published practice
 
-For each job of `examples/` the plan of `tune`. Where it leaves the practice, the job was searched again with the practice imposed, and the
-cell says what that costs. Differences below the stated error of the cost model (15 %) may turn around when they are measured.
+For each job of `examples/` the plan of `tune`. Where it leaves the practice, the job was searched
+again with the practice imposed, and the cell says what that costs. Differences below the stated
+error of the cost model (15 %) may turn around when they are measured.
 
 - **Tensor parallelism stays inside the node**: arXiv 2104.04473, takeaway 1 of section 3.
-- **The experts' exchange stays inside the node** (expert x expert-tensor ranks, the NVLink domain):
-  [Megatron-Core, Mixture of Experts](https://docs.nvidia.com/megatron-core/developer-guide/0.16.0/user-guide/features/moe.html);
-  DeepSeek-V3 (arXiv 2412.19437) crosses nodes with a dispatcher that sends a token to each node once.
-- **Context parallelism is for long sequences**, 8,192 tokens and more:
-  [Megatron-Core, Parallelism Strategies Guide](https://docs.nvidia.com/megatron-core/developer-guide/latest/user-guide/parallelism-guide.html).
+- **The experts' exchange stays inside the node** (expert x expert-tensor ranks, the NVLink
+  domain): [Megatron-Core, Mixture of
+  Experts](https://docs.nvidia.com/megatron-core/developer-guide/0.16.0/user-guide/features/moe.html);
+  DeepSeek-V3 (arXiv 2412.19437) crosses nodes with a dispatcher that sends a token to each node
+  once.
+- **Context parallelism is for long sequences**, 8,192 tokens and more: [Megatron-Core,
+  Parallelism Strategies
+  Guide](https://docs.nvidia.com/megatron-core/developer-guide/latest/user-guide/parallelism-guide.html).
 - **Memory keeps a reserve**, which every plan below does.
-- **Sizes lie within what the cost model was fitted on**: else a ranking rests on extrapolation. The last column counts the operators that
-  do not; `stepwright tune` names them.
-- **A framework runs it.** `stepwright tune --verbose` names the nearest plan of each framework that does not.
+- **Sizes lie within what the cost model was fitted on**: else a ranking rests on extrapolation.
+  The last column counts the operators that do not; `stepwright tune` names them.
+- **A framework runs it.** `stepwright tune --verbose` names the nearest plan of each framework
+  that does not.
 """
 
-HEAD = """| job | plan | leaves the practice | device free (reserve) | runs on | extrapolated |
-|---|---|---|---|---|---:|"""
+HEAD = (
+    "| job | plan | leaves the practice | device free (reserve) | runs on | extrapolated |\n"
+    "|---|---|---|---|---|---:|"
+)
 
 #: Stated error of the cost model, of a step.
 ERROR = 0.15

@@ -36,11 +36,13 @@ fitted to other runs. `dualpipev` has two strands too and a smaller bubble: nobo
 EARLIER = """
 ## The tables of 2024
 
-`python3 tools/docs/strands_tables.py --earlier` sets TFLOP/s of DHelix and DHeLlam (2411.15871 and ICCD 2025; numbers read off figures)
-on 64 A40 and 64 A800 beside predictions. Models are named by size alone, and batch, recomputation and sharding are assumed. The gains of those papers
-are too large: their two strands were measured before a mistake was found (some gradients were zero). Of 14 gains the
-predicted ones are off by 14.5 % in the median and 18.1 % at most, all misses over 10 % too low; eight of those ten published gains
-are above what hiding every message would give by the predicted run.
+`python3 tools/docs/strands_tables.py --earlier` sets TFLOP/s of DHelix and DHeLlam (2411.15871
+and ICCD 2025; numbers read off figures) on 64 A40 and 64 A800 beside predictions. Models are
+named by size alone, and batch, recomputation and sharding are assumed. The gains of those papers
+are too large: their two strands were measured before a mistake was found (some gradients were
+zero). Of 14 gains the predicted ones are off by 14.5 % in the median and 18.1 % at most, all
+misses over 10 % too low; eight of those ten published gains are above what hiding every message
+would give by the predicted run.
 """
 
 

@@ -21,14 +21,18 @@ PUBLISHED = ROOT / "data/zero_bubble.csv"
 
 INTRODUCTION = """# Zero-bubble schedules beside published figures
 
-Samples per GPU and second that arXiv 2401.10241 reports (Tables 4, 6 and 7, `data/zero_bubble.csv`: up to 32 A100 SXM 80G, pipelines
-alone, a fork of Megatron-LM) and what `stepwright predict` says of the same plans. Nothing was fitted to these rows.
-`python3 tools/docs/zero_bubble_tables.py --rows` prints each row; `make strands` writes this page.
+Samples per GPU and second that arXiv 2401.10241 reports (Tables 4, 6 and 7,
+`data/zero_bubble.csv`: up to 32 A100 SXM 80G, pipelines alone, a fork of Megatron-LM) and what
+`stepwright predict` says of the same plans. Nothing was fitted to these rows. `python3
+tools/docs/zero_bubble_tables.py --rows` prints each row; `make strands` writes this page.
 
-- The first and the last position have a layer fewer, as there; interleaved and ZB-V have one layer to a chunk.
-- ZB-1p and ZB-2p are orders that their authors search for; beside them stand zb-h1 and zb-h2, which hold as many activations.
-- Not published and assumed: a vocabulary of 32,000 (which gives the sizes by which the models are called), fp16 as bf16, unfused
-  attention with dropout (the memory says so), one table for embedding and head, no sharding.
+- The first and the last position have a layer fewer, as there; interleaved and ZB-V have one
+  layer to a chunk.
+- ZB-1p and ZB-2p are orders that their authors search for; beside them stand zb-h1 and zb-h2,
+  which hold as many activations.
+- Not published and assumed: a vocabulary of 32,000 (which gives the sizes by which the models are
+  called), fp16 as bf16, unfused attention with dropout (the memory says so), one table for
+  embedding and head, no sharding.
 - GB as predicted are those of `nvidia-smi`; which kind was printed is not said.
 
 Errors in %: samples per second, and how much faster than 1F1B.
@@ -167,7 +171,9 @@ def sums(name: str, pairs: list[tuple[Row, Row]]) -> str:
         for row, base in pairs
         if row is not base
     ]
-    more = [row.memory_gb - float(row.said["memory_gb"]) for row, _ in pairs if row.said["memory_gb"]]
+    more = [
+        row.memory_gb - float(row.said["memory_gb"]) for row, _ in pairs if row.said["memory_gb"]
+    ]
     sizes = [abs(one) for one in off]
     cells = [name, str(len(pairs)), f"{statistics.median(sizes):.1f}", f"{max(sizes):.1f}"]
     cells.append(f"{statistics.median(off):+.1f}")

@@ -306,7 +306,8 @@ def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> s
             cells = [name, f"{predicted:.4g}", f"{measured:.4g}", f"{100 * errors[name]:+.1f}"]
             lines.append("| " + " | ".join(cells) + " |")
     if len(worst) < len(rows):
-        lines += ["", f"The table has the six worst of {len(rows)} plans, `data/lab_plans.csv` all."]
+        said = f"The table has the six worst of {len(rows)} plans, `data/lab_plans.csv` all."
+        lines += ["", said]
     paro = {name: row for name, row in rows.items() if name.startswith("data 16, ")}
     tau, pairs = kendall(paro)
     all_tau, all_pairs = kendall(rows)
