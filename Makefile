@@ -144,7 +144,7 @@ accuracy:
 		--report docs/accuracy/left_out.md --json docs/accuracy/left_out.json \
 		--fits build/fits data/training_runs.csv data/training_runs_2.csv data/own_runs_h100.csv
 	python3 -B tools/accuracy/replay_runs.py --fits build/fits --report docs/accuracy/own_runs.md
-	python3 -B tools/accuracy/fit_memory.py --report docs/accuracy/memory_left_out.md
+	python3 -B tools/accuracy/fit_memory.py --report build/fits/memory_left_out.md
 	python3 -B tools/accuracy/accuracy.py
 
 # docs/comparisons.md: other public estimators on the same jobs; llm-analysis comes from PyPI. Some minutes.

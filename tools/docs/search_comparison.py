@@ -51,21 +51,6 @@ WORSE = """
 that it chose ({chosen}), which shows only in the simulation; another plan is faster.
 """
 
-TIMES = """## Time of a search
-
-Processor time of whole commands on one machine ([bench](../bench/README.md) says how it was
-measured):
-
-| command | seconds |
-|---|---:|
-| `tune examples/llama-3.1-405b.yaml` | 1.12 |
-| `tune examples/packed.yaml --json` | 0.98 |
-| `phases examples/grpo.yaml --json` | 0.97 |
-| `check` of Qwen3-235B on 256 GPUs, a script of Megatron-LM | 2.03 |
-| `tune` of DeepSeek-V3 on 16,384 GPUs, 16,384 sequences | 10.3 |
-| `tune` of 2,000 layers on 128 GPUs | 4.80 |
-"""
-
 CLAIMS = """## Beside published claims
 
 - A published planner claims 1.36 times the speed of Megatron-LM's own configurations. Here the
@@ -163,7 +148,6 @@ def print_page(command: str) -> int:
         if any(len(row) > 3 and float(row[3]) < 1 for row in rows):
             worse.append(WORSE.format(job=lines[0], chosen=plan))
     print("".join(worse))
-    print(TIMES)
     rule, alpa = ratios["rule of thumb"], ratios["Alpa-style"]
     print(
         CLAIMS.format(
