@@ -502,10 +502,10 @@ def configurations(command: str) -> str:
     """Published configurations: their measured steps follow from a prediction and its error."""
     return (
         f"# Configurations of arXiv 2509.22832\n\n{WRITTEN}\n"
-        "`stepwright predict data/configurations/*.yaml`; "
-        "nothing was fitted to them. Measured times are not published; implied ones are the "
-        "published prediction over one plus its published error. `tools/accuracy/accuracy.py "
-        "--components` prints the pieces of the steps likewise.\n\n" + configuration_table(command)
+        "`stepwright predict data/configurations/*.yaml`; nothing was fitted to them.\n"
+        "Measured times are not published; implied ones are the published prediction over one "
+        "plus its\npublished error. `tools/accuracy/accuracy.py --components` prints the pieces "
+        "of the steps likewise.\n\n" + configuration_table(command)
     )
 
 
