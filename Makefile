@@ -50,7 +50,7 @@ deb: engine
 	cmake --preset release
 	cmake --build --preset release --target package_files
 	rm -rf build/packages
-	cd build/release && cpack -B ../packages
+	cd build/release && SOURCE_DATE_EPOCH="$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)}" cpack -B ../packages
 	dpkg-deb --extract build/packages/*.deb build/packages/unpacked
 	python3 -B tools/release/try_packages.py build/packages/unpacked/usr/bin/stepwright
 
