@@ -22,8 +22,9 @@ struct StepSeconds {
   double priced_s;  ///< By closed form (`Pricer`), as the loads of experts are priced.
 };
 
-/// Widens the interval that published runs give a job of its kind: to uneven loads of experts that
-/// nothing states, and to every framework that runs the plan where the job names none.
+/// Returns the 80 % interval of a step: that of published runs of the job's kind, wider if the
+/// loads of experts are not stated, and over all frameworks that run the plan if the job names
+/// none.
 StepSpan step_span(const plan::PlannedJob& planned, const cost::CostModel& cost, StepSeconds step);
 
 }  // namespace stepwright::simulate
