@@ -58,7 +58,7 @@ class Sample : public Command {
         program, words, options_.ranks > 0 ? options_.ranks : cores, kSampleGrace);
     if (ending.interrupted != 0) end_by(ending.interrupted);
     if (ending.killed) {
-      throw Error(ErrorKind::kRuntime, "sampling failed: " + text_of(*ending.killed));
+      throw Error(ErrorKind::kRuntime, "sampling failed: " + killed_rank_text(*ending.killed));
     }
     if (ending.code != 0) {
       throw Error(ending.code == 2 ? ErrorKind::kInput : ErrorKind::kRuntime,

@@ -98,7 +98,7 @@ class Train : public Command {
     }
     if (ending.killed) {
       throw Error(ErrorKind::kRuntime,
-                  "training failed: " + text_of(*ending.killed) + how_to_go_on());
+                  "training failed: " + killed_rank_text(*ending.killed) + how_to_go_on());
     }
     if (ending.code == 0) return;
     const ErrorKind kind = ending.code == 2   ? ErrorKind::kInput

@@ -43,7 +43,7 @@ struct KilledRank {
 };
 
 /// "rank 1 was ended by signal 9 (Killed)", and why where that is known.
-std::string text_of(const KilledRank& killed);
+std::string killed_rank_text(const KilledRank& killed);
 
 /// How the ranks of a run ended.
 struct RanksEnding {
