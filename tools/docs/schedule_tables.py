@@ -48,7 +48,6 @@ SIZES = [(p, rounds * p) for p in (4, 8) for rounds in (1, 2, 4, 8)]
 LIMITS = [
     ("P activations, as 1F1B does,", lambda p: p),
     ("P + 1/2 activations", lambda p: p + 0.5),
-    ("2 P activations", lambda p: 2 * p),
 ]
 PAIRED = {"folded", "dualpipe", "dualpipev", "paired", "stp"}
 
