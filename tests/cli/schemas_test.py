@@ -401,7 +401,8 @@ class Options(unittest.TestCase):
             r"^  (\w+) {2,}", place.run("--help").stdout.split("Subcommands:")[1], re.M
         )
         self.assertGreater(len(commands), 20)
-        self.assertEqual(set(sections), {*commands, "lab run", "lab profile"} - {"lab"})
+        labs = {"lab run", "lab check", "lab profile", "lab clean"}
+        self.assertEqual(set(sections), {*commands, *labs} - {"lab"})
         self.assertIn("--against", options_of(sections["tune"]))
         self.assertIn("--grace", options_of(sections["lab run"]))
         place.folder.cleanup()
