@@ -89,15 +89,11 @@ PROFILE --simulate 16384` prints such a table of any cluster.
 
 NOT_MODELLED = """## What this leaves out
 
-- Double binary trees and other logarithmic algorithms of libraries have no schedule here. They
-  send the least bytes between nodes in O(log n) steps, as rail-halving does, and so are to be
-  expected to beat every ring where it does.
-- Networks that block. Rail-halving talks to nodes n/2 away, a ring to its neighbours only; below an
-  oversubscribed level the ring keeps its rate.
-- The work of GPUs: channels share cores, sums and the copies of rail-halving take memory bandwidth,
-  protocols take some of the line rate. On real links: [collectives.md](../collectives.md).
-- The HO-Ring here passes each block on by itself. Passing several stages on at once inside would
-  take fewer starts; along the rail the n-1 hops stay.
+- Double binary trees and other logarithmic algorithms of libraries have no schedule here. They send
+  the least bytes between nodes in O(log n) steps, as rail-halving does.
+- Networks that block: below an oversubscribed level a ring keeps its rate, rail-halving does not.
+- The work of GPUs: channels share cores, sums and copies take memory bandwidth. On real links:
+  [collectives.md](../collectives.md).
 """
 
 
