@@ -1,7 +1,8 @@
-"""Adds a page of the site with every constant of the unfitted cost model, its value and its source.
+"""The page of the site with every constant of the unfitted cost model, its value and its source.
 
-A hook of mkdocs. Nothing is written to docs/: `stepwright/cost/laws/constants.h` is the only
-source. By hand:
+A hook of mkdocs adds it; nothing is written to docs/. The only source is
+`stepwright/cost/laws/constants.h`.
+By hand:
 
     constant_page.py      prints the page
 """
@@ -47,14 +48,6 @@ def page() -> str:
     """The page in Markdown."""
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows()]
     return HEAD + "\n".join(lines) + "\n"
-
-
-def on_files(files, config):
-    """Adds the page to those of docs/."""
-    from mkdocs.structure.files import File
-
-    files.append(File.generated(config, PAGE, content=page()))
-    return files
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Adds a page of the site with the options of every command, as `--help` prints them.
+"""The page of the site with the options of every command, as `--help` prints them.
 
-A hook of mkdocs. Nothing is written to docs/: the command is the only source. STEPWRIGHT_COMMAND
-names it, build/release/stepwright without. By hand:
+A hook of mkdocs adds it; nothing is written to docs/: the command is the only source.
+STEPWRIGHT_COMMAND names it, build/release/stepwright without. By hand:
 
     option_page.py      prints the page
 """
@@ -42,14 +42,6 @@ def page() -> str:
         for words in commands_below()
     ]
     return "\n".join([HEAD, *sections])
-
-
-def on_files(files, config):
-    """Adds the page to those of docs/."""
-    from mkdocs.structure.files import File
-
-    files.append(File.generated(config, PAGE, content=page()))
-    return files
 
 
 if __name__ == "__main__":
