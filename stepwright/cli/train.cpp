@@ -67,7 +67,7 @@ class Train : public Command {
   }
 
   void run(const Console& console) override {
-    runtime::check(options_);
+    runtime::check_train_options(options_);
     const plan::PlannedJob given = load_plan_file(options_.plan, console);
     const plan::PlannedJob planned = settled_plan(given, options_.plan);
     if (!options_.hold) runtime::check_executable(planned);

@@ -69,7 +69,7 @@ void run(const SampleOptions& options) {
   std::string_view header;
   runtime::tell_failure(world.watch, [&] {
     header = measure(world, options, rows);
-    runtime::leave(world);
+    runtime::end_rank_watch(world);
   });
   if (world.rank != 0) return;
   write_file(options.output, fmt::format("{}\n{}", header, rows.str()));
