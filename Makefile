@@ -50,7 +50,7 @@ deb: engine
 	cmake --preset release
 	cmake --build --preset release --target package_files
 	rm -rf build/packages
-	cd build/release && cpack -B ../packages
+	cd build/release && SOURCE_DATE_EPOCH="$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)}" cpack -B ../packages
 	dpkg-deb --extract build/packages/*.deb build/packages/unpacked
 	python3 -B tools/release/try_packages.py build/packages/unpacked/usr/bin/stepwright
 
@@ -144,7 +144,7 @@ accuracy:
 		--report docs/accuracy/left_out.md --json docs/accuracy/left_out.json \
 		--fits build/fits data/training_runs.csv data/training_runs_2.csv data/own_runs_h100.csv
 	python3 -B tools/accuracy/replay_runs.py --fits build/fits --report docs/accuracy/own_runs.md
-	python3 -B tools/accuracy/fit_memory.py --report docs/accuracy/memory_left_out.md
+	python3 -B tools/accuracy/fit_memory.py --report build/fits/memory_left_out.md
 	python3 -B tools/accuracy/accuracy.py
 
 # docs/comparisons.md: other public estimators on the same jobs; llm-analysis comes from PyPI. Some minutes.
@@ -170,7 +170,7 @@ emulation:
 	tools/setup.sh test
 	cmake --preset release
 	cmake --build --preset commands
-	python3 -B tools/lab/emulation.py build/release/stepwright -o docs/emulation/plans.md
+	python3 -B tools/lab/emulation.py build/release/stepwright -o docs/emulation/plans.md --rows data/lab_plans.csv
 	python3 -B tools/lab/emulation.py build/release/stepwright --real -o docs/emulation/real.md
 
 # docs/collectives/lab.md: collectives of sixteen ranks in emulated clusters. Root, a quiet machine.
@@ -178,7 +178,7 @@ collectives:
 	tools/setup.sh test
 	cmake --preset release
 	cmake --build --preset commands
-	python3 -B tools/lab/collective_lab.py build/release/stepwright -o docs/collectives/lab.md
+	python3 -B tools/lab/collective_lab.py build/release/stepwright -o docs/collectives/lab.md --rows data/lab_collectives.csv
 
 # docs/collectives/scaling.md: how collectives scale to 16,384 GPUs, simulated. Some minutes.
 scaling:

@@ -59,7 +59,7 @@ int ask_for_devices(const Context& context, const Words& words) {
       "The script asks {} how many devices a node has, and nothing says; add --gpus-per-node N.",
       name);
   append_text(context.folder, kNoteEvent, note);
-  tell(note);
+  print_error_line(note);
   return kNotFound;
 }
 
@@ -201,7 +201,7 @@ int answer_device_count(const Context& context, const Words& words) {
   return 0;
 }
 
-int answer(const Context& context, const Words& words) {
+int answer_for_scheduler(const Context& context, const Words& words) {
   const std::string_view name = launch_scripts::last_part(words.front());
   if (name == "nvidia-smi") return answer_nvidia_smi(context, words);
   if (name == "rocm-smi" || name == "amd-smi") return answer_rocm_smi(context, words);

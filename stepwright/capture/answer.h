@@ -8,9 +8,9 @@ namespace stepwright::capture {
 /// Acts for programs that tell about nodes and devices: prints what they print on the first node of
 /// the stated ones. Where nothing says how many devices a node has, the real program answers; if
 /// there is none, a note asks for `--gpus-per-node`. Returns an exit code.
-int answer(const Context& context, const Words& words);
+int answer_for_scheduler(const Context& context, const Words& words);
 
-/// Prints the number of devices of a node, as `answer` does. Returns an exit code.
+/// Prints the number of devices of a node, as `answer_for_scheduler` does. Returns an exit code.
 int answer_device_count(const Context& context, const Words& words);
 
 }  // namespace stepwright::capture

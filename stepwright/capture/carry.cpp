@@ -141,7 +141,7 @@ Words command_of(const Words& words, const Carried& carried, std::size_t from) {
 
 }  // namespace
 
-int carry(Context context, const Words& words) {
+int follow_carrier(Context context, const Words& words) {
   const std::string_view name = launch_scripts::last_part(words.front());
   const auto carried = carried_command(words);
   if (!carried) return carry_nothing(context, words, false);

@@ -10,6 +10,6 @@ namespace stepwright::capture {
 /// launch
 /// (`kubectl apply -f job.yaml`, `docker run IMAGE`) or as not run (`docker build`). Returns an
 /// exit code.
-int carry(Context context, const Words& words);
+int follow_carrier(Context context, const Words& words);
 
 }  // namespace stepwright::capture

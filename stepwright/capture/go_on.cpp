@@ -71,7 +71,7 @@ bool count_level(const Context& context, std::string_view program) {
   return false;
 }
 
-void tell(std::string_view text) {
+void print_error_line(std::string_view text) {
   const std::string line = plain_text(text) + "\n";
   std::fputs(line.c_str(), stderr);
 }
@@ -83,7 +83,7 @@ int execute(const std::filesystem::path& program, const Words& words) {
   argv.push_back(nullptr);
   ::execv(program.c_str(), argv.data());
   const int error = errno;
-  tell(fmt::format("{}: {}", program.string(), std::strerror(error)));
+  print_error_line(fmt::format("{}: {}", program.string(), std::strerror(error)));
   return error == ENOENT ? kNotFound : kNotRunnable;
 }
 
@@ -112,7 +112,7 @@ int run_really(const Context& context, const Words& words) {
     program = find_real(context, launch_scripts::last_part(words.front()));
   }
   if (program.empty()) {
-    tell(fmt::format("{}: command not found", words.front()));
+    print_error_line(fmt::format("{}: command not found", words.front()));
     return kNotFound;
   }
   return execute(program, words);

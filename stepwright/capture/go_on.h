@@ -26,7 +26,7 @@ int run_really(const Context& context, const Words& words);
 std::filesystem::path find_real(const Context& context, std::string_view name);
 
 /// Writes a line to standard error, as `plain_text`.
-void tell(std::string_view text);
+void print_error_line(std::string_view text);
 
 /// Executes a program in place of this process. Returns 126 or 127 if that fails.
 int execute(const std::filesystem::path& program, const Words& words);

@@ -49,7 +49,7 @@ void set_if_stated(const std::optional<std::int64_t>& stated, std::optional<std:
 
 }  // namespace
 
-std::string text_of(const std::filesystem::path& path) {
+std::string script_text(const std::filesystem::path& path) {
   return read_if_plain(path, kLargestScript).value_or("");
 }
 
@@ -80,7 +80,7 @@ std::optional<Job> job_of_command(const Context& context, const Words& words) {
                       !variable("LSB_JOBID").empty();
   const std::filesystem::path script = script_in(words);
   if (within || script.empty()) return std::nullopt;
-  const std::string text = text_of(script);
+  const std::string text = script_text(script);
   std::optional<Allocation> allocation = directives_of(text);
   if (!allocation && context.settings.nodes && text.find("SLURM_") != std::string::npos) {
     allocation = Allocation{.scheduler = "slurm"};

@@ -33,6 +33,6 @@ std::optional<Job> job_of_command(const Context& context, const Words& words);
 std::vector<std::string> array_indices(std::string_view array);
 
 /// Reads a file; empty if it cannot be read.
-std::string text_of(const std::filesystem::path& path);
+std::string script_text(const std::filesystem::path& path);
 
 }  // namespace stepwright::capture

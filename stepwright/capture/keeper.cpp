@@ -152,7 +152,7 @@ class Watch {
 
 }  // namespace
 
-int keep(Context context, const Words& command) {
+int supervise_script(Context context, const Words& command) {
   const int status = std::atoi(variable(kStatusVariable).c_str());
   ::unsetenv(kStatusVariable);
   ::fcntl(status, F_SETFD, FD_CLOEXEC);

@@ -16,6 +16,6 @@ inline constexpr const char* kStatusVariable = "STEPWRIGHT_CAPTURE_STATUS";
 /// when the script has ended and a few seconds have passed, when a signal comes (it is passed on
 /// first), when a stand-in asks for it, or when the capture is gone. Reports "exit CODE", or "error
 /// TEXT" if the command cannot be started.
-int keep(Context context, const Words& command);
+int supervise_script(Context context, const Words& command);
 
 }  // namespace stepwright::capture

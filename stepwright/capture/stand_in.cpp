@@ -124,7 +124,7 @@ bool changes_path(const Words& words) {
   return std::ranges::any_of(words, [](const std::string& word) {
     std::error_code error;
     const bool file = word.size() < 4096 && std::filesystem::is_regular_file(word, error);
-    const std::string text = file ? text_of(word) : word;
+    const std::string text = file ? script_text(word) : word;
     return text.find("PATH=") != std::string::npos || text.find("activate") != std::string::npos;
   });
 }
@@ -148,9 +148,9 @@ int act(const Context& context, ToolKind kind, const Words& words) {
   switch (kind) {
     case ToolKind::kLaunch: return launch(context, words);
     case ToolKind::kPython: return python(context, words);
-    case ToolKind::kCarrier: return carry(context, taken_over(context, words));
+    case ToolKind::kCarrier: return follow_carrier(context, taken_over(context, words));
     case ToolKind::kSubmit: return submit(context, taken_over(context, words));
-    case ToolKind::kAnswer: return answer(context, words);
+    case ToolKind::kAnswer: return answer_for_scheduler(context, words);
     case ToolKind::kIdle: return idle(context, words);
     case ToolKind::kWrapper: return run_really(context, wrapper_words(context, words));
     case ToolKind::kShell: return shell(context, words);
@@ -187,14 +187,15 @@ std::optional<int> stand_in(int argc, char** argv) {
     Words words(argv, argv + argc);
     const std::optional<Context> context = read_context();
     if (!context) {
-      tell(fmt::format("{}: the capture that it ran in has ended", argv[0]));
+      print_error_line(fmt::format("{}: the capture that it ran in has ended", argv[0]));
       return kStopped;
     }
-    if (name == kKeeperName) return keep(*context, Words(words.begin() + 1, words.end()));
+    if (name == kKeeperName)
+      return supervise_script(*context, Words(words.begin() + 1, words.end()));
     if (reports) return report(*context, name, std::move(words));
     return act(*context, *kind, words);
   } catch (const std::exception& error) {
-    tell(fmt::format("{}: stepwright capture: {}", argv[0], error.what()));
+    print_error_line(fmt::format("{}: stepwright capture: {}", argv[0], error.what()));
     return kStopped;
   }
 }

@@ -42,7 +42,7 @@ std::string scheduler_of(const Words& words) {
   std::error_code error;
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (!std::filesystem::is_regular_file(words[i], error)) continue;
-    if (const auto directives = directives_of(text_of(words[i]))) return directives->scheduler;
+    if (const auto directives = directives_of(script_text(words[i]))) return directives->scheduler;
   }
   return std::string(said);
 }
@@ -95,7 +95,7 @@ Submission submission_of(const Context& context, const Words& words) {
   Allocation& allocation = submission.job.allocation;
   allocation = Allocation{.scheduler = line.scheduler};
   if (!script.empty()) {
-    const auto said = directives_of(text_of(script));
+    const auto said = directives_of(script_text(script));
     if (said && said->scheduler == line.scheduler) allocation = *said;
   }
   apply_words(arguments, allocation);
@@ -193,8 +193,8 @@ int submit(Context context, const Words& words) {
     return go_on(context, submission.command);
   }
   if (names_missing_script(submission)) {
-    tell(fmt::format("{}: error: Unable to open file {}", words.front(),
-                     submission.command.front()));
+    print_error_line(fmt::format("{}: error: Unable to open file {}", words.front(),
+                                 submission.command.front()));
     return 1;
   }
   const std::string script = submission.job.script.string();

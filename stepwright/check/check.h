@@ -34,8 +34,8 @@ struct JobCheck {
   framework_files::ImportedPlan imported;
   std::optional<simulate::Prediction> prediction;  ///< Prediction of a plan that starts.
   FullestStage fullest;
-  /// The way to the best plan that the framework runs; nothing where the plan does not start, or
-  /// where no legal plan of the job is one that the framework is known to run.
+  /// The way to the best plan that the framework runs; nullopt if the plan does not start, or the
+  /// framework is known to run no legal plan of the job.
   std::optional<tune::Against> better;
   /// Changes that let the job fit. Empty: the job fits, or no change helps.
   std::vector<SaidRemedy> remedies;

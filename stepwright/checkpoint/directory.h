@@ -12,7 +12,7 @@ namespace stepwright::checkpoint {
 /// The name of a committed checkpoint: `step-00000010`.
 std::string checkpoint_name(std::int64_t step);
 
-/// The committed checkpoint of the highest step in a directory; nothing when there is none.
+/// The committed checkpoint of the highest step in a directory; nullopt if there is none.
 std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path& directory);
 
 /// A checkpoint's directory itself, or the last one in a directory of checkpoints. Fails with

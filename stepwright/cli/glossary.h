@@ -10,7 +10,7 @@ namespace stepwright::cli {
 /// A row of docs/glossary.md.
 struct Term {
   std::string names;    ///< Names of the term: "busbw, algbw".
-  std::string meaning;  ///< Meaning in a person's words.
+  std::string meaning;  ///< The text of the row's second column.
 };
 
 /// The row that a word is in: one of its names, or one that its meaning defines behind "; ". Upper

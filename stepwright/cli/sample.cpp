@@ -42,12 +42,12 @@ class Sample : public Command {
   }
 
   void run(const Console& console) override {
-    sample::check(options_);
+    sample::check_sample_options(options_);
     if (!plans_.empty() && options_.kind != "collectives") {
       fail_input("--plan: goes with `sample collectives`");
     }
     for (const std::string& file : plans_) ask_for(file, console);
-    sample::check(options_);
+    sample::check_sample_options(options_);
     const auto place = runtime::launched_rank();
     if (!place || place->rank == 0) check_output({"--output", options_.output});
     const std::filesystem::path program = runtime::rank_program();
@@ -58,7 +58,7 @@ class Sample : public Command {
         program, words, options_.ranks > 0 ? options_.ranks : cores, kSampleGrace);
     if (ending.interrupted != 0) end_by(ending.interrupted);
     if (ending.killed) {
-      throw Error(ErrorKind::kRuntime, "sampling failed: " + text_of(*ending.killed));
+      throw Error(ErrorKind::kRuntime, "sampling failed: " + killed_rank_text(*ending.killed));
     }
     if (ending.code != 0) {
       throw Error(ending.code == 2 ? ErrorKind::kInput : ErrorKind::kRuntime,

@@ -67,7 +67,7 @@ class Train : public Command {
   }
 
   void run(const Console& console) override {
-    runtime::check(options_);
+    runtime::check_train_options(options_);
     const plan::PlannedJob given = load_plan_file(options_.plan, console);
     const plan::PlannedJob planned = settled_plan(given, options_.plan);
     if (!options_.hold) runtime::check_executable(planned);
@@ -98,7 +98,7 @@ class Train : public Command {
     }
     if (ending.killed) {
       throw Error(ErrorKind::kRuntime,
-                  "training failed: " + text_of(*ending.killed) + how_to_go_on());
+                  "training failed: " + killed_rank_text(*ending.killed) + how_to_go_on());
     }
     if (ending.code == 0) return;
     const ErrorKind kind = ending.code == 2   ? ErrorKind::kInput

@@ -25,7 +25,7 @@ class Promise {
   [[nodiscard]] Contributions given(std::int32_t rank, std::int32_t piece) const;
   /// A piece of a rank's output; nothing: it may hold anything.
   [[nodiscard]] std::optional<Contributions> due(std::int32_t rank, std::int32_t piece) const;
-  /// The sum of two; nothing when they are of different places or share a contribution.
+  /// The sum of two; nullopt if they are of different places or share a contribution.
   [[nodiscard]] std::optional<Contributions> sum(const Contributions& a,
                                                  const Contributions& b) const;
 

@@ -27,7 +27,8 @@ struct Landing {
 /// The receives of each flow, in the order of its sends.
 using Landings = std::map<MessageFlow, std::vector<Landing>>;
 
-/// The facts of its receivers that a sender must know. Refers to the schedule.
+/// For each message of a schedule, the facts about its receiver that the sender needs. Holds a
+/// reference to the schedule.
 class ScheduleMessages {
  public:
   explicit ScheduleMessages(const collective::CollectiveSchedule& schedule);

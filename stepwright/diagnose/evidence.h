@@ -88,7 +88,7 @@ struct Evidence {
   /// Ranks that torchrun asked to end and had to kill, with where it says so: "job.log:44".
   std::map<std::int64_t, std::string> unresponsive;
   std::vector<SaidMismatch> mismatches;
-  std::vector<SaidMismatch> absences;    ///< Ranks that a library says did not come.
+  std::vector<SaidMismatch> absences;    ///< Ranks that did not come, as a library reports.
   std::optional<UnplacedCall> unplaced;  ///< The first of its kind.
   /// The last line about work of the host in front of the first time-out.
   std::optional<HostWorkLine> work_before;

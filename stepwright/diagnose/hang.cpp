@@ -63,8 +63,8 @@ class Hangs {
         }
       }
       if (!finding.ranks.empty()) {
-        finding.what =
-            fmt::format("{} met a call of another size than its own.", subject(finding.ranks));
+        finding.what = fmt::format("{} met a call of another size than its own.",
+                                   ranks_subject(finding.ranks));
       }
       add_advice(finding, "mismatch.size");
       push(std::move(finding));
@@ -82,13 +82,14 @@ class Hangs {
 
   Finding begin(FindingKind kind, const StuckCall& stuck, std::vector<std::int64_t> ranks) const {
     Finding finding{.kind = kind, .ranks = std::move(ranks)};
-    finding.where = place_of(evidence_, stuck, finding.ranks.empty() ? -1 : finding.ranks.front());
+    finding.where =
+        call_place(evidence_, stuck, finding.ranks.empty() ? -1 : finding.ranks.front());
     finding.evidence = who_is_there(evidence_, stuck);
     return finding;
   }
 
   void add_mismatch(const StuckCall& stuck) {
-    const auto kinds = alike(stuck, false);
+    const auto kinds = ranks_by_call(stuck, false);
     const auto& [most_text, most] = kinds.front();
     std::vector<std::int64_t> others;
     std::string others_text;
@@ -99,8 +100,8 @@ class Hangs {
     std::ranges::sort(others);
     Finding finding = begin(FindingKind::kMismatch, stuck, others);
     finding.what =
-        fmt::format("{} {} another call than {} in {}: {}, not {}.", subject(others),
-                    verb(others, "makes", "make"),
+        fmt::format("{} {} another call than {} in {}: {}, not {}.", ranks_subject(others),
+                    word_by_number(others, "makes", "make"),
                     most.size() == 1 ? "rank " + ranks_text(most) : "ranks " + ranks_text(most),
                     call_name(evidence_, stuck), others_text, most_text);
     const bool same_operation = std::ranges::all_of(stuck.made, [&](const auto& one) {
@@ -153,14 +154,14 @@ class Hangs {
     const bool alone = ranks.size() == 1 && !stuck.members_known;
     Finding finding = begin(FindingKind::kStall, stuck, ranks);
     const std::vector<std::int64_t> absent = absent_ranks(stuck);
-    finding.what =
-        alone ? fmt::format("{} waits in {}, and nothing is known of other ranks.", subject(ranks),
-                            call_name(evidence_, stuck))
-              : fmt::format("{} are {}in {}, the same call, and it does not end.", subject(ranks),
-                            absent.empty() ? "all " : "", call_name(evidence_, stuck));
+    finding.what = alone ? fmt::format("{} waits in {}, and nothing is known of other ranks.",
+                                       ranks_subject(ranks), call_name(evidence_, stuck))
+                         : fmt::format("{} are {}in {}, the same call, and it does not end.",
+                                       ranks_subject(ranks), absent.empty() ? "all " : "",
+                                       call_name(evidence_, stuck));
     if (!absent.empty()) {
-      finding.evidence.push_back(
-          fmt::format("No line is of {} {}", verb(absent, "rank", "ranks"), ranks_text(absent)));
+      finding.evidence.push_back(fmt::format(
+          "No line is of {} {}", word_by_number(absent, "rank", "ranks"), ranks_text(absent)));
     }
     add_stall_advice(*stuck.made.begin()->second, "stall.network", finding);
     push(std::move(finding));
@@ -219,7 +220,7 @@ class Hangs {
     Finding finding = begin(FindingKind::kMissingRank, stuck, dead);
     finding.where.file = end.file;
     finding.where.line = end.line;
-    finding.what = fmt::format("{} ended ({}), and the others wait in {}.", subject(dead),
+    finding.what = fmt::format("{} ended ({}), and the others wait in {}.", ranks_subject(dead),
                                end_text(end), call_name(evidence_, stuck));
     finding.evidence.insert(finding.evidence.begin(), end_line(dead.front()));
     add_advice(finding, end_reason(end));
@@ -239,9 +240,9 @@ class Hangs {
                          first.function.starts_with("isend") ||
                          first.function.starts_with("batch_isend");
     Finding finding = begin(FindingKind::kMismatch, stuck, ranks);
-    finding.what =
-        fmt::format("{} {} in {} and did not come to {}, where the others wait.", subject(ranks),
-                    verb(ranks, "waits", "wait"), first.function, call_name(evidence_, stuck));
+    finding.what = fmt::format("{} {} in {} and did not come to {}, where the others wait.",
+                               ranks_subject(ranks), word_by_number(ranks, "waits", "wait"),
+                               first.function, call_name(evidence_, stuck));
     for (const std::int64_t rank : ranks) finding.evidence.push_back(stuck_line(rank));
     add_advice(finding, message ? "mismatch.message" : "mismatch.operation");
     push(std::move(finding));
@@ -256,8 +257,9 @@ class Hangs {
 
   void add_silent(const StuckCall& stuck, const std::vector<std::int64_t>& silent) {
     Finding finding = begin(FindingKind::kMissingRank, stuck, silent);
-    finding.what = fmt::format("{} did not come to {}, and no file says where {}.", subject(silent),
-                               call_name(evidence_, stuck), verb(silent, "it is", "they are"));
+    finding.what =
+        fmt::format("{} did not come to {}, and no file says where {}.", ranks_subject(silent),
+                    call_name(evidence_, stuck), word_by_number(silent, "it is", "they are"));
     for (const std::int64_t rank : silent) {
       const auto killed = evidence_.unresponsive.find(rank);
       if (killed == evidence_.unresponsive.end()) continue;
@@ -276,12 +278,13 @@ class Hangs {
       return std::ranges::all_of(evidence_.trails.at(rank).calls, &RankCall::ended);
     });
     finding.what =
-        behind ? fmt::format("{} {} in no call, and the others wait for {} in {}.",
-                             subject(outside), verb(outside, "is", "are"),
-                             verb(outside, "it", "them"), call_name(evidence_, stuck))
-               : fmt::format(
-                     "{} {} at another place of the program than the others, who wait in {}.",
-                     subject(outside), verb(outside, "is", "are"), call_name(evidence_, stuck));
+        behind
+            ? fmt::format("{} {} in no call, and the others wait for {} in {}.",
+                          ranks_subject(outside), word_by_number(outside, "is", "are"),
+                          word_by_number(outside, "it", "them"), call_name(evidence_, stuck))
+            : fmt::format("{} {} at another place of the program than the others, who wait in {}.",
+                          ranks_subject(outside), word_by_number(outside, "is", "are"),
+                          call_name(evidence_, stuck));
     if (!behind) finding.kind = FindingKind::kMismatch;
     for (const std::int64_t rank : outside) {
       if (std::string last = last_call(evidence_, rank); !last.empty())
@@ -307,9 +310,9 @@ class Hangs {
     }
     if (ranks.empty()) return;
     finding.ranks.assign(ranks.begin(), ranks.end());
-    finding.where = place_of(evidence_, calls_.front(), -1);
+    finding.where = call_place(evidence_, calls_.front(), -1);
     finding.what =
-        fmt::format("{} wait for each other in different groups.", subject(finding.ranks));
+        fmt::format("{} wait for each other in different groups.", ranks_subject(finding.ranks));
     if (!known) {
       finding.evidence.emplace_back(
           "The files do not list the ranks of these groups; that they share ranks is assumed");
@@ -330,7 +333,7 @@ class Hangs {
       Finding finding{.kind = FindingKind::kMissingRank,
                       .ranks = ranks,
                       .where = {.file = end.file, .line = end.line},
-                      .what = fmt::format("{} ended: {}.", subject(ranks), text),
+                      .what = fmt::format("{} ended: {}.", ranks_subject(ranks), text),
                       .evidence = {end_line(ranks.front())}};
       add_advice(finding, end_reason(end));
       push(std::move(finding));
@@ -352,10 +355,10 @@ class Hangs {
     Finding finding{.kind = differ ? FindingKind::kMismatch : FindingKind::kStall,
                     .ranks = ranks,
                     .where = {.file = first.file, .line = first.line, .call = first.function}};
-    finding.what =
-        differ ? fmt::format("{} failed in another call than the others: {}.", subject(ranks),
-                             fewest->first)
-               : fmt::format("{} failed in communication, in {}.", subject(ranks), fewest->first);
+    finding.what = differ ? fmt::format("{} failed in another call than the others: {}.",
+                                        ranks_subject(ranks), fewest->first)
+                          : fmt::format("{} failed in communication, in {}.", ranks_subject(ranks),
+                                        fewest->first);
     for (const auto& [rank, stuck] : evidence_.stuck) finding.evidence.push_back(stuck_line(rank));
     add_missing_of_world(finding, differ);
     push(std::move(finding));
@@ -371,7 +374,7 @@ class Hangs {
     if (!differ && !silent.empty()) {
       finding.kind = FindingKind::kMissingRank;
       finding.what = fmt::format("{} did not fail in the call in which the others did, {}.",
-                                 subject(silent), finding.where.call);
+                                 ranks_subject(silent), finding.where.call);
       finding.ranks = silent;
     }
     add_advice(finding, differ           ? "mismatch.operation"
@@ -388,7 +391,7 @@ class Hangs {
                       .where = {.file = said.file, .line = said.line},
                       .what = said.ranks.empty() ? "Some ranks never joined the job or the group."
                                                  : fmt::format("{} did not come to a barrier.",
-                                                               subject(said.ranks)),
+                                                               ranks_subject(said.ranks)),
                       .evidence = {fmt::format("{}:{}: {}", said.file, said.line, said.text)}};
       add_advice(finding, "missing.silent");
       push(std::move(finding));

@@ -7,12 +7,12 @@
 
 namespace stepwright::diagnose {
 
-std::string subject(const std::vector<std::int64_t>& ranks) {
+std::string ranks_subject(const std::vector<std::int64_t>& ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "Rank" : "Ranks", ranks_text(ranks));
 }
 
-std::string_view verb(const std::vector<std::int64_t>& ranks, std::string_view one,
-                      std::string_view many) {
+std::string_view word_by_number(const std::vector<std::int64_t>& ranks, std::string_view one,
+                                std::string_view many) {
   return ranks.size() == 1 ? one : many;
 }
 
@@ -29,8 +29,8 @@ std::string call_name(const Evidence& evidence, const StuckCall& stuck) {
   return fmt::format("call {} of {}", stuck.sequence, group);
 }
 
-std::vector<std::pair<std::string, std::vector<std::int64_t>>> alike(const StuckCall& stuck,
-                                                                     bool with_frames) {
+std::vector<std::pair<std::string, std::vector<std::int64_t>>> ranks_by_call(const StuckCall& stuck,
+                                                                             bool with_frames) {
   std::map<std::string, std::vector<std::int64_t>> by_text;
   for (const auto& [rank, call] : stuck.made) {
     std::string text = call_text(*call);
@@ -44,7 +44,7 @@ std::vector<std::pair<std::string, std::vector<std::int64_t>>> alike(const Stuck
   return sorted;
 }
 
-Place place_of(const Evidence& evidence, const StuckCall& stuck, std::int64_t rank) {
+Place call_place(const Evidence& evidence, const StuckCall& stuck, std::int64_t rank) {
   Place place{.call = call_name(evidence, stuck)};
   const auto made = stuck.made.find(rank);
   const auto& [shown, call] = made != stuck.made.end() ? *made : *stuck.made.begin();
@@ -55,11 +55,11 @@ Place place_of(const Evidence& evidence, const StuckCall& stuck, std::int64_t ra
 
 std::vector<std::string> who_is_there(const Evidence& evidence, const StuckCall& stuck) {
   std::vector<std::string> lines;
-  for (const auto& [text, ranks] : alike(stuck, true)) {
+  for (const auto& [text, ranks] : ranks_by_call(stuck, true)) {
     const RankCall& call = *stuck.made.at(ranks.front());
-    lines.push_back(fmt::format("{} {} in {} ({}:{}{})", subject(ranks), verb(ranks, "is", "are"),
-                                text, evidence.trails.at(ranks.front()).file, call.place,
-                                call.ended ? ", ended" : ""));
+    lines.push_back(fmt::format(
+        "{} {} in {} ({}:{}{})", ranks_subject(ranks), word_by_number(ranks, "is", "are"), text,
+        evidence.trails.at(ranks.front()).file, call.place, call.ended ? ", ended" : ""));
   }
   return lines;
 }

@@ -12,11 +12,11 @@
 namespace stepwright::diagnose {
 
 /// "Rank 3", "Ranks 0-2, 5".
-std::string subject(const std::vector<std::int64_t>& ranks);
+std::string ranks_subject(const std::vector<std::int64_t>& ranks);
 
 /// One of two words, by the number of ranks.
-std::string_view verb(const std::vector<std::int64_t>& ranks, std::string_view one,
-                      std::string_view many);
+std::string_view word_by_number(const std::vector<std::int64_t>& ranks, std::string_view one,
+                                std::string_view many);
 
 /// "all_reduce of [[512]] Float".
 std::string call_text(const RankCall& call);
@@ -25,11 +25,11 @@ std::string call_text(const RankCall& call);
 std::string call_name(const Evidence& evidence, const StuckCall& stuck);
 
 /// Ranks that made the same call at the same place of the program, by what they made; most first.
-std::vector<std::pair<std::string, std::vector<std::int64_t>>> alike(const StuckCall& stuck,
-                                                                     bool with_frames);
+std::vector<std::pair<std::string, std::vector<std::int64_t>>> ranks_by_call(const StuckCall& stuck,
+                                                                             bool with_frames);
 
 /// The place of a rank's call, or of any other rank's where it did not make it.
-Place place_of(const Evidence& evidence, const StuckCall& stuck, std::int64_t rank);
+Place call_place(const Evidence& evidence, const StuckCall& stuck, std::int64_t rank);
 
 /// Lines of evidence: who is in the call, by what the files say.
 std::vector<std::string> who_is_there(const Evidence& evidence, const StuckCall& stuck);

@@ -27,7 +27,7 @@ inline constexpr Named<NumberType> kTorchTypes[] = {{NumberType::kF64, "float64"
                                                     {NumberType::kF16, "float16"},
                                                     {NumberType::kBf16, "bfloat16"}};
 
-/// The type of a word of a table; nothing when it is none of them.
+/// The type of a word of a table; nullopt if it is none of them.
 std::optional<NumberType> number_type(std::span<const Named<NumberType>> table,
                                       std::string_view word);
 

@@ -17,13 +17,13 @@ struct Owner {
   bool operator==(const Owner&) const = default;
 };
 
-/// The process with this number; nothing when there is none (a zombie is none).
+/// The process with this number; nullopt if there is none (a zombie is none).
 std::optional<Owner> find_owner(pid_t pid);
 
 /// The name of a lab: `stepwright-PID-START-NUMBER`.
 std::string lab_name(const Owner& owner, int number);
 
-/// Who owns a namespace, by its name; nothing when it is none of a lab.
+/// Who owns a namespace, by its name; nullopt if it is none of a lab.
 std::optional<Owner> owner_of(std::string_view name);
 
 }  // namespace stepwright::lab

@@ -23,8 +23,8 @@ class MemoryPosterior {
   [[nodiscard]] double share_at(double probability) const;
 
  private:
-  std::vector<memory::MemoryErrorModel> cases_;  ///< Possible values of the job's common part.
-  std::vector<double> weights_;                  ///< Probability of each value; they sum to 1.
+  std::vector<memory::MemoryErrorModel> cases_;  ///< Error models that the job may have.
+  std::vector<double> weights_;                  ///< Probability of each; they sum to 1.
 };
 
 }  // namespace stepwright::learn

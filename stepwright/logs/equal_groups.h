@@ -7,9 +7,9 @@
 
 namespace stepwright::logs {
 
-/// The number of the group of each communicator: equal for those of the same ranks and size, of
-/// which neither is known only for a communicator alone. Numbers follow the order of ranks, then of
-/// sizes, then of communicators, so that who keys by them need not compare members call by call.
+/// A group number for each communicator. Communicators with the same ranks and size share a number;
+/// one whose ranks and size are unknown has a number of its own. Numbers follow the order of ranks,
+/// then of sizes, then of communicators.
 std::vector<std::int32_t> equal_groups(const Log& log);
 
 }  // namespace stepwright::logs

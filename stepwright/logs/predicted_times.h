@@ -16,8 +16,8 @@ namespace stepwright::logs {
 void add_predicted_times(LogComparison& comparison, const step::StepProgram& program,
                          const plan::Grid& grid, std::span<const std::vector<double>> times);
 
-/// Seconds from one mark of a step to the next, the median of all ranks and steps; nothing where a
-/// log has fewer than two marks.
+/// Seconds from one mark of a step to the next, the median of all ranks and steps; nullopt if a log
+/// has fewer than two marks.
 std::optional<double> logged_step_s(const Log& log);
 
 }  // namespace stepwright::logs

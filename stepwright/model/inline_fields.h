@@ -17,9 +17,9 @@ class InlineFields : public OptionalFields<InlineFields> {
  public:
   InlineFields(Node own, std::optional<Node> base) : own_(own), base_(base) {}
 
-  /// The value of a key, nothing when it is absent or null.
+  /// The value of a key; nullopt if it is absent or null.
   [[nodiscard]] std::optional<Node> value(std::string_view key) const;
-  /// The mapping under a key, over the base's mapping under it; nothing when neither has one.
+  /// The mapping under a key, over the base's mapping under it; nullopt if neither has one.
   [[nodiscard]] std::optional<InlineFields> nested(std::string_view key) const;
 
   /// A size that must be there; `unless` completes the message (", unless ... is given").

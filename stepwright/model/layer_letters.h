@@ -12,7 +12,7 @@ namespace stepwright::model {
 // them: M (Mamba-2), * (attention), - (MLP) and E (experts).
 // NVIDIA/Megatron-LM megatron/core/models/hybrid/layers/utils.py, Symbols.
 
-/// The layers of a pattern; nothing where it has another letter.
+/// The layers of a pattern; nullopt if it has another letter.
 std::optional<std::vector<LayerClass>> layers_of_letters(std::string_view letters);
 
 /// The letter of a layer; nothing of one that has both branches, or another mixer.

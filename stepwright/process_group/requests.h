@@ -15,7 +15,7 @@ struct KnownReduction {
   std::optional<double> factor;
   bool average = false;
 };
-/// The element type, or nothing for types that cannot be summed.
+/// The element type; nullopt for types that cannot be summed.
 std::optional<transport::ElementType> element_type(at::ScalarType type);
 /// The reduction of tensors of a type.
 std::optional<KnownReduction> known_reduction(const c10d::ReduceOp& op, at::ScalarType type);

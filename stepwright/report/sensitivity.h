@@ -8,7 +8,7 @@
 
 namespace stepwright::report {
 
-/// The best plan for another job; nothing where none is legal and fits.
+/// The best plan for another job; nullopt if none is legal and fits.
 using SearchAgain = std::function<std::optional<simulate::Prediction>(const plan::Job&)>;
 
 /// The step times with one thing different (docs/formats.md, "Report"): the network, the batch, the

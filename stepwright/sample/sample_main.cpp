@@ -61,7 +61,7 @@ std::string_view measure(const runtime::Groups::World& world, const SampleOption
 }
 
 void run(const SampleOptions& options) {
-  check(options);
+  check_sample_options(options);
   const runtime::LaunchedRank place = runtime::launched_rank().value_or(runtime::LaunchedRank{});
   const runtime::JoinedWorld joined(place, options.timeout_s);
   const runtime::Groups::World& world = joined.world();
@@ -69,7 +69,7 @@ void run(const SampleOptions& options) {
   std::string_view header;
   runtime::tell_failure(world.watch, [&] {
     header = measure(world, options, rows);
-    runtime::leave(world);
+    runtime::end_rank_watch(world);
   });
   if (world.rank != 0) return;
   write_file(options.output, fmt::format("{}\n{}", header, rows.str()));

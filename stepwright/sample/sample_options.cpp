@@ -52,7 +52,7 @@ void add_sample_flags(CLI::App& app, SampleOptions& o) {
       ->type_name("S");
 }
 
-void check(const SampleOptions& o) {
+void check_sample_options(const SampleOptions& o) {
   const auto need = [](bool holds, std::string_view option, std::string_view rule) {
     if (!holds) fail_input(fmt::format("{}: {}", option, rule));
   };

@@ -36,7 +36,7 @@ struct SampleOptions {
 void add_sample_flags(CLI::App& app, SampleOptions& options);
 
 /// Fails with `kInput`, naming the option.
-void check(const SampleOptions& options);
+void check_sample_options(const SampleOptions& options);
 
 /// The arguments that give a rank these options.
 std::vector<std::string> sample_arguments(const SampleOptions& options);

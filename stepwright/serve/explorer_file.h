@@ -8,7 +8,7 @@
 namespace stepwright::serve {
 
 /// The lack of the explorer's page beside this program and where packages put it, and how to build
-/// it; nothing where it is.
+/// it; nullopt if the page is there.
 std::optional<Lack> missing_explorer();
 
 /// The explorer's page. Fails with `kUnsupported`, saying how to build it, when it is not there.

@@ -30,10 +30,10 @@ BlockPair build_layer(const Setting& setting, model::LayerClass layer,
 /// to the one at the end, which gives them the gradient.
 BlockPair build_embedding(const Setting& setting, bool whole, bool at_end = true);
 
-/// Final norm, language-model head and cross entropy; its weight gradients wait where
-/// `Setting::defers_head` says so. `own_table` as in `local_head_parameters`.
-/// Where positions share the vocabulary, the one at the end (`at_end`) gives the normed rows to the
-/// others and gets their gradient, to which each adds what its part gives.
+/// Builds the final norm, the language-model head and the cross entropy. The head's weight
+/// gradients wait if `Setting::defers_head`. `own_table` as in `local_head_parameters`. If
+/// positions share the vocabulary, the last one (`at_end`) sends the normed rows to the others and
+/// receives the sum of their gradients.
 BlockPair build_head(const Setting& setting, bool own_table, bool at_end = true);
 
 /// The multi-token layer `depth` (0-based) behind the head, with its loss. Takes in the rows of the

@@ -22,7 +22,7 @@ class Rematerialisation {
   /// The source of the values.
   struct Source {
     const TemplateBuilder& forward;
-    const Kept& all;           ///< Everything that a backward may ask for.
+    const Kept& all;           ///< All tensors that a backward may read.
     const Kept& kept;          ///< The part of `all` that was kept, as tensors of the forward.
     TensorId parameters = -1;  ///< The forward's gathered parameters; -1: not sharded.
   };

@@ -49,7 +49,7 @@ struct ScalingPoint {
   std::optional<double> adding_network_s;
   std::optional<double> adding_switches_s;
 
-  /// The seconds, or nothing when the schedule does not exist.
+  /// The seconds; nullopt if the schedule does not exist.
   [[nodiscard]] std::optional<double> seconds(collective::Algorithm method) const;
   /// The fastest schedule that is no HO-Ring; null when there is none.
   [[nodiscard]] const ScheduleTime* rival() const;

@@ -1,5 +1,3 @@
-#include "stepwright/cost/laws/constants.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,56 +12,6 @@ namespace stepwright::cost {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr const Constant* kGeneral[] = {&constants::kMemoryShare,
-                                        &constants::kHostLinkShare,
-                                        &constants::kHostUpdateShare,
-                                        &constants::kHostUpdateThread,
-                                        &constants::kNormShare,
-                                        &constants::kEmbeddingShare,
-                                        &constants::kLayoutShare,
-                                        &constants::kUnfusedNormForward,
-                                        &constants::kUnfusedNormBackward,
-                                        &constants::kUnfusedRotaryForward,
-                                        &constants::kUnfusedRotaryBackward,
-                                        &constants::kUnfusedActivation,
-                                        &constants::kUnfusedSoftmax,
-                                        &constants::kUnfusedWideSoftmaxForward,
-                                        &constants::kUnfusedWideSoftmaxBackward,
-                                        &constants::kUnfusedKernels,
-                                        &constants::kRouterKernels,
-                                        &constants::kSortKernels,
-                                        &constants::kAttentionKernels,
-                                        &constants::kAttentionBackwardKernels,
-                                        &constants::kProductCasts,
-                                        &constants::kRowwiseRate,
-                                        &constants::kTransposedCast,
-                                        &constants::kIdlePower,
-                                        &constants::kPowerExponent,
-                                        &constants::kLibraryLaunch,
-                                        &constants::kFetchCalls,
-                                        &constants::kTransposedTf32,
-                                        &constants::kWideShare,
-                                        &constants::kGroupedShare,
-                                        &constants::kGroupedPadding,
-                                        &constants::kUnfusedAttentionShare,
-                                        &constants::kScanShare,
-                                        &constants::kAttentionBackward,
-                                        &constants::kAttentionBackwardStarts,
-                                        &constants::kAttentionBackwardKeys,
-                                        &constants::kAttentionBackwardMasked,
-                                        &constants::kAttentionKeys,
-                                        &constants::kMaskedKeys,
-                                        &constants::kHeadDimension,
-                                        &constants::kLaunch,
-                                        &constants::kTensorCopy,
-                                        &constants::kGraphLaunch,
-                                        &constants::kUnstatedLoad};
-
-std::string line(const Constant& constant) {
-  return fmt::format("{}: {}{}{} ({})", constant.name, constant.value,
-                     constant.unit.empty() ? "" : " ", constant.unit, constant.source);
-}
 
 std::string three(const OperationConstants& operation, double ProtocolConstants::* value) {
   const auto& protocols = operation.protocols;
@@ -106,15 +54,12 @@ std::string row(const cluster::Generation& generation) {
   return text;
 }
 
-TEST(Constants, AreAllInTheDocument) {
+TEST(Constants, OfGenerationsAndMessagesAreInTheDocument) {
   std::ostringstream text;
   text << std::ifstream("docs/models.md").rdbuf();
   const std::string document = text.str();
   for (const cluster::Generation& generation : cluster::generations()) {
     EXPECT_THAT(document, HasSubstr(row(generation) + "\n"));
-  }
-  for (const Constant* constant : kGeneral) {
-    EXPECT_THAT(document, HasSubstr("- " + line(*constant) + "\n"));
   }
   for (const std::string& constant : lines(default_collectives())) {
     EXPECT_THAT(document, HasSubstr("- " + constant + "\n"));

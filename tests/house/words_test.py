@@ -85,6 +85,24 @@ class Words(unittest.TestCase):
         recorded = json.loads((self.folder / RATCHET).read_text())
         self.assertEqual(recorded["opening"], {"stepwright/step": 1})
 
+    def test_documents_may_only_become_shorter(self):
+        for page in ("README.md", "data/README.md", "docs/a.md", "docs/b/c.md"):
+            self.write(page, "word\n" * 100)
+        self.write("tests/a.md", "word\n" * 1000)  # of no reader
+        self.check("--lower")
+        recorded = json.loads((self.folder / RATCHET).read_text())
+        self.assertEqual(recorded["bytes"], {"documents": 2000})
+        self.assertEqual(self.check()[0], 0, self.check()[1])
+        self.write("docs/b/c.md", "word\n" * 101)
+        self.assertIn("documents: 2005 bytes, 2000 are recorded", self.check()[1])
+        self.assertEqual(self.check()[0], 1)
+        self.check("--lower")
+        self.assertEqual(self.check()[0], 1)
+        self.write("docs/a.md", "word\n")
+        self.check("--lower")
+        recorded = json.loads((self.folder / RATCHET).read_text())
+        self.assertEqual(recorded["bytes"], {"documents": 2000})
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,4 +1,5 @@
-"""The explorer of the site: its engine lies beside the page, which may fetch it and no more."""
+"""Pages that are made when the site is built: the explorer, which may fetch the engine beside it
+and no more, and the constants, each with its source."""
 
 import base64
 import json
@@ -9,7 +10,9 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools/release"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools/docs"))
 
+import constant_page
 import site_pages
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +36,16 @@ class SitePages(unittest.TestCase):
         policy = re.search(r'Content-Security-Policy" content="([^"]*)"', written)[1]
         self.assertIn("default-src 'none'", policy)
         self.assertTrue(policy.endswith("connect-src 'self'"))
+
+
+class Constants(unittest.TestCase):
+    def test_each_has_a_name_a_value_and_a_source(self):
+        text = constant_page.SOURCE.read_text(encoding="utf-8")
+        rows = constant_page.rows()
+        self.assertEqual(len(rows), text.count("inline constexpr Constant k"))
+        self.assertGreater(len(rows), 40)
+        self.assertEqual([row for row in rows if not all(row)], [])
+        self.assertIn(("products in fp32 and fp64, share of peak", "0.7", "assumed"), rows)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@ get wrong, by how much, and where.
     tools/accuracy/accuracy.py --command build/release/stepwright \
         --left-out docs/accuracy/left_out.md
 
-Published rows are predicted by `stepwright validate`; held-out errors of operators and collectives
-are those that `stepwright fit` wrote into profiles/; the report of tools/accuracy/fit_conditions.py
-(--report) tells the errors of whole runs on sources and rows left out.
+Published rows are predicted by `stepwright validate`; the report of
+tools/accuracy/fit_conditions.py (--report) tells the errors of whole runs on sources and rows left
+out.
 """
 
 import argparse
@@ -25,14 +25,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from files import replace_text
 
-OPERATOR_PROFILES = {
-    "A100": "a100_sxm4_80g_perlmutter",
-    "GH200": "gh200_120g_vista",
-    "H100": "h100-sxm-80g",
-    "H200": "h200-sxm",
-    "B200": "b200-sxm",
-    "GB200": "gb200",
-}
 COLORS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f"]
 
 WRITTEN = (
@@ -87,10 +79,10 @@ APPENDICES = (
     ),
     (["own_runs"], "how fast a person's own runs make predictions right"),
     (["memory"], "peaks, labels, allocated bytes of known commands; margins left out"),
-    (["operators"], "single operators by device, collectives by machine"),
+    (["single_operators"], "single operators by device, collectives by machine"),
     (["configurations"], "the published configurations of arXiv 2509.22832"),
     (
-        ["framework_memory", "field_files", "own_h100"],
+        ["framework_memory", "launch_files", "own_h100"],
         "programs of frameworks, other people's launch files, runs of this project",
     ),
 )
@@ -419,43 +411,6 @@ def launches(command: str, table: str, whose: str, rank: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def operators() -> str:
-    """Held-out errors of each series, by device."""
-    errors: dict[str, dict[str, float]] = {}
-    for device, name in OPERATOR_PROFILES.items():
-        profile = json.loads(Path(f"profiles/{name}.json").read_text(encoding="utf-8"))
-        for entry in profile["operators"]:
-            for series, error in entry.get("series", {}).items():
-                errors.setdefault(f"{series}, {entry['pass']}", {})[device] = error["mean"]
-    lines = ["| operator | " + " | ".join(OPERATOR_PROFILES) + " |"]
-    lines.append("|---" * (1 + len(OPERATOR_PROFILES)) + "|")
-    medians = []
-    for device in OPERATOR_PROFILES:
-        values = sorted(of[device] for of in errors.values() if device in of)
-        medians.append(percent(statistics.median(values)))
-    lines.append("| **median** | " + " | ".join(medians) + " |")
-    for operator, of in sorted(errors.items()):
-        cells = (percent(of[d]) if d in of else "" for d in OPERATOR_PROFILES)
-        lines.append(f"| {operator} | " + " | ".join(cells) + " |")
-    head = (
-        f"# Operators and collectives\n\n{WRITTEN}\n## Operators, whole hidden sizes left out\n\n"
-        "Mean error, by `make profiles`.\n\n"
-    )
-    return head + "\n".join(lines) + "\n"
-
-
-def collectives() -> str:
-    """Held-out errors of each machine."""
-    lines = ["| machine | rows | error, fifths of the rows left out |", "|---|---|---|"]
-    for file in sorted(Path("profiles/collectives").glob("*.json")):
-        for one in json.loads(file.read_text(encoding="utf-8"))["collectives"]:
-            rows = sum(one["rows"].values())
-            lines.append(
-                f"| {file.stem} ({one['library']}) | {rows} | {percent(one['held_out_error'])} |"
-            )
-    return "## Collectives\n\n" + "\n".join(lines) + "\n"
-
-
 def read_csv(path: str) -> list[dict[str, str]]:
     """The rows of a table."""
     with Path(path).open(encoding="utf-8", newline="") as file:
@@ -559,12 +514,10 @@ def configurations(command: str) -> str:
     """Published configurations: their measured steps follow from a prediction and its error."""
     return (
         f"# Configurations of arXiv 2509.22832\n\n{WRITTEN}\n"
-        "`stepwright predict data/configurations/*.yaml`; "
-        "nothing was fitted to them. Measured times are not published; implied ones are the "
-        "published prediction over one plus its published error.\n\n"
-        + configuration_table(command)
-        + "\nPieces of the step (a layer, the slowest stage without its transfers, one all-reduce; "
-        "backwards with their recomputation):\n\n" + component_table(command)
+        "`stepwright predict data/configurations/*.yaml`; nothing was fitted to them.\n"
+        "Measured times are not published; implied ones are the published prediction over one "
+        "plus its\npublished error. `tools/accuracy/accuracy.py --components` prints the pieces "
+        "of the steps likewise.\n\n" + configuration_table(command)
     )
 
 
@@ -720,18 +673,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--command", default="build/release/stepwright")
     parser.add_argument("--left-out", type=Path, default=Path("docs/accuracy/left_out.md"))
+    parser.add_argument(
+        "--components", action="store_true", help="print pieces of published steps instead"
+    )
     options = parser.parse_args()
     folder = Path("docs/accuracy")
     command = options.command
+    if options.components:
+        print(component_table(command), end="")
+        return 0
     texts = {
         "fitted_runs": [runs(command, folder)],
         "configurations": [configurations(command)],
         "memory": [
             memory(command, folder),
             *(launches(command, *each) for each in LAUNCHES),
-            section(folder / "memory_left_out.md"),
+            section(Path("build/fits/memory_left_out.md")),
         ],
-        "operators": [operators(), collectives()],
         "poorly_known": [poorly_known()],
     }
     for name, parts in texts.items():

@@ -209,14 +209,10 @@ def llm_analysis_table(rows: dict, ours: dict) -> str:
     return "\n".join(lines)
 
 
-def simumax_tables(rows: dict, ours: dict, fitted: dict) -> str:
+def simumax_table(rows: dict, ours: dict, fitted: dict) -> str:
     """SimuMax's published predictions of its own runs beside ours."""
     with SIMUMAX.open(encoding="utf-8") as file:
         published = {row["case"]: row for row in csv.DictReader(file)}
-    lines = [
-        "| case | measured | SimuMax | Stepwright | error of SimuMax | of Stepwright |",
-        "|---|---|---|---|---|---|",
-    ]
     theirs, left, seen = [], [], []
     for one, row in rows.items():
         case = re.search(r"case (\S+);", row["source_note"])
@@ -227,23 +223,13 @@ def simumax_tables(rows: dict, ours: dict, fitted: dict) -> str:
         )
         left.append(ours[one]["error"])
         seen.append(fitted[one]["error"])
-        lines.append(
-            table_row(
-                case[1].removesuffix("_cef"),
-                f"{1000 * ours[one]['measured']:,.0f} ms",
-                f"{float(published[case[1]]['predicted_ms']):,.0f} ms",
-                f"{1000 * ours[one]['predicted']:,.0f} ms",
-                f"{100 * theirs[-1]:+.1f}",
-                f"{100 * left[-1]:+.1f}",
-            )
-        )
-    summary = [
+    lines = [
         HEADER,
         table_row("B200", "SimuMax, published", *statistics_of(theirs)),
         table_row("", "Stepwright, without any of these rows", *statistics_of(left)),
         table_row("", "Stepwright, fitted to these rows too", *statistics_of(seen)),
     ]
-    return "\n".join([*summary, "", *lines])
+    return "\n".join(lines)
 
 
 def main() -> int:
@@ -259,7 +245,7 @@ def main() -> int:
     table = HOME / "simumax.csv"
     fitted = answered(command, "validate", str(table), "--tier", "A")["results"]
     tables = {
-        "simumax": simumax_tables(rows, ours, {one["id"]: one for one in fitted}),
+        "simumax": simumax_table(rows, ours, {one["id"]: one for one in fitted}),
         "llm-analysis": llm_analysis_table(rows, ours),
     }
     page = PAGE.read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """Says how well memory is known: peaks left out, and the probability that a run fits.
 
     tools/accuracy/fit_memory.py --command build/release/stepwright \
-        --report docs/accuracy/memory_left_out.md
+        --report build/fits/memory_left_out.md
 
 Peaks: the margins of a stack (`stepwright/memory/memory.h`: a share of what comes and goes, of
 parameters, of optimizer states) are fitted again without each source, framework and generation of

@@ -53,6 +53,11 @@ def by(results: list[dict], key: Callable[[dict], str]) -> dict[str, Callable[[d
     return {k: lambda r, k=k: key(r) == k for k in sorted({key(r) for r in results})}
 
 
+def is_bad(results: list[dict], is_in: Callable[[dict], bool]) -> bool:
+    """True if a group is off by 15 % or more in the median."""
+    return statistics.median(abs(r["error"]) for r in results if is_in(r)) >= 0.15
+
+
 def number(result: dict, column: str) -> float:
     return float(result["row"][column])
 
@@ -111,10 +116,11 @@ def operators(command: str) -> None:
     results = validated(command, "operators/h100_sxm_80g.csv", "--profile", "h100-sxm-80g")
     print("\n## Operators by model size\n")
     print("`stepwright validate data/operators/h100_sxm_80g.csv --profile h100-sxm-80g`")
-    table("operator", results, by(results, lambda r: f"{r['operator']}, {r['direction']}"))
     large = [r for r in results if r["measured"] > 1e-4]
-    print("\nOf those that take over 100 us:")
-    table("operator", large, by(large, lambda r: f"{r['operator']}, {r['direction']}"))
+    print("\nThose that take over 100 us and are off by 15 % or more in the median:")
+    groups = by(large, lambda r: f"{r['operator']}, {r['direction']}")
+    groups = {name: is_in for name, is_in in groups.items() if is_bad(large, is_in)}
+    table("operator", large, groups)
 
 
 def kernels(command: str) -> None:

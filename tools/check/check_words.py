@@ -6,7 +6,8 @@
 - line: a line of a document of more than 200 characters
 - note: a note in a golden answer of more than two sentences
 
-words_ratchet.json holds how many each room has; a count may only fall.
+words_ratchet.json holds how many each room has, and the bytes of all documents; a count may only
+fall. A document that needs room takes it from another one.
 
     check_words.py [ROOT]               fails where a room has more than recorded
     check_words.py [ROOT] --list WHAT   prints every finding of a kind, or of a room
@@ -35,6 +36,8 @@ MOST_SENTENCES = 2
 SENTENCE = re.compile(r"[.!?](?=\s+[A-Z`\"(]|\s*$)")
 GOLDENS = "tests/cli/golden"
 KINDS = ("opening", "fragment", "cell", "line", "note")
+WEIGHT, BOOK = "bytes", "documents"  # of the ratchet: all documents together
+STEP = 1000  # of bytes that are recorded
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,13 @@ def documents(root: Path) -> list[Path]:
     """The documents that people read, the changelog aside."""
     top = [path for path in root.glob("*.md") if path.name != "CHANGELOG.md"]
     return sorted([*top, *(root / "docs").rglob("*.md"), *(root / "skills").rglob("*.md")])
+
+
+def document_bytes(root: Path) -> int:
+    """Bytes of README.md, of docs/ and of what measures and data say of themselves."""
+    readmes = [root / name for name in ("README.md", "bench/README.md", "data/README.md")]
+    pages = [*(root / "docs").rglob("*.md"), *(page for page in readmes if page.exists())]
+    return sum(page.stat().st_size for page in pages)
 
 
 def document_findings(root: Path) -> Iterator[Finding]:
@@ -135,6 +145,21 @@ def risen(found: list[Finding], recorded: dict[str, dict[str, int]]) -> list[str
     return lines
 
 
+def too_long(root: Path, recorded: dict[str, dict[str, int]]) -> list[str]:
+    """A line where all documents together have more bytes than recorded."""
+    most = recorded.get(WEIGHT, {}).get(BOOK)
+    size = document_bytes(root)
+    if most is None or size <= most:
+        return []
+    return [f"{BOOK}: {size} bytes, {most} are recorded: say something once, or in fewer words"]
+
+
+def lowered_bytes(root: Path, recorded: dict[str, dict[str, int]]) -> dict[str, int]:
+    """The recorded bytes of documents, as low as today's, in whole steps."""
+    today = -(-document_bytes(root) // STEP) * STEP
+    return {BOOK: min(today, recorded.get(WEIGHT, {}).get(BOOK, today))}
+
+
 def lowered(
     counts: dict[str, dict[str, int]], recorded: dict[str, dict[str, int]]
 ) -> dict[str, dict[str, int]]:
@@ -167,13 +192,15 @@ def main() -> int:
         return 0
     if asked.lower:
         counts = lowered(counts_of(found), recorded)
+        counts[WEIGHT] = lowered_bytes(asked.root, recorded)
         ratchet.write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
         return 0
-    if wrong := risen(found, recorded):
+    if wrong := [*risen(found, recorded), *too_long(asked.root, recorded)]:
         print("\n".join(wrong))
         return 1
     totals = Counter(one.kind for one in found)
-    print("words: " + ", ".join(f"{kind} {totals[kind]}" for kind in KINDS))
+    counts = ", ".join(f"{kind} {totals[kind]}" for kind in KINDS)
+    print(f"words: {counts}; {document_bytes(asked.root)} bytes of documents")
     return 0
 
 

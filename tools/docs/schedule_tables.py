@@ -43,12 +43,11 @@ EQUAL = """
 
 FORWARD, BACKWARD, WEIGHT = 1.0, 2.0, 1.0
 RATIOS = (1.0, 0.95, 0.9, 0.8, 0.7)
-SIZES = [(p, rounds * p) for p in (2, 4, 8, 16) for rounds in (1, 2, 4, 8)]
+SIZES = [(p, rounds * p) for p in (4, 8) for rounds in (1, 2, 4, 8)]
 # What a position may hold, in words and for so many positions.
 LIMITS = [
     ("P activations, as 1F1B does,", lambda p: p),
     ("P + 1/2 activations", lambda p: p + 0.5),
-    ("2 P activations", lambda p: 2 * p),
 ]
 PAIRED = {"folded", "dualpipe", "dualpipev", "paired", "stp"}
 
@@ -148,7 +147,7 @@ SETUPS = [
     Setup("70B, H100, tensor 8", *LARGE, H100, nodes=8, tensor=8, pipeline=8, data=1),
     Setup("70B, H800, tensor 8", *LARGE, H800, nodes=8, tensor=8, pipeline=8, data=1),
 ]
-ROUNDS = (2, 4, 8)
+ROUNDS = (2, 8)
 STRAIGHT, TWICE, FOLDED = "straight", "twice", "folded"
 # One strand, and pairs: schedule and how its chunks lie.
 ALONE = {

@@ -24,42 +24,31 @@ ROOT = Path(__file__).resolve().parents[2]
 INTRODUCTION = """# What other searches choose
 
 Written by `tools/docs/search_comparison.py` (`make search`). Three ways to choose a plan, on the
-same cost model, each plan simulated (`stepwright study search JOB`):
+same cost model, each plan simulated; `stepwright study search JOB` prints them for any job, with
+the plans that each evaluated.
 
-- **stepwright**: `tune`, the whole space of the job.
-- **rule of thumb**: what an expert runs without a search, by the guides of Megatron-LM and
+- **tune**: the whole space of the job.
+- **Rule of thumb**: what an expert runs without a search, by the guides of Megatron-LM and
   Megatron-Core (2104.04473, 2205.05198): the smallest tensor x pipeline that fits, tensor inside
-  a node, experts inside a node first, sequence parallelism with tensor, micro-batch 1, 1F1B,
-  optimizer states split over the data ranks, selective before full recomputation, context only
-  where nothing fits without (`tune/baseline.h`).
+  a node, experts inside a node first, micro-batch 1, 1F1B, optimizer states split over the data
+  ranks, selective before full recomputation, context only where nothing fits without
+  (`tune/baseline.h`).
 - **Alpa-style**: stages cut by a dynamic programme outside, every choice on a stage's devices
   inside (2201.12023, `study/inter_operator.h`). As in Alpa there is no interleaving, no context
-  parallelism and no sharding in groups. "Evaluated" counts plans priced and, for Alpa's, pairs
-  of a stage and a choice.
+  parallelism and no sharding in groups.
 
-Seconds of the search are wall clock on one machine with two cores and differ from run to run;
-those below are of cores that other work kept busy, several times what an idle machine takes
-([bench](../bench/README.md) has processor time). The last column is the step time over that of
-stepwright's plan.
+"Over" is the step time over that of the plan of `tune`. Seconds of a search are wall clock on two
+cores that other work kept busy ([bench](../bench/README.md) has processor time).
 """
 
-WORSE = """Here `tune` is not the best: the price that it minimises was too low for the plan
+HEAD = (
+    "| job | plan of `tune` | step | search | rule of thumb | over | Alpa-style | over |\n"
+    "|---|---|---:|---:|---|---:|---|---:|"
+)
+
+WORSE = """
+{job}: `tune` is not the best: the price that it minimises was too low for the plan
 that it chose ({chosen}), which shows only in the simulation; another plan is faster.
-"""
-
-TIMES = """## Time of a search
-
-Processor time of whole commands before and after floors of parts knew what fits and what runs
-beside it, on one machine ([bench](../bench/README.md) says what changed and how it was measured):
-
-| command | before | after |
-|---|---:|---:|
-| `tune examples/llama-3.1-405b.yaml` | 1.69 s | 1.12 s |
-| `tune examples/packed.yaml --json` | 4.25 s | 0.98 s |
-| `phases examples/grpo.yaml --json` | 5.56 s | 0.97 s |
-| `check` of Qwen3-235B on 256 GPUs, a script of Megatron-LM | 3.75 s | 2.03 s |
-| `tune` of DeepSeek-V3 on 16,384 GPUs, 16,384 sequences | 11.7 s | 10.3 s |
-| `tune` of 2,000 layers on 128 GPUs | 6.01 s | 4.80 s |
 """
 
 CLAIMS = """## Beside published claims
@@ -75,39 +64,35 @@ CLAIMS = """## Beside published claims
   [accuracy.md](accuracy.md).
 """
 
-# Title and job; a path, or the text below `stepwright: job/1`.
+# A path, or the text below `stepwright: job/1`.
 JOBS = [
-    ("Dense, 40 GB devices", "examples/inline-model.yaml"),
-    ("Dense, one pod", "examples/llama-3-70b.yaml"),
+    "examples/inline-model.yaml",
+    "examples/llama-3-70b.yaml",
     (
-        "Dense, Megatron-LM's GPT-3",
         "model: gpt3-175b\n"
         "cluster: {profile: dgx-a100-80g, nodes: 128}\n"
-        "batch: {sequences: 1536, length: 2048}\n",
+        "batch: {sequences: 1536, length: 2048}\n"
     ),
-    ("Dense, a trillion parameters", "examples/gpt-1t.yaml"),
-    ("Dense, 16,384 devices", "examples/llama-3.1-405b.yaml"),
-    ("Mixture of experts, 8 experts", "examples/mixtral-8x7b.yaml"),
+    "examples/gpt-1t.yaml",
+    "examples/llama-3.1-405b.yaml",
+    "examples/mixtral-8x7b.yaml",
     (
-        "Mixture of experts, 128 experts",
         "model: qwen3-235b-a22b\n"
         "cluster: {profile: dgx-h100, nodes: 32}\n"
-        "batch: {sequences: 2048, length: 4096}\n",
+        "batch: {sequences: 2048, length: 4096}\n"
     ),
     (
-        "Mixture of experts, 61 layers",
         "model: deepseek-v3\n"
         "cluster: {profile: h800-8gpu, nodes: 256}\n"
         "batch: {sequences: 15360, length: 4096}\n"
-        "precision: fp8\n",
+        "precision: fp8\n"
     ),
-    ("Long context", "examples/long-context.yaml"),
-    ("Few NICs, two for four devices", "examples/own-cluster.yaml"),
+    "examples/long-context.yaml",
+    "examples/own-cluster.yaml",
     (
-        "Few NICs, one a node",
         "model: llama-3-70b\n"
         "cluster: {profile: dgx-h100, nodes: 8, nics_per_node: 1}\n"
-        "batch: {sequences: 512, length: 8192}\n",
+        "batch: {sequences: 512, length: 8192}\n"
     ),
 ]
 
@@ -146,20 +131,23 @@ def print_page(command: str) -> int:
     """Prints the document; 1 when another way chose a better plan."""
     print(INTRODUCTION)
     ratios: dict[str, list[float]] = {"rule of thumb": [], "Alpa-style": []}
-    for title, job in JOBS:
+    worse = []
+    print(HEAD)
+    for job in JOBS:
         lines = compare(command, job)
-        print(f"## {title}\n\n{lines[0]}\n")
-        print("| by | plan | step | evaluated | search | ratio |\n|---|---|---:|---:|---:|---:|")
         rows = table(lines)
-        for row in rows:
-            by, plan, step, ratio, evaluated, took = (*row, "", "", "")[:6]
-            print(f"| {by} | `{plan}` | {step} | {evaluated} | {took} | {ratio} |")
-            if by in ratios and ratio:
-                ratios[by].append(float(ratio))
-        print(flush=True)
+        found = {row[0]: (*row, "", "", "")[1:6] for row in rows}
+        plan, step, _, _, took = found["stepwright"]
+        cells = [lines[0], f"`{plan}`", step, took]
+        for by, kept in ratios.items():
+            other, _, ratio, _, _ = found[by]
+            cells += [f"`{other}`", ratio]
+            if ratio:
+                kept.append(float(ratio))
+        print("| " + " | ".join(cells) + " |", flush=True)
         if any(len(row) > 3 and float(row[3]) < 1 for row in rows):
-            print(WORSE.format(chosen=rows[0][1]))
-    print(TIMES)
+            worse.append(WORSE.format(job=lines[0], chosen=plan))
+    print("".join(worse))
     rule, alpa = ratios["rule of thumb"], ratios["Alpa-style"]
     print(
         CLAIMS.format(

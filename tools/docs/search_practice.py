@@ -1,7 +1,7 @@
 """What `stepwright tune` chooses for the jobs of examples/, held against published practice.
 
-Every line is read off the answers of the command. Where a plan departs from the practice, the job
-is searched again with the practice imposed, and the line says what that would cost.
+Every cell is read off the answers of the command. Where a plan departs from the practice, the job
+is searched again with the practice imposed, and the cell says what that would cost.
 """
 
 import json
@@ -13,22 +13,30 @@ ROOT = Path(__file__).resolve().parents[2]
 
 INTRODUCTION = """## Beside published practice
 
-For each job of `examples/` the plan of `tune`, point by point. Where it departs from the practice
-the job was searched again with the practice imposed, and the line says what that costs. "Within the
-error" are differences below the stated error of the cost model (15 %), which measurements may turn
-around.
+For each job of `examples/` the plan of `tune`. Where it leaves the practice, the job was searched
+again with the practice imposed, and the cell says what that costs. Differences below the stated
+error of the cost model (15 %) may turn around when they are measured.
 
 - **Tensor parallelism stays inside the node**: arXiv 2104.04473, takeaway 1 of section 3.
-- **The experts' exchange stays inside the node** (expert x expert-tensor ranks, the NVLink domain):
-  [Megatron-Core, Mixture of Experts](https://docs.nvidia.com/megatron-core/developer-guide/0.16.0/user-guide/features/moe.html);
+- **The experts' exchange stays inside the node** (expert x expert-tensor ranks, the NVLink
+  domain): [Megatron-Core, Mixture of
+  Experts](https://docs.nvidia.com/megatron-core/developer-guide/0.16.0/user-guide/features/moe.html);
   DeepSeek-V3 (arXiv 2412.19437) crosses nodes with a dispatcher that sends a token to each node
   once.
-- **Context parallelism is for long sequences**, 8,192 tokens and more:
-  [Megatron-Core, Parallelism Strategies Guide](https://docs.nvidia.com/megatron-core/developer-guide/latest/user-guide/parallelism-guide.html).
-- **Memory keeps a reserve**: what the account does not know (docs/accuracy.md).
+- **Context parallelism is for long sequences**, 8,192 tokens and more: [Megatron-Core,
+  Parallelism Strategies
+  Guide](https://docs.nvidia.com/megatron-core/developer-guide/latest/user-guide/parallelism-guide.html).
+- **Memory keeps a reserve**, which every plan below does.
 - **Sizes lie within what the cost model was fitted on**: else a ranking rests on extrapolation.
-- **A framework runs it**: the table of `stepwright list frameworks`.
+  The last column counts the operators that do not; `stepwright tune` names them.
+- **A framework runs it.** `stepwright tune --verbose` names the nearest plan of each framework
+  that does not.
 """
+
+HEAD = (
+    "| job | plan | leaves the practice | device free (reserve) | runs on | extrapolated |\n"
+    "|---|---|---|---|---|---:|"
+)
 
 #: Stated error of the cost model, of a step.
 ERROR = 0.15
@@ -95,57 +103,45 @@ class Reading:
         """Powers of two."""
         return [1 << power for power in range(most.bit_length()) if 1 << power <= most]
 
-    def tensor(self) -> str:
-        """Where the ranks of a tensor group are."""
+    def tensor(self) -> str | None:
+        """Where the ranks of a tensor group leave the node, and what staying costs."""
         size = self.degrees["tensor"]
-        if size == 1:
-            return "none"
         if size <= self.node:
-            return f"yes: {size} ranks in nodes of {self.node}"
+            return None
         cost = self.imposed(tensor=self.sizes_up_to(self.node))
-        return f"no, {size} ranks in nodes of {self.node}: {cost}"
+        return f"tensor: {size} ranks in nodes of {self.node}: {cost}"
 
-    def experts(self) -> str:
-        """Where those are that exchange rows for experts."""
-        if "routing" not in self.job or self.degrees["expert"] == 1:
-            return "none"
+    def experts(self) -> str | None:
+        """Where the ranks that exchange rows for experts leave the node, and what staying costs."""
         ranks = self.degrees["expert"] * self.degrees["expert_tensor"]
-        if ranks <= self.node:
-            return f"yes: {ranks} ranks in nodes of {self.node}"
+        if "routing" not in self.job or ranks <= self.node:
+            return None
         dispatcher = self.job["dispatcher"]
         cost = self.imposed(expert=self.sizes_up_to(self.node))
-        return f"no, {ranks} ranks in nodes of {self.node}, dispatcher `{dispatcher}`: {cost}"
+        return f"experts: {ranks} ranks in nodes of {self.node}, dispatcher `{dispatcher}`: {cost}"
 
-    def context(self) -> str:
-        """Whether the length asks for it."""
+    def context(self) -> str | None:
+        """Whether the length asks for context parallelism, and what a plan without costs."""
         size, length = self.degrees["context"], self.job["batch"]["length"]
         if size == 1:
-            return f"none, for {length:,} tokens"
+            return None
         asked = "asks for it" if length >= 8192 else "does not ask for it"
         cost = self.imposed(context=[1])
-        return f"{size} ranks; a length of {length:,} tokens {asked}; without: {cost}"
+        return f"context: {size} ranks; a length of {length:,} tokens {asked}; without: {cost}"
 
     def memory(self) -> str:
-        """What is left free of the device."""
+        """Shares of the device that are left free and that the plan must leave free."""
         free = 1 - self.prediction["peak_memory_bytes"] / self.prediction["capacity_bytes"]
         kept = self.prediction["reserve_bytes"] / self.prediction["capacity_bytes"]
-        verdict = "kept" if self.prediction["fits"] else "not kept"
-        return f"{verdict}: {100 * free:.1f} % of the device free, reserve {100 * kept:.1f} %"
+        verdict = "" if self.prediction["fits"] else ", not kept"
+        return f"{100 * free:.1f} % ({100 * kept:.1f} %){verdict}"
 
-    def range(self) -> str:
-        """Which operators lie outside of what was fitted."""
+    def extrapolated(self) -> int:
+        """How many operators lie outside of what was fitted."""
         mark = "outside of what was measured: "
         left = [note.split(mark)[1].rstrip(".") for note in self.answer["notes"] if mark in note]
-        return "left by " + "; ".join(left) if left else "kept"
-
-    def frameworks(self) -> str:
-        """Who runs the plan, and the nearest for the first of the others."""
-        text = ", ".join(self.best["runs_on"]) or "none as it is"
-        near = [entry for entry in self.answer["nearest"] if entry["changes"]]
-        if near:
-            first = near[0]
-            text += f"; nearest for {', '.join(first['frameworks'])}: {first['changes']}"
-        return text
+        parts = [part for text in left for part in text.split("; ")]
+        return sum(len(part.split(" (")[0].split(", ")) for part in parts)
 
     def title(self) -> str:
         """Model, devices and time."""
@@ -154,30 +150,25 @@ class Reading:
         devices = self.best["devices_used"]
         return f"{name}, {devices:,} devices, {self.best['step_time_s']:.3g} s"
 
-    def lines(self) -> list[str]:
-        """The job's part of the section."""
+    def row(self) -> str:
+        """The job's row of the table."""
         degrees = ", ".join(f"{name} {size}" for name, size in self.degrees.items() if size > 1)
-        rows = {
-            "plan": f"{degrees}; {self.plan['schedule']['kind']}, micro-batch "
-            f"{self.plan['micro_batch']}, states {self.plan['sharding']['states']}, recompute "
-            f"{self.plan['recompute']}",
-            "tensor inside the node": self.tensor(),
-            "experts' exchange inside the node": self.experts(),
-            "context for long sequences only": self.context(),
-            "memory reserve": self.memory(),
-            "fitted range": self.range(),
-            "runs on": self.frameworks(),
-        }
-        table = ["| | |", "|---|---|", *(f"| {name} | {text} |" for name, text in rows.items())]
-        return [f"### {self.title()}", "", *table, ""]
+        plan = (
+            f"{degrees}; {self.plan['schedule']['kind']}, micro-batch {self.plan['micro_batch']}, "
+            f"states {self.plan['sharding']['states']}, recompute {self.plan['recompute']}"
+        )
+        leaves = [one for one in (self.tensor(), self.experts(), self.context()) if one]
+        cells = [self.title(), plan, "; ".join(leaves) or "-", self.memory()]
+        cells += [", ".join(self.best["runs_on"]) or "none as it is", str(self.extrapolated())]
+        return "| " + " | ".join(cells) + " |"
 
 
 def practice(command: str) -> str:
     """The section of docs/search.md."""
-    parts = [INTRODUCTION]
+    parts = [INTRODUCTION, HEAD]
     for job in sorted((ROOT / "examples").glob("*.yaml")):
         if "\nstepwright: job/" not in job.read_text(encoding="utf-8"):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            parts.append("\n".join(Reading(command, job, Path(folder)).lines()))
+            parts.append(Reading(command, job, Path(folder)).row())
     return "\n".join(parts)

@@ -1,6 +1,7 @@
 """The zero-bubble family beside its published throughput: docs/accuracy/zero_bubble_published.md.
 
 python3 tools/docs/zero_bubble_tables.py [COMMAND] -o docs/accuracy/zero_bubble_published.md
+python3 tools/docs/zero_bubble_tables.py [COMMAND] --rows
 """
 
 import argparse
@@ -22,15 +23,19 @@ INTRODUCTION = """# Zero-bubble schedules beside published figures
 
 Samples per GPU and second that arXiv 2401.10241 reports (Tables 4, 6 and 7,
 `data/zero_bubble.csv`: up to 32 A100 SXM 80G, pipelines alone, a fork of Megatron-LM) and what
-`stepwright predict` says of the same plans: the first and the last position have a layer fewer,
-as there; interleaved and ZB-V have one layer to a chunk. ZB-1p and ZB-2p are orders that their
-authors search for; beside them stand zb-h1 and zb-h2, which hold as many activations. Not
-published and assumed: a vocabulary of 32,000 (which gives the sizes by which the models are
-called), fp16 as bf16, unfused attention with dropout (the memory says so), one table for
-embedding and head, no sharding. Nothing here was fitted to these rows. GB as predicted are
-those of `nvidia-smi`; which kind was printed is not said.
+`stepwright predict` says of the same plans. Nothing was fitted to these rows. `python3
+tools/docs/zero_bubble_tables.py --rows` prints each row; `make strands` writes this page.
 
-    make strands
+- The first and the last position have a layer fewer, as there; interleaved and ZB-V have one
+  layer to a chunk.
+- ZB-1p and ZB-2p are orders that their authors search for; beside them stand zb-h1 and zb-h2,
+  which hold as many activations.
+- Not published and assumed: a vocabulary of 32,000 (which gives the sizes by which the models are
+  called), fp16 as bf16, unfused attention with dropout (the memory says so), one table for
+  embedding and head, no sharding.
+- GB as predicted are those of `nvidia-smi`; which kind was printed is not said.
+
+Errors in %: samples per second, and how much faster than 1F1B.
 """
 
 # What stands for each published schedule.
@@ -137,28 +142,59 @@ def line(row: Row, base: Row) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def print_page(command: str) -> None:
-    """Prints the table and its misses."""
-    print(INTRODUCTION)
+def with_bases(found: list[Row]) -> list[tuple[Row, Row]]:
+    """Each row with the 1F1B of its setting, which stands before it."""
+    pairs = []
+    for row in found:
+        if row.said["schedule"] == "1F1B":
+            base = row
+        pairs.append((row, base))
+    return pairs
+
+
+def print_rows(command: str) -> None:
+    """Prints a line for each row."""
     print(
         "| model | GPUs | micro-batch | micro-batches | schedule | published | predicted | off by "
         "| over 1F1B, published | predicted | off by | GB, published | predicted |"
     )
     print("|---" * 13 + "|")
-    off: list[float] = []
-    gains: list[float] = []
-    for row in rows(command):
-        off.append(abs(row.predicted / row.published - 1))
-        if row.said["schedule"] == "1F1B":
-            base = row  # It stands before the others of its setting.
-        else:
-            gains.append(abs(row.predicted / base.predicted * base.published / row.published - 1))
+    for row, base in with_bases(rows(command)):
         print(line(row, base))
+
+
+def sums(name: str, pairs: list[tuple[Row, Row]]) -> str:
+    """A line of the page: the errors of some rows."""
+    off = [100 * (row.predicted / row.published - 1) for row, _ in pairs]
+    gains = [
+        abs(100 * (row.predicted / base.predicted * base.published / row.published - 1))
+        for row, base in pairs
+        if row is not base
+    ]
+    more = [
+        row.memory_gb - float(row.said["memory_gb"]) for row, _ in pairs if row.said["memory_gb"]
+    ]
+    sizes = [abs(one) for one in off]
+    cells = [name, str(len(pairs)), f"{statistics.median(sizes):.1f}", f"{max(sizes):.1f}"]
+    cells.append(f"{statistics.median(off):+.1f}")
+    cells += [f"{statistics.median(gains):.1f}", f"{max(gains):.1f}"] if gains else ["-", "-"]
+    cells.append(f"{statistics.median(more):+.0f}" if more else "-")
+    return "| " + " | ".join(cells) + " |"
+
+
+def print_page(command: str) -> None:
+    """Prints the errors of all rows, of each model and of each schedule."""
+    print(INTRODUCTION)
     print(
-        f"\nSamples per second are off by {100 * statistics.median(off):.1f} % in the median, "
-        f"{100 * max(off):.1f} % at most; gains over 1F1B by {100 * statistics.median(gains):.1f} "
-        f"and {100 * max(gains):.1f} %."
+        "| rows | n | samples, median | worst | signed median | gain, median | worst "
+        "| GB more than printed, median |"
     )
+    print("|---" * 8 + "|")
+    pairs = with_bases(rows(command))
+    print(sums("all", pairs))
+    for key in ("model", "schedule"):
+        for name in dict.fromkeys(row.said[key] for row, _ in pairs):
+            print(sums(name, [pair for pair in pairs if pair[0].said[key] == name]))
 
 
 def main() -> None:
@@ -168,9 +204,10 @@ def main() -> None:
     )
     parser.add_argument("command", nargs="?", default=str(ROOT / "build/release/stepwright"))
     parser.add_argument("-o", "--output", type=Path, help="else standard output")
+    parser.add_argument("--rows", action="store_true", help="each row instead of the page")
     options = parser.parse_args()
     with printed_to(options.output):
-        print_page(options.command)
+        (print_rows if options.rows else print_page)(options.command)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Collectives in emulated clusters, measured and predicted (docs/collectives.md).
 
 sudo python3 -B tools/lab/collective_lab.py build/release/stepwright [-o docs/collectives/lab.md]
-     [--keep FOLDER] [--lab NAME] [--largest BYTES]
+     [--rows data/lab_collectives.csv] [--keep FOLDER] [--lab NAME] [--largest BYTES]
 
 In each lab, in one run, every algorithm does the same collectives of all ranks, 64 KB to 64 MB.
 Before that shorter messages of all shapes of groups are sampled, a profile is fitted to them, and
@@ -48,6 +48,14 @@ BAR_BYTES = 16 << 20
 CHOICE_BYTES = 4 << 20
 # Runs that the choice is made from, and as many more that it is judged on.
 CHOICE_RUNS = 2
+
+HEADER = "lab,operation,size_bytes,ho_ring_s,two_level_s,ring_s,gloo_s"
+INTRODUCTION = """# Collectives in emulated clusters
+
+Every algorithm on sixteen ranks in three clusters on one machine, measured (`make collectives`;
+[what they say](../collectives.md#measured)). Seconds of all sizes from 64 KB to 64 MB stand in
+`data/lab_collectives.csv`.
+"""
 
 Times = dict[tuple[str, str, int], float]
 
@@ -98,27 +106,12 @@ def size_text(size: int) -> str:
     return f"{size >> 20} MB" if size >= 1 << 20 else f"{size >> 10} KB"
 
 
-def table_of(lab: str, times: Times) -> list[str]:
-    """Seconds of every algorithm, and how HO-Ring stands."""
-    lines = [
-        "| operation | size | bound s | HO-Ring | two-level | ring | Gloo | HO-Ring / bound | "
-        "best other / HO-Ring | ring / HO-Ring | by bytes |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+def rows_of(lab: str, times: Times) -> list[list[object]]:
+    """Seconds of every algorithm at every size, a row for each operation and size."""
+    return [
+        [lab, operation, size, *(times[name, operation, size] for name in (OURS, *OTHERS))]
+        for operation, size in sorted({key[1:] for key in times})
     ]
-    for operation, size in sorted({key[1:] for key in times}):
-        own = times[OURS, operation, size]
-        others = [times[name, operation, size] for name in OTHERS]
-        least = bound(lab, operation, size)
-        cells = [operation, size_text(size), f"{least:.4f}", f"{own:.4f}"]
-        cells += [f"{other:.4f}" for other in others]
-        cells += [
-            f"{own / least:.2f}",
-            f"{min(others) / own:.2f}",
-            f"{times['ring', operation, size] / own:.2f}",
-            f"{flat_ring(lab, operation, size) / least:.2f}",
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
-    return lines
 
 
 def judged(lab: str, times: Times) -> list[str]:
@@ -208,12 +201,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("command")
     parser.add_argument("-o", "--output")
+    parser.add_argument("--rows")
     parser.add_argument("--keep")
     parser.add_argument("--lab", choices=LABS)
     parser.add_argument("--largest", type=int, default=64 << 20)
     options = parser.parse_args()
     command = str(Path(options.command).resolve())
-    text = []
+    text, rows = [INTRODUCTION], []
     with tempfile.TemporaryDirectory() as made:
         folder = Path(options.keep or made)
         folder.mkdir(exist_ok=True)
@@ -223,7 +217,8 @@ def main() -> None:
                 largest = str(min(options.largest, MOST.get(lab, options.largest)))
                 measure(command, lab, table, ["--world", "--largest", largest])
             times = times_of(table)
-            text += [f"## {TITLES[lab]}", "", *table_of(lab, times), "", *judged(lab, times)]
+            rows += rows_of(lab, times)
+            text += [f"## {TITLES[lab]}", "", *judged(lab, times)]
             text += ["", *predicted(command, folder, lab, table)]
             if lab not in MOST:
                 text += ["", *chosen(command, folder, lab)]
@@ -231,6 +226,9 @@ def main() -> None:
     report = "\n".join(text)
     if options.output:
         replace_text(options.output, report)
+    if options.rows:
+        lines = [HEADER, *(",".join(map(str, row)) for row in rows)]
+        replace_text(options.rows, "\n".join(lines) + "\n")
     print(report)
 
 

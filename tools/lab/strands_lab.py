@@ -162,7 +162,7 @@ def report(rows: dict[str, dict]) -> str:
         f"{len(rows)} plans. Gains are off by "
         f"{100 * statistics.median(off):.1f} points in the median, {100 * max(off):.1f} at most; "
         f"of the messages {100 * statistics.median(kept):.0f} % are hidden in the median, "
-        f"{100 * min(kept):.0f} % at least. Slower where faster was predicted: "
+        f"{100 * min(kept):.0f} % at least. Slower where a gain was predicted: "
         f"{', '.join(slower) or 'none'}.",
     ]
     return "\n".join(lines) + "\n"

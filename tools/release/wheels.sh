@@ -10,6 +10,8 @@ raw=$folder/raw
 root=$PWD/build/arm64/root
 processor=$(uname -m)
 example=$PWD/examples/llama-3-70b.plan.yaml
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+export CXXFLAGS="${CXXFLAGS:-} -ffile-prefix-map=$PWD=."
 typed="import stepwright; print(stepwright.predict('$example').step_time_s, 's')"
 
 python3 -m venv "$folder/tools"
@@ -18,8 +20,9 @@ pip install --quiet -r tools/requirements/wheels.txt
 rm -rf "$raw" "$folder"/*.whl "$folder/installed"
 
 echo "wheels: building the planner for $processor, some minutes on two cores"
-pip wheel --no-deps --wheel-dir "$raw" .
+pip wheel --no-deps --no-build-isolation --wheel-dir "$raw" .
 auditwheel repair --wheel-dir "$folder" "$raw"/*"_$processor.whl"
+python3 -B tools/release/repack.py "$folder"/*"_$processor.whl"
 python3 -m venv "$folder/installed/$processor"
 "$folder/installed/$processor/bin/pip" install --quiet --no-deps "$folder"/*"_$processor.whl"
 "$folder/installed/$processor/bin/python" -c "$typed"
@@ -44,9 +47,10 @@ if [ "$processor" = x86_64 ]; then
     headers=$(echo "$root"/usr/include/python3.*)
     suffix=$(python3 -c 'import sys; print(".cpython-%d%d-aarch64-linux-gnu.so" % sys.version_info[:2])')
     CMAKE_TOOLCHAIN_FILE=$PWD/cmake/aarch64.cmake _PYTHON_HOST_PLATFORM=linux-aarch64 SETUPTOOLS_EXT_SUFFIX=$suffix \
-      pip wheel --no-deps --wheel-dir "$raw" -C cmake.define.Python_INCLUDE_DIR="$headers" .
+      pip wheel --no-deps --no-build-isolation --wheel-dir "$raw" -C cmake.define.Python_INCLUDE_DIR="$headers" .
     auditwheel repair --wheel-dir "$folder" --ldpaths "$root/usr/lib/aarch64-linux-gnu:$root/lib/aarch64-linux-gnu" \
       "$raw"/*_aarch64.whl
+    python3 -B tools/release/repack.py "$folder"/*_aarch64.whl
     python=(qemu-aarch64-static -L "$root" -E "PYTHONPATH=$folder/installed/aarch64" "$root/usr/bin/python3")
     pip=$(echo "$root"/usr/share/python-wheels/pip-*.whl)/pip
     "${python[@]}" "$pip" install --quiet --no-deps --no-index --root-user-action ignore \
@@ -57,4 +61,4 @@ if [ "$processor" = x86_64 ]; then
 fi
 
 python3 -B tools/release/try_packages.py "${tried[@]}"
-ls -l "$folder"/*.whl
+sha256sum "$folder"/*.whl

@@ -4,7 +4,7 @@
 
 namespace stepwright::cost {
 
-/// A constant of the unfitted cost model. `docs/models.md` lists them all; a test compares.
+/// A constant of the unfitted cost model, with its public source.
 struct Constant {
   std::string_view name;
   double value = 0;

@@ -25,7 +25,7 @@ struct Candidates {
   FitError unfitted;  ///< The documented defaults, which saw no row.
 };
 
-/// One class and pass: the fit and its record.
+/// The fit of one class of operators in one pass, with its errors and dropped rows.
 struct FittedOperator {
   cost::OperatorEntry entry;
   std::vector<std::string> series;  ///< Names of the operators in the tables.

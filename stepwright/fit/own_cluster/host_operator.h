@@ -26,11 +26,11 @@ struct HostOperator {
   bool certain = false;  ///< True if its name alone says it, whatever encloses it.
 };
 
-/// The operator, or nothing where neither name nor sizes tell.
+/// The operator; nullopt if neither name nor sizes tell.
 std::optional<HostOperator> host_operator(const logs::KinetoSignature& op,
                                           const ModelWidths& widths);
 
-/// The sizes of a matrix product [rows, inner] x [inner, columns]; nothing for anything else.
+/// The sizes of a matrix product [rows, inner] x [inner, columns]; nullopt for anything else.
 std::optional<step::Shape> host_product(const logs::KinetoSignature& op);
 
 }  // namespace stepwright::fit

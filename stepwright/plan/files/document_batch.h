@@ -9,7 +9,7 @@
 
 namespace stepwright::plan {
 
-/// Reads `lengths` and `packing` of a batch whose sequences have `length` tokens; nothing where it
+/// Reads `lengths` and `packing` of a batch whose sequences have `length` tokens; nullopt if it
 /// names no lengths; `unsaid` where it names no packing. Paths are relative to `directory`.
 std::optional<DocumentBatch> read_document_batch(Node batch, std::int64_t length,
                                                  const std::filesystem::path& directory,

@@ -10,8 +10,8 @@
 
 namespace stepwright::plan {
 
-/// The method whose name stands as `objective` or `objective.kind` of a job; nothing where that is
-/// a goal of the tuner, or no word at all.
+/// The method whose name stands as `objective` or `objective.kind` of a job; nullopt if that is a
+/// goal of the tuner, or no word at all.
 std::optional<MethodKind> method_kind(Node objective);
 
 /// The keys of `objective` that say what a method does.

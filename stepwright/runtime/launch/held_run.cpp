@@ -58,8 +58,8 @@ void hold_rank(const plan::PlannedJob& planned, const TrainOptions& options,
 
 }  // namespace
 
-void hold(const plan::PlannedJob& planned, const TrainOptions& options, const std::string& times,
-          const Groups::World& world, const Reporter& report) {
+void play_held_rank(const plan::PlannedJob& planned, const TrainOptions& options,
+                    const std::string& times, const Groups::World& world, const Reporter& report) {
   sleep_exactly();
   tell_failure(world.watch, [&] { hold_rank(planned, options, times, world, report); });
 }

@@ -247,7 +247,7 @@ std::filesystem::path rank_program() {
   return rank_program_path();
 }
 
-std::string text_of(const KilledRank& killed) {
+std::string killed_rank_text(const KilledRank& killed) {
   return fmt::format(
       "rank {} was ended by signal {} ({}){}", killed.rank, killed.signal,
       ::strsignal(killed.signal),

@@ -19,7 +19,7 @@ struct LaunchedRank {
 };
 
 /// Reads RANK and WORLD_SIZE (torchrun), SLURM_PROCID and SLURM_NTASKS, OMPI_COMM_WORLD_RANK and
-/// _SIZE; nothing when no launcher started this process. Fails with `kInput` for a rank that is
+/// _SIZE; nullopt if no launcher started this process. Fails with `kInput` for a rank that is
 /// outside of its world, and for the number of `local_rank` outside of its machine.
 std::optional<LaunchedRank> launched_rank();
 
@@ -27,7 +27,8 @@ std::optional<LaunchedRank> launched_rank();
 /// SLURM_LOCALID, OMPI_COMM_WORLD_LOCAL_RANK); 0 without one.
 std::int64_t local_rank();
 
-/// The lack of the program that trains beside this one, and how to build it; nothing where it is.
+/// The lack of the program that trains beside this one, and how to build it; nullopt if it is
+/// there.
 std::optional<Lack> missing_rank_program();
 
 /// The program that trains, beside this one. Fails with `kUnsupported`, saying how to build it,
@@ -42,7 +43,7 @@ struct KilledRank {
 };
 
 /// "rank 1 was ended by signal 9 (Killed)", and why where that is known.
-std::string text_of(const KilledRank& killed);
+std::string killed_rank_text(const KilledRank& killed);
 
 /// How the ranks of a run ended.
 struct RanksEnding {

@@ -65,7 +65,7 @@ void check_same_run(const Groups::World& world, const TrainOptions& options,
 
 void finish_together(Groups& groups, const Groups::World& world, const TrainOptions& options) {
   if (!options.ledger.empty()) write_ledger(groups, world, options);
-  leave(world);
+  end_rank_watch(world);
 }
 
 }  // namespace stepwright::runtime

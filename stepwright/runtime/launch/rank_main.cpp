@@ -92,7 +92,7 @@ void tell_summary(const StepSummary& summary, const std::string& path) {
 }
 
 void run(const TrainOptions& options, const Handed& handed) {
-  check(options);
+  check_train_options(options);
   if (options.hold && handed.times.empty()) fail_input("--hold: needs --times");
   const plan::PlannedJob planned = plan::load_plan(options.plan);
   if (!options.hold) check_executable(planned);
@@ -106,7 +106,7 @@ void run(const TrainOptions& options, const Handed& handed) {
   Progress progress(options, handed.predicted_s);
   const auto report = [&](const StepReport& step) { progress.add(step); };
   if (options.hold) {
-    hold(planned, options, handed.times, joined.world(), report);
+    play_held_rank(planned, options, handed.times, joined.world(), report);
   } else {
     train(planned, options, handed.times, joined.world(),
           {report, [&](const StepSummary& all) { tell_summary(all, options.summary); },

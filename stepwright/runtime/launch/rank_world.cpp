@@ -171,7 +171,7 @@ JoinedWorld::JoinedWorld(const LaunchedRank& place, double timeout_s)
                                                 .server = at.server},
                                    end_process);
   world_.watch = watch_.get();
-  tell_failure(world_.watch, [&] { meet(world_); });
+  tell_failure(world_.watch, [&] { await_all_ranks(world_); });
 }
 
 /// PyTorch logs what it also throws, with the frames of its stack: the one message of a rank would

@@ -146,7 +146,7 @@ void add_train_flags(CLI::App& app, TrainOptions& o) {
   }
 }
 
-void check(const TrainOptions& o) {
+void check_train_options(const TrainOptions& o) {
   const auto need = [](bool holds, std::string_view option, std::string_view rule) {
     if (!holds) fail_input(fmt::format("{}: {}", option, rule));
   };

@@ -17,7 +17,7 @@ namespace stepwright::runtime {
 void add_train_flags(CLI::App& app, TrainOptions& options);
 
 /// Fails with `kInput`, naming the option, for values that no training can have.
-void check(const TrainOptions& options);
+void check_train_options(const TrainOptions& options);
 
 /// Fails with `kInput`, naming the option, for values that no training of this plan can have; opens
 /// --weights-from (`HuggingFaceWeights`).

@@ -87,7 +87,7 @@ void take_number(const Groups::World& world) {
   put_text(*world.store, own, process_name());
 }
 
-void meet(const Groups::World& world) {
+void await_all_ranks(const Groups::World& world) {
   const Watch::Waiting waiting(world.watch, "the start of the run");
   const std::vector<std::string> late = missing(world, rank_key);
   if (late.empty()) return;
@@ -113,7 +113,7 @@ std::vector<std::string> collect(const Groups::World& world, const std::string& 
   return texts(world, key_of);
 }
 
-void leave(const Groups::World& world) {
+void end_rank_watch(const Groups::World& world) {
   if (world.watch != nullptr) world.watch->stop();
   put_text(*world.store, left_key(world.rank), "");
   if (world.rank == 0) await(world, left_key, "the end of the run");

@@ -103,7 +103,7 @@ class OrderPlay {
   /// Nodes whose end this change moved, each with its former end.
   std::vector<std::pair<Node, double>> changed_;
   std::size_t position_ = 0;  ///< The position that is changed.
-  /// Key of the last replaced node; nodes after the change have larger keys.
+  /// Key of the last replaced node: nodes with a larger key come after the change.
   double since_s_ = 0;
   bool rests_known_ = false;
   double seconds_ = kNever;

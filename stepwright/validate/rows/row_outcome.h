@@ -27,12 +27,12 @@ struct RowResult {
   /// The key by which runs are alike: equal for runs that differ in nothing but the plan. Empty:
   /// not compared.
   std::string alike = {};
-  /// Equal for alike runs of one plan, which are measurements of the same. Empty: of a plan of its
-  /// own.
+  /// The key of the plan: alike runs with one key are repeated measurements. Empty: no other run
+  /// has this plan.
   std::string plan = {};
-  /// The capacity of the device of a peak or a label: of the device, and the probability that it
-  /// fits there.
+  /// Bytes of the device's memory, for a peak or a label of one that fitted or did not.
   double capacity_bytes = 0;
+  /// The predicted probability that the run fits in those bytes.
   double p_fits = 0;
   [[nodiscard]] std::string_view largest_term() const;
 };
