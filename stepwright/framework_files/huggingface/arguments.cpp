@@ -16,7 +16,6 @@
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/draft/words_table.h"
-#include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_script.h"
 #include "stepwright/framework_files/huggingface/launch_words.h"
@@ -42,13 +41,14 @@ bool has_mark(const Fields& root) {
 }
 
 /// The model alone, on plain data parallelism.
-void read_model_alone(const std::string& name, const Given& given, Draft& draft) {
-  draft.framework_overlap = draft.framework_gradients = true;
-  settle_ranks(draft, given, name);
-  draft.assume("parallel", "plain data parallelism, as only the model is said");
+void read_model_alone(const std::string& name, const Given& given, Settled& settled,
+                      JobExtent& extent, ImportReport& report) {
+  settled.framework_overlap = settled.framework_gradients = true;
+  settle_ranks(settled.plan, extent, report, given, name);
+  report.assume("parallel", "plain data parallelism, as only the model is said");
 }
 
-/// What a command starts on transformers' Trainer.
+/// A program on transformers' Trainer that a command starts.
 struct TrainerCommand {
   std::string method;  ///< "sft" of `trl sft` and of `scripts/sft.py`; empty: nothing is started.
   bool trl = false;    ///< Whether it is a script of TRL, with its defaults.
@@ -162,8 +162,8 @@ void add_named_adapters(const TrainerCommand& started, const StartedCommand& com
 
 /// trl 1.16.0 trl/trainer/dpo_config.py, grpo_config.py. Completions are generated for so many
 /// updates; a reference is there where `beta` is above 0.
-void take_trl_method(std::string_view script, const Fields& arguments, Draft& draft) {
-  plan::TrainingMethod& method = draft.method;
+void take_trl_method(std::string_view script, const Fields& arguments, Settled& settled) {
+  plan::TrainingMethod& method = settled.method;
   if (script.find("sft") != std::string_view::npos) method.kind = plan::MethodKind::kSft;
   if (script.find("dpo") != std::string_view::npos) {
     const bool ahead = arguments.flag("precompute_ref_log_probs", false);
@@ -214,36 +214,38 @@ void refuse_other_settings(const TrainerCommand& started, const StartedCommand& 
 }
 
 /// A script that starts a program on transformers' Trainer.
-void read_trainer_script(Sources files, const SourceFile& file, const Given& given, Draft& draft) {
+Draft read_trainer_script(Sources files, const SourceFile& file, const Given& given, Draft draft,
+                          ImportReport& report) {
   const StartedProgram program{.framework = "transformers' Trainer",
                                .arguments = "--per_device_train_batch_size, --config FILE.yaml",
                                .starts = starts_trainer,
                                .has_argument = is_argument_and_value,
                                .matters = matters_by(known_settings("huggingface/arguments"))};
-  HubScript script = read_hub_script(file, files, given, program, draft);
+  HubScript script = read_hub_script(file, files, given, program, draft.start, report);
   const StartedCommand& command = script.command;
   const TrainerCommand started = trainer_command(command.words);
   script.files.program = &file;
-  if (script.files.model) draft.model = model::read_config(*script.files.model, &draft.notes);
+  if (script.files.model) draft.model = model::read_config(*script.files.model, &report.notes);
   const Document said = said_by(started, command.all_words(), script);
-  read_launcher(command, draft);
-  take_launch_words(command, script.files, draft.report);
+  read_launcher(command, draft.extent, report);
+  take_launch_words(command, script.files, report);
   Tree fields = said.root().placed_tree();
   if (started.trl) {
     add_trl_defaults(started.method, fields);
     draft.framework.variant = kTrl;
   }
   add_named_adapters(started, command, fields);
-  leave_out_other_loss(started, command, draft.report);
+  leave_out_other_loss(started, command, report);
   const Document document =
       with_fsdp_file(Document::from(std::move(fields), said.name()), script.files);
   const Fields arguments(document.root());
   refuse_other_settings(started, command, arguments);
   take_trl_method(started.method, arguments, draft);
-  read_training_arguments(arguments, script.files, given, draft,
-                          known_settings("huggingface/arguments"));
-  if (draft.method.kind == plan::MethodKind::kDpo) draft.take_pairs();
-  read_environment(command, draft);
+  draft = read_training_arguments(arguments, script.files, given, std::move(draft), report,
+                                  known_settings("huggingface/arguments"));
+  if (draft.method.kind == plan::MethodKind::kDpo) count_pairs(draft.plan, draft.batch, report);
+  read_environment(command, draft, draft.extent, report);
+  return draft;
 }
 
 }  // namespace
@@ -256,19 +258,22 @@ bool starts_trainer(Words words) {
   return trl || command.settings.has_value();
 }
 
-void read_huggingface(Sources files, const Given& given, Draft& draft) {
+Draft read_huggingface(Sources files, const Given& given, Draft draft, ImportReport& report) {
   for (const SourceFile& file : files) {
     if (is_shell_script(file) || is_file_of("hf", file, "arguments")) {
-      return read_trainer_script(files, file, given, draft);
+      return read_trainer_script(files, file, given, std::move(draft), report);
     }
   }
   HubFiles sorted = sorted_hub_files(files);
-  if (sorted.model) draft.model = model::read_config(*sorted.model, &draft.notes);
+  if (sorted.model) draft.model = model::read_config(*sorted.model, &report.notes);
   if (sorted.program == nullptr) {
     if (sorted.accelerate != nullptr) fail_input(sorted.name + ": give TrainingArguments, too");
-    if (sorted.deepspeed == nullptr) return read_model_alone(sorted.name, given, draft);
+    if (sorted.deepspeed == nullptr) {
+      read_model_alone(sorted.name, given, draft, draft.extent, report);
+      return draft;
+    }
     draft.framework.name = "deepspeed";
-    return read_deepspeed({sorted.deepspeed, 1}, given, draft);
+    return read_deepspeed({sorted.deepspeed, 1}, given, std::move(draft), report);
   }
   const std::string& name = sorted.program->name;
   const Document document = program_document(sorted, given);
@@ -279,7 +284,8 @@ void read_huggingface(Sources files, const Given& given, Draft& draft) {
                     "(per_device_train_batch_size), nor of DeepSpeed (zero_optimization)",
                     name));
   }
-  read_training_arguments(arguments, sorted, given, draft, known_settings("huggingface/arguments"));
+  return read_training_arguments(arguments, sorted, given, std::move(draft), report,
+                                 known_settings("huggingface/arguments"));
 }
 
 }  // namespace stepwright::framework_files
