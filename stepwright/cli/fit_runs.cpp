@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "stepwright/cli/command.h"
-#include "stepwright/cli/logger.h"
+#include "stepwright/cli/conditions_output.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/table.h"
@@ -124,14 +124,10 @@ Json calibration_json(const learn::Calibration& calibration) {
 
 void fit_runs(const FitRunsRequest& request, const Console& console) {
   const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const cost::TrainingConditions start = request.conditions.empty()
-                                             ? cost::built_in_conditions()
-                                             : cost::load_conditions(request.conditions);
-  const learn::Calibration calibration = learn::calibrate(load_csv(request.runs), start, threads);
-  const std::string yaml = cost::conditions_yaml(
-      calibration.conditions, request.conditions.empty()
-                                  ? std::vector<plan::MemoryConditions>()
-                                  : plan::load_memory_conditions(request.conditions));
+  const StartConditions start = start_conditions(request.conditions);
+  const learn::Calibration calibration =
+      learn::calibrate(load_csv(request.runs), start.training, threads);
+  const std::string yaml = cost::conditions_yaml(calibration.conditions, start.memory);
   fit::check_conditions({yaml, request.output, {request.runs}});
   const std::string text = runs_text(calibration) + left_out_text(calibration, request.runs);
   if (request.json) {
@@ -142,10 +138,7 @@ void fit_runs(const FitRunsRequest& request, const Console& console) {
                                fmt::join(calibration.frameworks, ", "), calibration.moved,
                                constants_text(calibration), text);
   }
-  if (request.output.empty()) return;
-  write_file(request.output, [&](std::ostream& out) { out << yaml; });
-  console.log.info(fmt::format("wrote the conditions to {}; a job names them as `conditions: {}`",
-                               request.output, request.output));
+  write_conditions(yaml, request.output, console);
 }
 
 }  // namespace stepwright::cli

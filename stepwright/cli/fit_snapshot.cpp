@@ -6,13 +6,12 @@
 
 #include "stepwright/answers/memory_answer.h"
 #include "stepwright/cli/command.h"
-#include "stepwright/cli/logger.h"
+#include "stepwright/cli/conditions_output.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/prediction_text.h"
 #include "stepwright/cli/snapshot_text.h"
 #include "stepwright/core/format.h"
-#include "stepwright/core/output_file.h"
 #include "stepwright/cost/conditions_file.h"
 
 namespace stepwright::cli {
@@ -52,18 +51,13 @@ void fit_snapshot(const FitSnapshotRequest& request, const Console& console) {
                 << notes_text(answer.notes);
   }
   if (request.output.empty()) return;
-  const bool built_in = request.conditions.empty();
-  const cost::TrainingConditions start =
-      built_in ? cost::built_in_conditions() : cost::load_conditions(request.conditions);
-  const std::string yaml = cost::conditions_yaml(
-      start, with_entry(built_in ? std::vector<plan::MemoryConditions>()
-                                 : plan::load_memory_conditions(request.conditions),
-                        {.framework = framework,
-                         .other_bytes = learned.other_bytes,
-                         .fragmentation = learned.fragmentation}));
-  write_file(request.output, [&](std::ostream& out) { out << yaml; });
-  console.log.info(fmt::format("wrote the conditions to {}; a job names them as `conditions: {}`",
-                               request.output, request.output));
+  const StartConditions start = start_conditions(request.conditions);
+  write_conditions(
+      cost::conditions_yaml(start.training,
+                            with_entry(start.memory, {.framework = framework,
+                                                      .other_bytes = learned.other_bytes,
+                                                      .fragmentation = learned.fragmentation})),
+      request.output, console);
 }
 
 }  // namespace stepwright::cli

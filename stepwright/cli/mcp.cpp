@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -26,11 +27,12 @@ constexpr const char* kInstructions =
     "mattering. Ask the person for the cluster. A result's text is short; structuredContent is the "
     "whole answer. Paths are relative to the folder in which the server was started.";
 
+using Json = nlohmann::ordered_json;
+
 /// Returns the answer of a command as a mapping: a list stands under `list`.
-std::string as_mapping(const std::string& answer) {
-  auto json = nlohmann::ordered_json::parse(answer);
-  if (!json.is_array()) return answer;
-  return nlohmann::ordered_json{{"list", std::move(json)}}.dump();
+Json as_mapping(const std::string& answer) {
+  Json json = Json::parse(answer);
+  return json.is_array() ? Json{{"list", std::move(json)}} : json;
 }
 
 mcp::ToolResult called(CLI::App& program, const std::string& name, const std::string& arguments) {
@@ -49,8 +51,8 @@ mcp::ToolResult called(CLI::App& program, const std::string& name, const std::st
   const std::string answer = out.str();
   if (code != 0 && answer.empty()) return {.text = said, .structured = {}, .failed = true};
   if (row->schemas.empty() || answer.empty()) return {.text = said + answer};
-  std::string whole = as_mapping(answer);
-  return {.text = said + mcp::short_text(whole), .structured = std::move(whole)};
+  const auto whole = std::make_shared<const Json>(as_mapping(answer));
+  return {.text = said + mcp::short_text(*whole), .structured = whole};
 }
 
 class Mcp : public Command {

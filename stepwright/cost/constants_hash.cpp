@@ -7,6 +7,7 @@
 
 #include "stepwright/cluster/profile_files.h"
 #include "stepwright/core/embedded.h"
+#include "stepwright/core/fnv.h"
 #include "stepwright/cost/profiles/machine_files.h"
 #include "stepwright/cost/profiles/profile_catalog.h"
 
@@ -16,15 +17,9 @@ std::span<const EmbeddedFile> embedded_conditions();
 
 namespace {
 
-/// FNV-1a with 64 bits (Fowler, Noll and Vo).
 class ConstantsDigest {
  public:
-  void add(std::string_view text) {
-    for (const char c : text) {
-      sum_ ^= static_cast<unsigned char>(c);
-      sum_ *= 0x100000001b3;
-    }
-  }
+  void add(std::string_view text) { sum_ = fnv1a(text, sum_); }
   void add(std::span<const EmbeddedFile> files) {
     for (const EmbeddedFile& file : files) {
       add(file.name);
@@ -34,7 +29,7 @@ class ConstantsDigest {
   [[nodiscard]] std::string text() const { return fmt::format("{:016x}", sum_); }
 
  private:
-  std::uint64_t sum_ = 0xcbf29ce484222325;
+  std::uint64_t sum_ = kFnvOfNothing;
 };
 
 std::string digest_of_constants() {

@@ -133,8 +133,8 @@ const LaunchTarget& started_target(Sources files, const Given& given,
       .arguments = all,
       .starts = [&](Words words) { return target_of(words, files) != nullptr; },
       .has_argument = is_argument_and_value};
-  Draft draft;
-  const StartedCommand command = started_command(scripts, given, any, draft);
+  ImportReport report;
+  const StartedCommand command = started_command(scripts, given, any, report);
   std::vector<ShellWord> words = command.launchers;
   words.insert(words.end(), command.words.begin(), command.words.end());
   const LaunchTarget* target = target_of(words, files);
@@ -375,8 +375,8 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
 namespace {
 
 /// Throws an error about a value that a script leaves open again, with what says it.
-[[noreturn]] void fail_with_open_value(const Error& error, const Draft& draft) {
-  for (const auto& [value, how] : draft.open_values) {
+[[noreturn]] void fail_with_open_value(const Error& error, const ImportReport& report) {
+  for (const auto& [value, how] : report.open_values) {
     if (value.empty() || value != error.place().value) continue;
     throw Error(error.kind(), fmt::format("{}; the script leaves it open: {}", error.what(), how),
                 error.place());
@@ -385,17 +385,22 @@ namespace {
 }
 
 /// Reads files as a target does, with the environment that its reader left over.
-void read_target(const LaunchTarget& target, Sources files, const Given& given, Draft& draft) try {
-  target.read(files, given, draft);
-  if (!draft.environment.empty()) {
+Draft read_target(const LaunchTarget& target, Sources files, const Given& given,
+                  ImportReport& report) try {
+  Draft draft;
+  draft.framework.name = target.framework;
+  draft = target.read(files, given, std::move(draft), report);
+  const ProgramStart& start = draft.start;
+  if (!start.environment.empty()) {
     read_environment(
-        {.file = draft.source, .launchers = draft.launchers, .environment = draft.environment},
-        draft);
+        {.file = start.source, .launchers = start.launchers, .environment = start.environment},
+        draft, draft.extent, report);
   }
+  return draft;
 } catch (const OpenValueError&) {
   throw;
 } catch (const Error& error) {
-  fail_with_open_value(error, draft);
+  fail_with_open_value(error, report);
 }
 
 /// Whether a Python file is a configuration itself, not a program that starts a command.
@@ -448,21 +453,21 @@ void refuse_unused(const LaunchTarget& target, std::span<const SourceFile> files
 }
 
 /// Refuses a plan; where nobody knows how many devices train, that is said first.
-[[noreturn]] void fail_refused_import(const plan::Rejected& refused, const Draft& draft,
+[[noreturn]] void fail_refused_import(const plan::Rejected& refused, const JobExtent& extent,
                                       const std::string& name) {
-  if (draft.given_extent || draft.open_extents.empty()) plan::fail_refused(refused, name);
+  if (extent.given_extent || extent.open_extents.empty()) plan::fail_refused(refused, name);
   try {
     plan::fail_refused(refused, name);
   } catch (const Error& error) {
     throw Error(error.kind(),
                 fmt::format("{}: {}; on one assumed number of devices the plan is refused: {}",
-                            name, open_extent_text(draft), error.what()),
+                            name, open_extent_text(extent), error.what()),
                 error.place());
   }
 }
 
 /// Notes the keys that stand twice in configurations, of which their programs take the last.
-void note_repeated_keys(std::span<const SourceFile> sources, Draft& draft) {
+void note_repeated_keys(std::span<const SourceFile> sources, ImportReport& report) {
   for (const SourceFile& file : sources) {
     const bool read =
         file.name.ends_with(".yaml") || file.name.ends_with(".yml") || file.name.ends_with(".json");
@@ -474,7 +479,7 @@ void note_repeated_keys(std::span<const SourceFile> sources, Draft& draft) {
       continue;
     }
     for (const RepeatedKey& one : repeated) {
-      draft.notes.push_back(
+      report.notes.push_back(
           fmt::format("{}: the key {} stands in lines {} and {}: the last counts.", file.name,
                       printable(one.key), one.first_line, one.line));
     }
@@ -486,21 +491,22 @@ void note_repeated_keys(std::span<const SourceFile> sources, Draft& draft) {
 ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> sources,
                        const Given& given, bool as_it_is) {
   refuse_unused(target, sources, given);
-  Draft draft;
-  draft.framework.name = target.framework;
+  ImportReport report;
   const Given full = with_model(given);
-  read_target(target, sources, full, draft);
-  note_repeated_keys(sources, draft);
+  Draft draft = read_target(target, sources, full, report);
+  const JobExtent extent = draft.extent;
+  const std::optional<plan::Rejected> refusal = draft.refused;
+  note_repeated_keys(sources, report);
   const std::string& name = sources.front().name;
   ImportedPlan imported{.target = std::string(target.word),
-                        .planned = drafted(draft, full, name),
+                        .planned = drafted(std::move(draft), report, full, name),
                         .report = {},
                         .refused = {}};
   take_variant(target, imported.planned.job.framework);
-  imported.refused = refusal_of(draft, imported.planned);
-  if (imported.refused && !as_it_is) fail_refused_import(*imported.refused, draft, name);
+  imported.refused = refusal_of(refusal, imported.planned);
+  if (imported.refused && !as_it_is) fail_refused_import(*imported.refused, extent, name);
   if (!imported.refused) imported.planned = started(std::move(imported.planned));
-  imported.report = std::move(draft.report);
+  imported.report = std::move(report);
   mark_telling_names(imported.report);
   settle_report(imported.planned, imported.report);
   return imported;

@@ -16,8 +16,9 @@ namespace stepwright::framework_files {
 /// A file that starts a job, or the part of it that a framework reads.
 struct LaunchFile {
   std::string text;
-  plan::PlannedJob started;        ///< What the file starts, with the framework's kernels.
-  std::vector<std::string> notes;  ///< What it assumes and what it does not say, for people.
+  plan::PlannedJob started;  ///< Plan that the file starts, with the framework's kernels.
+  /// Assumptions, and parts of the plan that the file does not say, for people.
+  std::vector<std::string> notes;
   /// True if the file was read back and gave `started`, at the price that it has with the job's
   /// updates.
   bool as_it_is = false;
@@ -49,8 +50,8 @@ struct ImportedPlan {
   std::string target;  ///< Whose files they are.
   plan::PlannedJob planned;
   ImportReport report;
-  std::optional<plan::Rejected>
-      refused;  ///< Why it would not start; the plan is then as files say it.
+  /// Why it would not start; the plan is then as files say it.
+  std::optional<plan::Rejected> refused;
 };
 
 /// The plan that files of a target describe; without a target their content says whose they are.

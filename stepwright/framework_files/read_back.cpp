@@ -41,10 +41,11 @@ plan::PlannedJob read_back(const LaunchTarget& target, const plan::PlannedJob& p
   whole.adapters.reset();
   whole.frozen = {};
   given.known_model = whole;
-  target.read({&file, 1}, given, draft);
-  if (!draft.packing) given.batch = plain_batch(job);  // Its files say nothing of packing.
+  ImportReport report;
+  draft = target.read({&file, 1}, given, std::move(draft), report);
+  if (!draft.batch.packing) given.batch = plain_batch(job);  // Its files say nothing of packing.
   if (draft.model) given.known_model.reset();
-  return finish(draft, given, file.name);
+  return finish(std::move(draft), report, given, file.name);
 }
 
 /// The plan as the target's file can say it: one that cannot be read back cannot be said.

@@ -1,7 +1,5 @@
 #include "stepwright/framework_files/starters.h"
 
-#include <algorithm>
-
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/target.h"

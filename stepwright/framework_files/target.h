@@ -10,16 +10,16 @@ namespace stepwright::framework_files {
 
 /// A program for which plans are written and, mostly, read back.
 struct LaunchTarget {
-  std::string_view word;             ///< Of `--to` and `--from`.
+  std::string_view word;             ///< Word of `--to` and `--from`.
   std::string_view framework = {};   ///< As its data says.
   std::string_view variant = {};     ///< As its data says.
-  const TargetData* data = nullptr;  ///< What the `target.yaml` of its folder says.
+  const TargetData* data = nullptr;  ///< Data of the `target.yaml` of its folder.
   TargetWriter* write = nullptr;     ///< Null for a target that is only read.
   TargetReader* read = nullptr;      ///< Null for a target that is only written.
   TargetLacks* lacks = nullptr;      ///< Null: what is written starts by itself.
-  /// Of files that no mark of the data tells; null: marks say all.
+  /// Recognises files that no mark of the data tells; null: marks say all.
   TargetRecogniser* recognises = nullptr;
-  /// Of commands that no mark of the data tells; null: marks say all.
+  /// Recognises commands that no mark of the data tells; null: marks say all.
   TargetStarts* starts = nullptr;
 };
 

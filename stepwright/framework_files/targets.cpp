@@ -2,10 +2,8 @@
 #include <iterator>
 #include <vector>
 
-#include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/huggingface/trainer_program.h"
-#include "stepwright/framework_files/maxtext/maxtext.h"
 #include "stepwright/framework_files/megatron/stated.h"
 #include "stepwright/framework_files/target.h"
 #include "stepwright/framework_files/targets/code.h"

@@ -109,7 +109,7 @@ Json tool_list(const std::vector<Tool>& tools) {
 Json result_json(const ToolResult& result) {
   Json text = {{"type", "text"}, {"text", result.text}};
   Json reply = {{"content", Json::array({std::move(text)})}, {"isError", result.failed}};
-  if (!result.structured.empty()) reply["structuredContent"] = Json::parse(result.structured);
+  if (result.structured != nullptr) reply["structuredContent"] = *result.structured;
   return reply;
 }
 

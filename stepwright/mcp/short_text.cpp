@@ -44,11 +44,10 @@ Json shortened(const Json& value, const Extent& extent) {
 
 }  // namespace
 
-std::string short_text(const std::string& answer) {
-  const Json whole = Json::parse(answer);
+std::string short_text(const Json& answer) {
   std::string text;
   for (const Extent& extent : kExtents) {
-    text = shortened(whole, extent).dump(-1, ' ', false, Json::error_handler_t::replace);
+    text = shortened(answer, extent).dump(-1, ' ', false, Json::error_handler_t::replace);
     if (text.size() <= kLength) break;
   }
   return text;

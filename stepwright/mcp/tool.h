@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace stepwright::mcp {
@@ -17,9 +19,10 @@ struct Tool {
 
 /// The result of one call of a tool.
 struct ToolResult {
-  std::string text;        ///< The short answer, or the message of an error.
-  std::string structured;  ///< The whole answer, a JSON text; empty: none.
-  bool failed = false;     ///< True if there is no answer, and `text` says why.
+  std::string text;  ///< The short answer, or the message of an error.
+  /// The whole answer; null: none.
+  std::shared_ptr<const nlohmann::ordered_json> structured;
+  bool failed = false;  ///< True if there is no answer, and `text` says why.
 };
 
 /// Calls the tool of a name with its arguments, the JSON text of a mapping. Fails with `Error` of

@@ -139,13 +139,17 @@ class Matching {
     std::vector<std::size_t> buffers = open_buffers();
     std::ranges::stable_sort(
         buffers, [&](std::size_t a, std::size_t b) { return run_[a].bytes > run_[b].bytes; });
-    for (const std::size_t buffer : buffers) {
-      const std::vector<std::vector<std::size_t>> units = by_unit(open_states(kind));
-      std::vector<std::int64_t> sizes;
-      for (const std::vector<std::size_t>& unit : units) {
-        sizes.push_back(0);
-        for (const std::size_t state : unit) sizes.back() += plan_[state].bytes;
+    std::vector<std::vector<std::size_t>> units;
+    std::vector<std::int64_t> sizes;
+    const auto find_open = [&] {
+      units = by_unit(open_states(kind));
+      sizes.assign(units.size(), 0);
+      for (std::size_t i = 0; i < units.size(); ++i) {
+        for (const std::size_t state : units[i]) sizes[i] += plan_[state].bytes;
       }
+    };
+    find_open();
+    for (const std::size_t buffer : buffers) {
       const std::int64_t most = run_[buffer].bytes;
       const auto [first, last] = stretch(sizes, most - most / kMostPadding, most);
       if (first == last) continue;
@@ -153,6 +157,7 @@ class Matching {
         for (const std::size_t state : units[i]) close_plan(state);
       }
       close_run(buffer, result_.by_layout);
+      find_open();
     }
   }
 

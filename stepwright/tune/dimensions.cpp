@@ -74,18 +74,22 @@ std::vector<schedule::ScheduleKind> with_named(std::vector<schedule::ScheduleKin
 /// Everything beside computation that can be: it costs nothing to choose, and no message takes
 /// longer for it. With a framework what is left of it with each degree of parallelism.
 std::vector<plan::Overlap> free_overlaps(const plan::Job& job, const Dimensions& out) {
-  plan::Overlap all = plan::overlap_all(true);
-  if (out.framework && cluster::runs_rocm(job.cluster.device)) all.tensor = false;
+  const plan::Overlap all = plan::overlap_all(true);
   if (!out.framework) return {all};
+  const bool rocm = cluster::runs_rocm(job.cluster.device);
+  const auto allowed = [rocm](const plan::Overlap& overlap, const plan::WordSet& words) {
+    plan::Overlap kept = plan::overlap_within(overlap, words);
+    kept.tensor = kept.tensor && (!rocm || words[std::size(plan::kOverlapTable)]);
+    return kept;
+  };
   std::vector<plan::Overlap> within;
   for (plan::DegreeSet degrees = 0; degrees < plan::FrameworkLaw::kDegreeSets; ++degrees) {
-    within.push_back(
-        plan::overlap_within(all, out.framework->allowed(plan::Ability::kOverlap, degrees)));
+    within.push_back(allowed(all, out.framework->allowed(plan::Ability::kOverlap, degrees)));
   }
   // Lines that hold beside other choices may hold together.
   for (const plan::WordSet& words : out.framework->joined_words(plan::Ability::kOverlap)) {
     for (std::size_t i = 0, count = within.size(); i < count; ++i) {
-      within.push_back(plan::overlap_within(within[i], words));
+      within.push_back(allowed(within[i], words));
     }
     within = distinct(within);
   }

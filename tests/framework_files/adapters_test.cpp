@@ -28,8 +28,8 @@ AdapterWords words_of(const std::string& target, const std::string& text) {
   const auto targets = launch_targets();
   const auto found = std::ranges::find(targets, target, &LaunchTarget::word);
   draft.framework.name = std::string(found->framework);
-  found->read(files, given, draft);
-  return draft.adapters.value();
+  ImportReport report;
+  return found->read(files, given, std::move(draft), report).adapters.value();
 }
 
 TEST(AdaptersOfFiles, AxolotlSaysThemUnderItsKeys) {

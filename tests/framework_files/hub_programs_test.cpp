@@ -347,6 +347,23 @@ constexpr const char* kTrained =
     " --model_name_or_path meta-llama/Meta-Llama-3-8B --per_device_train_batch_size 1"
     " --output_dir out --max_seq_length 2048 --bf16 true";
 
+TEST(NamedPrograms, OfOpenInstructSayHowLongAPackIs) {
+  const ImportedPlan imported = started(
+      "#!/bin/bash\naccelerate launch --num_processes 8 open_instruct/grpo_fast.py "
+      "--model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_size 1 "
+      "--gradient_accumulation_steps 4 --pack_length 4096 --bf16\n");
+  EXPECT_EQ(imported.planned.job.length, 4096);
+  EXPECT_EQ(imported.planned.job.sequences, 32);
+}
+
+TEST(NamedPrograms, BehindNoPythonAreNamedInTheRefusal) {
+  const std::string text =
+      "#!/bin/bash\naccelerate launch --config_file fsdp.yaml --no_python train sft --config "
+      "a.yaml\n";
+  EXPECT_THAT([&] { started(text); },
+              testing::ThrowsMessage<Error>(HasSubstr("starts train in train.yaml:2")));
+}
+
 // A program called by LoRA whose arguments have a rank and no switch, as public copies of
 // finetune_lora.py.
 TEST(NamedPrograms, WithLoraInTheirNameTrainAdapters) {

@@ -54,8 +54,9 @@ plan::PlannedJob read(const std::string& text, const std::string& cluster = "dgx
   Given given;
   given.cluster = cluster;
   const launch_scripts::SourceFile file{"train.sh", text};
-  read_megatron({&file, 1}, given, draft);
-  return finish(draft, given, file.name);
+  ImportReport report;
+  draft = read_megatron({&file, 1}, given, std::move(draft), report);
+  return finish(std::move(draft), report, given, file.name);
 }
 
 TEST(Megatron, SharedExpertsBesideTheirMessages) {
@@ -244,8 +245,9 @@ TEST(Megatron, ReadsAndWritesMultiTokenLayers) {
   Draft draft;
   draft.framework.name = "megatron-core";
   const launch_scripts::SourceFile file{"train.sh", layout_script("Et*22|t*29|t*29m|L")};
-  read_megatron({&file, 1}, Given{.cluster = "dgx-h100"}, draft);
-  EXPECT_THAT(draft.report.not_read,
+  ImportReport report;
+  read_megatron({&file, 1}, Given{.cluster = "dgx-h100"}, std::move(draft), report);
+  EXPECT_THAT(report.not_read,
               testing::Contains(testing::Field(&UnreadSetting::why,
                                                testing::HasSubstr("before that of the loss"))));
   EXPECT_EQ(read(layout_script("Et*22|t*21|t*21|t*16L")).job.model.predicted_ahead(), 0);
@@ -272,9 +274,10 @@ TEST(Megatron, AHeadThatDefersSomeMicroBatchesIsTakenForOneThatDefersNone) {
   Draft draft;
   draft.framework.name = "megatron-core";
   const launch_scripts::SourceFile file{"train.sh", deferring_script(" --wgrad-deferral-limit 50")};
-  read_megatron({&file, 1}, Given{.cluster = "dgx-h100"}, draft);
+  ImportReport report;
+  draft = read_megatron({&file, 1}, Given{.cluster = "dgx-h100"}, std::move(draft), report);
   EXPECT_FALSE(draft.plan.overlap.defer_embedding_gradient);
-  EXPECT_THAT(draft.report.not_read,
+  EXPECT_THAT(report.not_read,
               testing::Contains(testing::Field(
                   &UnreadSetting::why, testing::HasSubstr("the first 50 micro-batches wait"))));
 }

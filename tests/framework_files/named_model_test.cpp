@@ -10,8 +10,9 @@ namespace stepwright::framework_files {
 namespace {
 
 std::string named_as(std::string_view id) {
-  Draft draft;
-  return take_named_model(id, {}, draft) ? draft.model->name : "no " + draft.unknown_model;
+  ModelWords words;
+  ImportReport report;
+  return take_named_model(id, {}, words, report) ? words.model->name : "no " + words.unknown_model;
 }
 
 TEST(NamedModel, ModelsTrainedFurtherHaveTheSizesThatTheyBeganWith) {

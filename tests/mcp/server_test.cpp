@@ -18,7 +18,7 @@ constexpr const char* kSchema = R"({"type": "object", "properties": {"plan": {"t
 ToolResult call(const std::string& name, const std::string& arguments) {
   if (name == "fails") fail_input("plan: is empty");
   if (name == "answers_no") return {.text = "no", .structured = {}, .failed = true};
-  return {.text = "short", .structured = arguments};
+  return {.text = "short", .structured = std::make_shared<const Json>(Json::parse(arguments))};
 }
 
 Server server() {

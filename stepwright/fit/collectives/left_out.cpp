@@ -5,17 +5,16 @@
 #include <functional>
 #include <set>
 
+#include "stepwright/core/fnv.h"
+
 namespace stepwright::fit {
 namespace {
 
 constexpr double kSmall = 1048576;
 
-/// FNV-1a, the same on every machine.
+/// A hash that is the same on every machine.
 std::uint64_t hash_of(const std::string& text) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  }
+  const std::uint64_t hash = fnv1a(text);
   return hash ^ (hash >> 29);
 }
 

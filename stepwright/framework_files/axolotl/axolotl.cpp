@@ -12,10 +12,10 @@
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/tables.h"
-#include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_script.h"
 #include "stepwright/framework_files/huggingface/launch_words.h"
+#include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
@@ -28,7 +28,7 @@ namespace {
 /// axolotl-ai-cloud/axolotl src/axolotl/utils/config/__init__.py: resolve_dtype.
 /// src/axolotl/loaders/model.py: weights have that type; src/axolotl/core/builders/base.py,
 /// _configure_precision_settings: with `full` nothing is cast.
-void read_types(const Fields& fields, Trainer& trainer, Draft& draft) {
+void read_types(const Fields& fields, Trainer& trainer, Settled& settled, ImportReport& report) {
   const bool half = fields.flag("fp16", false) || fields.flag("float16", false);
   const auto brain = fields.find("bf16");
   const bool automatic = !brain || brain->text() == "auto";
@@ -36,50 +36,50 @@ void read_types(const Fields& fields, Trainer& trainer, Draft& draft) {
   const bool on = !automatic && (full || brain->boolean());
   if (on && half) fields.find("fp16")->fail("bf16 and fp16 are both true; only one can be");
   if (automatic && !half) {
-    draft.assume("job.precision", "bf16 is auto: the devices have it");
+    report.assume("job.precision", "bf16 is auto: the devices have it");
   }
   const bool wide = fields.flag("float32", false) && automatic;
   const bool narrow = on || fields.flag("bfloat16", false) || (automatic && !half && !wide);
-  draft.precision = half ? DType::kFp16 : narrow ? DType::kBf16 : DType::kFp32;
+  settled.precision = half ? DType::kFp16 : narrow ? DType::kBf16 : DType::kFp32;
   if (narrow) trainer.weights = full ? LoadedWeights::kPure : LoadedWeights::kNarrow;
-  if (fields.flag("fp8", false)) draft.precision = DType::kFp8;
+  if (fields.flag("fp8", false)) settled.precision = DType::kFp8;
 }
 
-void read_batch_of_axolotl(const Fields& fields, Draft& draft) {
-  draft.plan.micro_batch = fields.integer("micro_batch_size", 1);
-  draft.micro_batches = fields.size("gradient_accumulation_steps");
-  if (draft.micro_batches) return;
+void read_batch_of_axolotl(const Fields& fields, plan::Plan& plan, JobBatch& job_batch) {
+  plan.micro_batch = fields.integer("micro_batch_size", 1);
+  job_batch.micro_batches = fields.size("gradient_accumulation_steps");
+  if (job_batch.micro_batches) return;
   const auto batch = fields.size("batch_size");
-  draft.micro_batches = batch ? std::max<std::int64_t>(1, *batch / draft.plan.micro_batch) : 1;
+  job_batch.micro_batches = batch ? std::max<std::int64_t>(1, *batch / plan.micro_batch) : 1;
 }
 
 /// Inputs of recomputed layers lie on the host or on a disk, where the older words of
 /// `gradient_checkpointing` say so or `activation_offloading` does, which moves everything where
 /// nothing is recomputed: axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/validation.py,
 /// src/axolotl/core/trainers/mixins/activation_checkpointing.py.
-void read_checkpointing(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
+void read_checkpointing(const Fields& fields, plan::Plan& plan) {
   const auto given = fields.find("gradient_checkpointing");
   const auto is_word = [](const Node& node) {
     return node.text().starts_with("offload") || node.text() == "unsloth";
   };
   const bool word = given && is_word(*given);
-  if (given && (word || given->boolean())) draft.plan.recompute.kind = plan::RecomputeKind::kFull;
-  take_moved_checkpoints(fields, left_out, draft.plan);
+  if (given && (word || given->boolean())) plan.recompute.kind = plan::RecomputeKind::kFull;
+  take_moved_checkpoints(fields, plan);
   const auto said = fields.find("activation_offloading");
   const bool moved = said && said->text() != "false";
   if (!word && !moved) return;
   const std::string key = word ? "gradient_checkpointing" : "activation_offloading";
   const Node& place = word ? *given : *said;
   const bool on_disk = place.text().find("disk") != std::string::npos;
-  if (!on_disk) return take_moved_inputs(key, place, left_out, draft.plan);
-  left_out.push_back({key, place, "offload to a disk: its reads and writes, and what it frees"});
+  if (!on_disk) return take_moved_inputs(fields, key, plan);
+  fields.leave_out(key, place, "offload to a disk: its reads and writes, and what it frees");
 }
 
-void read_attention_flags(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
-  if (fields.flag("flash_attention", false)) draft.attention = cluster::AttentionKernel::kFlash2;
-  if (fields.flag("eager_attention", false)) draft.attention = cluster::AttentionKernel::kUnfused;
-  if (fields.flag("sdp_attention", false)) leave_attention_to_pytorch(draft);
-  take_attention(fields, "attn_implementation", left_out, draft);
+void read_attention_flags(const Fields& fields, Settled& settled) {
+  if (fields.flag("flash_attention", false)) settled.attention = cluster::AttentionKernel::kFlash2;
+  if (fields.flag("eager_attention", false)) settled.attention = cluster::AttentionKernel::kUnfused;
+  if (fields.flag("sdp_attention", false)) leave_attention_to_pytorch(settled);
+  take_attention(fields, "attn_implementation", settled);
 }
 
 /// Whether the plugin of cut cross entropy is named and not switched off.
@@ -95,63 +95,68 @@ bool names_cut_loss(const Fields& fields) {
 /// axolotl-ai-cloud/axolotl src/axolotl/integrations/{liger,cut_cross_entropy}: heads that never
 /// write all logits; src/axolotl/monkeypatch/loss/chunked.py has all of them, and copies of a chunk
 /// alone.
-void read_loss(const Fields& fields, Draft& draft) {
+void read_loss(const Fields& fields, Settled& settled) {
   for (const std::string_view key : {"chunked_cross_entropy", "unsloth_cross_entropy_loss"}) {
-    draft.fused_cross_entropy = fields.flag(key, false) || draft.fused_cross_entropy;
+    settled.fused_cross_entropy = fields.flag(key, false) || settled.fused_cross_entropy;
   }
-  draft.take_liger(fields.flag("liger_fused_linear_cross_entropy", false));
+  settled.take_liger(fields.flag("liger_fused_linear_cross_entropy", false));
   const bool cuts = fields.flag("cut_cross_entropy", false);
   if (!cuts && !names_cut_loss(fields)) return;
-  draft.fused_cross_entropy = true;
-  draft.loss = kCutLoss;
+  settled.fused_cross_entropy = true;
+  settled.loss = kCutLoss;
 }
 
 /// The section of ringmaster, which picks Ulysses where its ranks divide the heads of keys and
 /// values; axolotl-ai-cloud/axolotl examples/distributed-parallel/llama3-8b-ringmaster-cp.yaml.
-bool read_ringmaster(const Fields& fields, const Given& given, Draft& draft) {
+bool read_ringmaster(const Fields& fields, const Given& given, plan::Plan& plan,
+                     const ModelWords& model_words, ImportReport& report) {
   static constexpr Named<plan::ContextKind> kBackends[] = {{plan::ContextKind::kUlysses, "ulysses"},
                                                            {plan::ContextKind::kRing, "ring"}};
   const Fields section = fields.section("context_parallel");
   const auto size = section.size("size");
   if (!size) return false;
-  draft.plan.parallel.context = *size;
+  plan.parallel.context = *size;
   if (section.word("backend", "auto") != "auto") {
-    draft.plan.context_kind = section.choice("backend", kBackends, plan::ContextKind::kRing);
+    plan.context_kind = section.choice("backend", kBackends, plan::ContextKind::kRing);
     return true;
   }
-  const std::optional<model::Architecture>& model = draft.model ? draft.model : given.known_model;
+  const std::optional<model::Architecture>& model =
+      model_words.model ? model_words.model : given.known_model;
   const bool divides = model && model->kv_heads % *size == 0;
-  draft.plan.context_kind = divides ? plan::ContextKind::kUlysses : plan::ContextKind::kRing;
-  draft.assume("context_kind", divides ? "auto: its ranks divide the heads of keys and values"
-                                       : "auto: its ranks do not divide the heads");
+  plan.context_kind = divides ? plan::ContextKind::kUlysses : plan::ContextKind::kRing;
+  report.assume("context_kind", divides ? "auto: its ranks divide the heads of keys and values"
+                                        : "auto: its ranks do not divide the heads");
   return true;
 }
 
-/// axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/validation.py: validate_ring_attn_func.
-void read_context(const Fields& fields, Draft& draft) {
+/// Reads context parallelism: axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/validation.py,
+/// validate_ring_attn_func.
+void read_context(const Fields& fields, plan::Plan& plan, ImportReport& report) {
   static constexpr Named<plan::ContextKind> kRings[] = {
       {plan::ContextKind::kAllGather, "varlen_llama3"},
       {plan::ContextKind::kRing, "batch_ring"},
       {plan::ContextKind::kRing, "batch_zigzag"},
       {plan::ContextKind::kRing, "batch_stripe"}};
   const std::int64_t older = fields.integer("sequence_parallel_degree", 1);
-  draft.plan.parallel.context = fields.integer("context_parallel_size", older);
+  plan.parallel.context = fields.integer("context_parallel_size", older);
   const auto packing = fields.node().find("sample_packing");
   const bool packed = packing && !packing->is_null() && packing->boolean();
   if (!fields.has("ring_attn_func")) {
-    draft.assume("context_kind", packed ? "axolotl takes varlen_llama3 for packed sequences"
-                                        : "axolotl takes batch_ring");
+    report.assume("context_kind", packed ? "axolotl takes varlen_llama3 for packed sequences"
+                                         : "axolotl takes batch_ring");
   }
-  draft.plan.context_kind = fields.choice(
+  plan.context_kind = fields.choice(
       "ring_attn_func", kRings, packed ? plan::ContextKind::kAllGather : plan::ContextKind::kRing);
 }
 
-/// axolotl-ai-cloud/axolotl src/axolotl/utils/distributed.py: _get_parallel_config_kwargs.
+/// Reads the degrees: axolotl-ai-cloud/axolotl src/axolotl/utils/distributed.py,
+/// _get_parallel_config_kwargs.
 void read_mesh(const Fields& fields, bool is_fsdp, const Given& given, Trainer& trainer,
-               Draft& draft) {
-  draft.plan.parallel.tensor = fields.integer("tensor_parallel_size", 1);
-  draft.plan.parallel.expert = fields.integer("expert_parallel_size", 1);
-  if (!read_ringmaster(fields, given, draft)) read_context(fields, draft);
+               plan::Plan& plan, ModelWords& model_words, ImportReport& report) {
+  plan.parallel.tensor = fields.integer("tensor_parallel_size", 1);
+  plan.parallel.expert = fields.integer("expert_parallel_size", 1);
+  if (!read_ringmaster(fields, given, plan, model_words, report))
+    read_context(fields, plan, report);
   const auto share = fields.size("dp_shard_size");
   if (share && *share > 1 && !is_fsdp) {
     fields.find("dp_shard_size")->fail("goes with fsdp_config, which is not there");
@@ -168,8 +173,8 @@ void read_mesh(const Fields& fields, bool is_fsdp, const Given& given, Trainer& 
 /// Experts are split over all ranks that neither share states nor split sequences, and their states
 /// shared by those that do: axolotl-ai-cloud/axolotl
 /// src/axolotl/integrations/expert_parallel/plugin.py: _resolve_ep_group, expert_shard_axis.
-void settle_experts(const Fields& fields, const Trainer& trainer, Draft& draft) {
-  const plan::Parallel& degrees = draft.plan.parallel;
+void settle_experts(const Fields& fields, const Trainer& trainer, Settled& settled) {
+  const plan::Parallel& degrees = settled.plan.parallel;
   if (degrees.expert == 1) return;
   const std::int64_t ranks = degrees.data * degrees.context;
   const std::int64_t share = trainer.share.value_or(1);
@@ -179,7 +184,7 @@ void settle_experts(const Fields& fields, const Trainer& trainer, Draft& draft) 
                            "ranks",
                            share, degrees.context, ranks));
   }
-  draft.expert_group = share > 1 ? share : degrees.context;
+  settled.expert_group = share > 1 ? share : degrees.context;
 }
 
 /// axolotl-ai-cloud/axolotl src/axolotl/loaders/adapter.py: load_lora (what is absent is peft's);
@@ -197,28 +202,30 @@ std::optional<AdapterWords> axolotl_adapters(const Fields& fields) {
   return words;
 }
 
-/// axolotl-ai-cloud/axolotl src/axolotl/utils/freeze.py: freeze_mm_modules.
+/// Parts that `freeze_mm_modules` freezes: axolotl-ai-cloud/axolotl src/axolotl/utils/freeze.py.
 constexpr model::Frozen kFrozenImages = {.encoder = true, .projector = true};
 
 /// axolotl-ai-cloud/axolotl src/axolotl/train.py: freeze_layers_except, freeze_mm_modules.
-void read_frozen_parts(const Fields& fields, const Given& given, Draft& draft) {
-  if (fields.flag("freeze_mm_modules", false)) draft.frozen = kFrozenImages;
+void read_frozen_parts(const Fields& fields, const Given& given, ModelWords& model_words) {
+  if (fields.flag("freeze_mm_modules", false)) model_words.frozen = kFrozenImages;
   const auto patterns = fields.node().find("unfrozen_parameters");
-  const std::optional<model::Architecture>& model = draft.model ? draft.model : given.known_model;
-  if (!patterns || !patterns->is_sequence() || !model || draft.adapters) return;
+  const std::optional<model::Architecture>& model =
+      model_words.model ? model_words.model : given.known_model;
+  if (!patterns || !patterns->is_sequence() || !model || model_words.adapters) return;
   std::optional<model::Frozen> frozen = frozen_but(words_in(*patterns), *model);
   if (!frozen) return;
   fields.take("unfrozen_parameters");
-  frozen->encoder = frozen->encoder || draft.frozen;
-  frozen->projector = frozen->projector || draft.frozen;
-  draft.frozen = frozen;
+  frozen->encoder = frozen->encoder || model_words.frozen;
+  frozen->projector = frozen->projector || model_words.frozen;
+  model_words.frozen = frozen;
 }
 
 /// axolotl-ai-cloud/axolotl src/axolotl/utils/samplers/multipack.py: `pack_group` takes samples as
 /// they come, `allocate_sequentially` closes a sequence when the next does not fit;
 /// src/axolotl/utils/schemas/config.py: sample_packing_group_size, excess_length_strategy;
 /// src/axolotl/utils/schemas/validation.py: packed sequences are filled up unless said otherwise.
-void read_multipack(const Fields& fields, const Given& given, Draft& draft) {
+void read_multipack(const Fields& fields, const Given& given, JobBatch& batch,
+                    ImportReport& report) {
   static constexpr Named<packing::TooLong> kExcess[] = {{packing::TooLong::kDrop, "drop"},
                                                         {packing::TooLong::kTruncate, "truncate"},
                                                         {packing::TooLong::kRefuse, "raise"}};
@@ -234,39 +241,39 @@ void read_multipack(const Fields& fields, const Given& given, Draft& draft) {
     packing.pad_to = fields.flag("pad_to_sequence_len", true) ? packing::PadTo::kLength
                                                               : packing::PadTo::kLongest;
   }
-  take_packing(fields, "sample_packing", words, given, draft);
+  take_packing(fields, "sample_packing", words, given, batch);
   const auto packs = fields.node().find("sample_packing");
   const bool packed = packs && !packs->is_null() && packs->boolean();
   if (!packed && !fields.flag("pad_to_sequence_len", false)) {
-    list_length_bound(fields, "sequence_len", given, draft);
+    list_length_bound(fields, "sequence_len", given, batch, report);
   }
 }
 
-void read_axolotl_program(const HubFiles& files, const Document& document, const Given& given,
-                          Draft& draft) {
+Draft read_axolotl_program(const HubFiles& files, const Document& document, const Given& given,
+                           Draft draft, ImportReport& report) {
   const Fields fields(document.root());
-  if (files.model) draft.model = model::read_config(*files.model, &draft.notes);
-  if (const auto id = fields.find("base_model")) take_hub_model(*id, given, draft);
-  take_trainer_defaults(draft);
+  if (files.model) draft.model = model::read_config(*files.model, &report.notes);
+  if (const auto id = fields.find("base_model")) take_hub_model(*id, given, draft, report);
+  take_trainer_defaults(draft, draft.batch);
   Trainer trainer;
-  std::vector<LeftOut> left_out;
   constexpr std::int64_t kUsualLength = 512;
-  draft.length = fields.integer("sequence_len", kUsualLength);
-  read_batch_of_axolotl(fields, draft);
-  read_types(fields, trainer, draft);
-  read_checkpointing(fields, left_out, draft);
-  read_attention_flags(fields, left_out, draft);
+  draft.batch.length = fields.integer("sequence_len", kUsualLength);
+  read_batch_of_axolotl(fields, draft.plan, draft.batch);
+  read_types(fields, trainer, draft, report);
+  read_checkpointing(fields, draft.plan);
+  read_attention_flags(fields, draft);
   read_loss(fields, draft);
   draft.adapters = axolotl_adapters(fields);
   read_frozen_parts(fields, given, draft);
-  read_multipack(fields, given, draft);
-  take_optimizer(fields, "optimizer", left_out, draft);
+  read_multipack(fields, given, draft.batch, report);
+  take_optimizer(fields, "optimizer", draft, report);
   const bool is_fsdp = read_fsdp_settings(fields, true, trainer);
-  read_mesh(fields, is_fsdp, given, trainer, draft);
+  read_mesh(fields, is_fsdp, given, trainer, draft.plan, draft, report);
   trainer.deepspeed = deepspeed_of(fields, "deepspeed", files);
-  settle_program(fields, files, trainer, left_out, given, draft,
-                 known_settings("axolotl/settings"));
+  draft = settle_program(fields, files, trainer, given, std::move(draft), report,
+                         known_settings("axolotl/settings"));
   settle_experts(fields, trainer, draft);
+  return draft;
 }
 
 /// The file of settings behind the words that start axolotl's training; null: none does.
@@ -283,34 +290,38 @@ const ShellWord* settings_of_axolotl(Words words) {
 }
 
 /// A script that starts it with a file, whose values options of the command stand over.
-void read_axolotl_script(Sources files, const SourceFile& script, const Given& given,
-                         Draft& draft) {
+Draft read_axolotl_script(Sources files, const SourceFile& script, const Given& given, Draft draft,
+                          ImportReport& report) {
   const StartedProgram program{.framework = "axolotl",
                                .arguments = "axolotl train FILE.yaml",
                                .starts = starts_axolotl,
                                .has_argument = is_argument_and_value,
                                .matters = matters_by(known_settings("axolotl/settings"))};
-  HubScript read = read_hub_script(script, files, given, program, draft);
+  HubScript read = read_hub_script(script, files, given, program, draft.start, report);
   const std::vector<ShellWord> words = read.command.all_words();
-  read_launcher(read.command, draft);
+  read_launcher(read.command, draft.extent, report);
   take_named_settings(*settings_of_axolotl(words), read);
-  take_launch_words(read.command, read.files, draft.report);
+  take_launch_words(read.command, read.files, report);
   Document said = parse_as_python(read.files.program->text, read.files.program->name);
-  read_axolotl_program(read.files, with_fsdp_file(with_command_fields(said, words), read.files),
-                       given, draft);
-  read_environment(read.command, draft);
+  draft =
+      read_axolotl_program(read.files, with_fsdp_file(with_command_fields(said, words), read.files),
+                           given, std::move(draft), report);
+  read_environment(read.command, draft, draft.extent, report);
+  return draft;
 }
 
 }  // namespace
 
 bool starts_axolotl(Words words) { return settings_of_axolotl(words) != nullptr; }
 
-void read_axolotl(Sources files, const Given& given, Draft& draft) {
+Draft read_axolotl(Sources files, const Given& given, Draft draft, ImportReport& report) {
   const auto script = std::ranges::find_if(files, is_shell_script);
-  if (script != files.end()) return read_axolotl_script(files, *script, given, draft);
+  if (script != files.end())
+    return read_axolotl_script(files, *script, given, std::move(draft), report);
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of axolotl");
-  read_axolotl_program(sorted, program_document(sorted, given), given, draft);
+  return read_axolotl_program(sorted, program_document(sorted, given), given, std::move(draft),
+                              report);
 }
 
 }  // namespace stepwright::framework_files

@@ -28,11 +28,11 @@ constexpr std::array<std::string_view, 4> kProjectors = {
 constexpr std::string_view kBefore = "(model.)?";
 
 struct DecoderNames {
-  std::string embedding;  ///< What names begin with.
+  std::string embedding;  ///< The beginning of parameters' names.
   std::string layers;     ///< Before the number of a layer.
 };
 
-/// Those of a decoder beside an encoder, or of a decoder by itself.
+/// Names of a decoder beside an encoder, or of a decoder by itself.
 DecoderNames decoder_names(const model::Architecture& model) {
   if (model.encoder) {
     const std::string before = "(model.)?(language_model.)?(model.)?";
@@ -107,7 +107,7 @@ std::optional<model::Frozen> frozen_of_own(const std::string& pattern, model::Ar
   return std::nullopt;
 }
 
-/// What names begin with that a pattern matches; nothing for one of other kinds.
+/// The beginning of all names that a pattern matches; nullopt for a pattern of another kind.
 std::optional<std::string> plain_prefix(std::string_view pattern) {
   if (pattern.starts_with('^')) pattern.remove_prefix(1);
   if (pattern.ends_with(".*")) pattern.remove_suffix(2);

@@ -13,9 +13,9 @@ namespace stepwright::framework_files {
 /// the model.
 std::string unfrozen_pattern(const model::Architecture& model);
 
-/// What patterns leave frozen of a model: those of `unfrozen_pattern`, or names that whole parts
-/// begin with (`model.language_model.*`, `lm_head`). Nothing where they part a layer, freeze what a
-/// job always trains (head, last norm), or are another pattern.
+/// Returns the parts of a model that patterns leave frozen: patterns of `unfrozen_pattern`, or
+/// names that whole parts begin with (`model.language_model.*`, `lm_head`). Nothing where they part
+/// a layer, freeze what a job always trains (head, last norm), or are another pattern.
 std::optional<model::Frozen> frozen_but(const std::vector<std::string>& patterns,
                                         const model::Architecture& model);
 

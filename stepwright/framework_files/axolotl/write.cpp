@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/axolotl/unfrozen.h"
@@ -30,7 +29,7 @@ void add_axolotl_precision(Tree& file, const plan::Job& job) {
   if (precision == DType::kFp8) file.set("fp8", true);
 }
 
-/// src/axolotl/utils/distributed.py: _get_parallel_config_kwargs;
+/// Adds degrees and sharding: src/axolotl/utils/distributed.py, _get_parallel_config_kwargs;
 /// src/axolotl/utils/schemas/fsdp.py.
 void add_axolotl_mesh(Tree& file, const plan::PlannedJob& planned) {
   const plan::Plan& plan = planned.plan;

@@ -32,7 +32,7 @@ constexpr std::string_view kWorkload = "get_workload_base_config(";
 /// Where a container says whose common settings it has.
 constexpr std::string_view kBase = "()";
 
-/// What a function that recipes begin with sets; empty if it is none.
+/// The settings of a function with which recipes begin; empty for any other function.
 std::span<const WordRow> common_of(std::string_view function) {
   return words_below("bridge/recipes", function);
 }
@@ -86,7 +86,8 @@ Tree common_defaults(const Document& document) {
   return usual;
 }
 
-/// "bf16_with_mxfp8_mixed": training/mixed_precision.py.
+/// Takes the precision that a word such as "bf16_with_mxfp8_mixed" names:
+/// training/mixed_precision.py.
 void take_precision_word(const Fields& root, Tree& derived) {
   const auto word = root.node().find("mixed_precision");
   if (!word || !word->is_scalar()) return;
@@ -170,8 +171,8 @@ void share_optimizer(Node root, Tree& said) {
 
 /// src/megatron/bridge/training/setup.py: _validate_and_set_vocab_size. A model without a
 /// vocabulary has the tokenizer's, padded.
-void take_tokenizer(Node root, const Draft& draft, MegatronText& text) {
-  const bool said = draft.model || text.said.find("vocab_size") != nullptr;
+void take_tokenizer(Node root, const ModelWords& model_words, MegatronText& text) {
+  const bool said = model_words.model || text.said.find("vocab_size") != nullptr;
   if (said) text.derived.set("pad_vocab_size", false);
   const auto tokenizer = root.find("tokenizer");
   if (said || !tokenizer || !tokenizer->is_mapping()) return;
@@ -200,7 +201,7 @@ void take_data_length(Node root, MegatronText& text) {
   }
 }
 
-/// What the class of a model has where the recipe is silent.
+/// Lists the sizes that the class of a model has where the recipe is silent.
 void add_provider_defaults(Node root, Tree& usual) {
   const auto model = root.find("model");
   const auto type = model && model->is_mapping() ? model->find("()") : std::nullopt;
@@ -213,7 +214,7 @@ void add_provider_defaults(Node root, Tree& usual) {
   }
 }
 
-/// Of a class, whose vocabulary may be the tokenizer's.
+/// Lists the vocabulary of a model's class, which may be the tokenizer's.
 void list_tokens_of_class(const Document& document, const std::string& name, ImportReport& report) {
   const auto tokenizer = document.root().find("tokenizer");
   const auto tokens =
@@ -238,12 +239,13 @@ bool says_sizes(Node model) {
                              [&](std::string_view name) { return model.find(name).has_value(); });
 }
 
-void name_bridge_model(const Document& document, const Given& given, Draft& draft) {
+void name_bridge_model(const Document& document, const Given& given, ModelWords& model_words,
+                       ImportReport& report) {
   const auto model = document.root().find("model");
   if (!model || !model->is_mapping()) return;
   const auto unnamed = model->find("[]");
   if (unnamed && unnamed->size() > 0 && unnamed->at(0).is_scalar()) {
-    take_named_model(unnamed->at(0).text(), given, draft);
+    take_named_model(unnamed->at(0).text(), given, model_words, report);
   }
   const auto call = model->find("()");
   if (!call || !call->is_scalar()) return;
@@ -251,25 +253,25 @@ void name_bridge_model(const Document& document, const Given& given, Draft& draf
   const std::string name = text.substr(text.rfind('.') + 1);
   const std::string_view known = meaning_of("bridge/models", "models", name);
   if (!known.empty()) {
-    take_named_model(fmt::format("hub/{}", known), given, draft);
-    list_tokens_of_class(document, name, draft.report);
+    take_named_model(fmt::format("hub/{}", known), given, model_words, report);
+    list_tokens_of_class(document, name, report);
   } else if (!unnamed && !has_open_sizes(name)) {
-    if (!says_sizes(*model)) draft.unknown_model = printable(text);
-    draft.report.not_read.push_back({"model.()", printable(text), document.name(), call->line(),
-                                     Matters::kYes,
-                                     "what this class has where the recipe is silent"});
+    if (!says_sizes(*model)) model_words.unknown_model = printable(text);
+    report.not_read.push_back({"model.()", printable(text), document.name(), call->line(),
+                               Matters::kYes, "what this class has where the recipe is silent"});
   }
 }
 
 /// src/megatron/bridge/peft/lora.py: LoRA; recipes/utils/finetune_utils.py: default_peft_config.
-void read_bridge_adapters(const Fields& root, Draft& draft) {
+Draft read_bridge_adapters(const Fields& root, Draft draft) {
   const Fields peft = root.section("peft");
-  if (peft.word("()", "") != "LoRA") return;
+  if (peft.word("()", "") != "LoRA") return draft;
   root.take("peft");
   draft.adapters = read_adapter_words(peft, "megatron/adapters", "bridge");
   if (peft.flag("sequence_parallel_input_regather", false)) {
     draft.tensor_input = plan::TensorInput::kRegather;
   }
+  return draft;
 }
 
 }  // namespace
@@ -360,31 +362,33 @@ void lay_overrides(Sources overrides, launch_scripts::PythonConfig& config) {
 
 /// A script that starts a performance recipe, over the recipe's files or the container that it
 /// writes.
-void read_started_bridge(Sources files, const Given& given, Draft& draft) {
-  const BridgeRun run = read_bridge_script(files, given, draft);
+Draft read_started_bridge(Sources files, const Given& given, Draft draft, ImportReport& report) {
+  const BridgeRun run = read_bridge_script(files, given, draft.extent, draft.start, report);
   if (run.devices) {
-    draft.ranks = run.devices;
-  } else if (draft.nodes && draft.devices_of_node) {
-    draft.ranks = *draft.nodes * *draft.devices_of_node;
+    draft.extent.ranks = run.devices;
+  } else if (draft.extent.nodes && draft.extent.devices_of_node) {
+    draft.extent.ranks = *draft.extent.nodes * *draft.extent.devices_of_node;
   }
-  if (draft.ranks) draft.nodes = draft.devices_of_node = std::nullopt;
-  if (run.files.front().name.ends_with(".py")) return read_bridge(run.files, run.given, draft);
-  read_nemo(run.files, run.given, draft);
+  if (draft.extent.ranks) draft.extent.nodes = draft.extent.devices_of_node = std::nullopt;
+  if (run.files.front().name.ends_with(".py"))
+    return read_bridge(run.files, run.given, std::move(draft), report);
+  return read_nemo(run.files, run.given, std::move(draft), report);
 }
 
 }  // namespace
 
-void read_bridge(Sources files, const Given& given, Draft& draft) {
-  if (is_shell_script(files.front())) return read_started_bridge(files, given, draft);
+Draft read_bridge(Sources files, const Given& given, Draft draft, ImportReport& report) {
+  if (is_shell_script(files.front()))
+    return read_started_bridge(files, given, std::move(draft), report);
   RecipeFiles sorted = sorted_recipe_files(files);
-  if (sorted.recipes.empty()) return read_nemo(files, given, draft);
+  if (sorted.recipes.empty()) return read_nemo(files, given, std::move(draft), report);
   if (const auto made = imported_recipe(sorted.recipes.front()); made && given.function.empty()) {
     Given chosen = given;
     chosen.function = made->function;
     bring_forward(*made, sorted.recipes);
     std::vector<SourceFile> all = sorted.recipes;
     all.insert(all.end(), sorted.overrides.begin(), sorted.overrides.end());
-    return read_bridge(all, chosen, draft);
+    return read_bridge(all, chosen, std::move(draft), report);
   }
   const SourceFile& file = sorted.recipes.front();
   std::vector<launch_scripts::PythonText> texts;
@@ -399,7 +403,7 @@ void read_bridge(Sources files, const Given& given, Draft& draft) {
   const auto chosen = [&](const std::string& function, const Tree& arguments,
                           const PythonValue& value) {
     auto workload = bridge_workload(function, arguments, value);
-    if (workload && !draft.ranks) draft.ranks = bridge_devices(*workload);
+    if (workload && !draft.extent.ranks) draft.extent.ranks = bridge_devices(*workload);
     return workload;
   };
   launch_scripts::PythonConfig config =
@@ -412,15 +416,15 @@ void read_bridge(Sources files, const Given& given, Draft& draft) {
                                          given.function);
   check_base(config, file.name);
   lay_overrides(sorted.overrides, config);
-  if (draft.ranks && (given.devices || given.nodes)) {
-    draft.notes.push_back(
+  if (draft.extent.ranks && (given.devices || given.nodes)) {
+    report.notes.push_back(
         fmt::format("The batch is that of the workload's {} devices; run_script.py scales it with "
                     "theirs: --batch says it.",
-                    *draft.ranks));
+                    *draft.extent.ranks));
   }
   const Document document = with_settings(Document::from(config.tree, file.name), given);
   const Fields root(document.root());
-  name_bridge_model(document, given, draft);
+  name_bridge_model(document, given, draft, report);
   MegatronText text{.said = megatron_tree(document.root(), megatron_places("bridge/settings")),
                     .usual = common_defaults(document),
                     .program = "Megatron-Bridge's common recipe"};
@@ -435,10 +439,12 @@ void read_bridge(Sources files, const Given& given, Draft& draft) {
   if (text.derived.find("grad_reduce_in_fp32") != nullptr) {
     if (Tree* own = text.said.find("grad_reduce_in_fp32")) own->text = "true";
   }
-  read_bridge_adapters(root, draft);
-  read_megatron_text(text, root, known_settings("bridge/settings"), given, draft, file.name);
-  list_python_unread(config, document, known_settings("bridge/settings"), draft.report,
+  draft = read_bridge_adapters(root, std::move(draft));
+  draft = read_megatron_text(text, root, known_settings("bridge/settings"), given, std::move(draft),
+                             report, file.name);
+  list_python_unread(config, document, known_settings("bridge/settings"), report,
                      known_settings("megatron/settings"));
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

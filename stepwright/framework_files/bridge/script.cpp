@@ -10,6 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/words_table.h"
+#include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/recognition/target_data.h"
@@ -42,7 +43,7 @@ std::optional<std::string> argument_of(const std::vector<ShellWord>& words, std:
 /// The program and its arguments, of the release 0.1 or of those after it.
 struct BridgeCommand {
   std::vector<ShellWord> words;
-  std::string place;  ///< "run.sh:3".
+  std::string place;  ///< The place of a command: "run.sh:3".
 };
 
 std::string word_or(const BridgeCommand& command, std::string_view name, std::string_view usual) {
@@ -60,7 +61,8 @@ std::string word_or(const BridgeCommand& command, std::string_view name, std::st
       printable(word_or(command, "model_size", "")), printable(launch_scripts::last_part(file))));
 }
 
-/// scripts/performance/utils/utils.py: get_perf_optimized_recipe.
+/// Names the recipe of a performance script: scripts/performance/utils/utils.py,
+/// get_perf_optimized_recipe.
 std::string recipe_function(const BridgeCommand& command) {
   return fmt::format("{}_{}_config_{}", word_or(command, "model_recipe_name", ""),
                      word_or(command, "task", "pretrain"), word_or(command, "gpu", "h100"));
@@ -84,20 +86,17 @@ std::vector<std::string> overrides_of(const BridgeCommand& command) {
 
 }  // namespace
 
-BridgeRun read_bridge_script(Sources files, const Given& given, Draft& draft) {
-  std::vector<SourceFile> scripts;
-  BridgeRun run{.files = {}, .given = given, .devices = std::nullopt};
-  for (const SourceFile& file : files) {
-    (is_shell_script(file) ? scripts : run.files).push_back(file);
-  }
+BridgeRun read_bridge_script(Sources files, const Given& given, JobExtent& extent,
+                             ProgramStart& start, ImportReport& report) {
+  PartedFiles parted = parted_files(files);
+  BridgeRun run{.files = std::move(parted.others), .given = given, .devices = std::nullopt};
   const StartedProgram program{.framework = "Megatron-Bridge",
                                .arguments = "run_script.py --model_recipe_name NAME",
                                .starts = starts_of("bridge"),
                                .has_argument = is_argument_and_value};
-  const StartedCommand started = started_command(scripts, given, program, draft);
-  draft.source = started.file;
-  draft.program = started.words.front().text;
-  read_launcher(started, draft);
+  const StartedCommand started = started_command(parted.scripts, given, program, report);
+  start = program_start(started);
+  read_launcher(started, extent, report);
   const BridgeCommand command{started.words,
                               fmt::format("{}:{}", started.file, started.words.front().line)};
   if (const auto first = argument_of(command.words, "config_file"); first && run.files.empty()) {

@@ -33,7 +33,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-/// scripts/performance/utils/utils.py: WorkloadBaseConfig.
+/// The settings of a workload: scripts/performance/utils/utils.py, WorkloadBaseConfig.
 Tree with_defaults(Tree workload) {
   for (const std::string_view name :
        {"num_gpus", "tensor_model_parallel_size", "pipeline_model_parallel_size",
@@ -59,7 +59,7 @@ struct PrecisionName {
   bool ends_in_bf16;
 };
 
-/// src/megatron/bridge/training/mixed_precision.py.
+/// Words of mixed precision: src/megatron/bridge/training/mixed_precision.py.
 constexpr PrecisionName kPrecisions[] = {
     {"fp8_delayed_scaling", "hybrid", "delayed", false},
     {"mxfp8", "e4m3", "mxfp8", false},
@@ -86,7 +86,7 @@ std::optional<Tree> mixed_precision(std::string name) {
   return config;
 }
 
-/// scripts/performance/utils/precision.py.
+/// Words of precision in performance scripts: scripts/performance/utils/precision.py.
 std::optional<Tree> precision_of_workload(const std::string& word) {
   if (word == "fp8_cs") {
     auto config = mixed_precision("bf16_with_fp8_current_scaling_mixed");

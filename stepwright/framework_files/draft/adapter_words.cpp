@@ -67,7 +67,7 @@ std::int64_t layers_matched(const std::string& expression, std::string_view name
   return most;
 }
 
-/// What a module that is known by name has of the targets of a model: one that holds queries, keys
+/// Returns the targets of a model that a module known by name holds: one that holds queries, keys
 /// and values is not in a model of latent attention.
 model::AdapterTargets known_targets(std::string_view names, const model::AdapterTargets& possible) {
   model::AdapterTargets targets;

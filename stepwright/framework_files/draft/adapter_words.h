@@ -60,7 +60,7 @@ void leave_adapters_out(ImportReport& report);
 /// The names of the modules of Megatron-Core that adapters of a model stand beside.
 std::vector<std::string> megatron_modules(const model::Architecture& model);
 
-/// The same as a list: `all-linear` where that is all that the model has.
+/// Lists `megatron_modules`: `all-linear` where that is all that the model has.
 std::vector<std::string> listed_megatron_modules(const model::Architecture& model);
 
 /// The modules and parameters of transformers that adapters of a model stand beside: `all-linear`

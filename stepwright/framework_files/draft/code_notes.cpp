@@ -41,11 +41,11 @@ std::string code_notes(const plan::PlannedJob& planned, bool recomputes) {
       job.length, name_of(plan::kOptimizerNames, written_optimizer(job)), form, parts);
 }
 
-void read_code_notes(const SourceFile& file, Draft& draft) {
+Draft read_code_notes(const SourceFile& file, Draft draft, ImportReport& report) {
   const std::size_t at = file.text.find(kMark);
   if (at == std::string::npos) {
-    draft.assume("micro_batch", "the file leaves it to the training code");
-    return;
+    report.assume("micro_batch", "the file leaves it to the training code");
+    return draft;
   }
   const std::size_t begin = at + kMark.size();
   const std::string line = file.text.substr(begin, file.text.find('\n', begin) - begin);
@@ -56,14 +56,15 @@ void read_code_notes(const SourceFile& file, Draft& draft) {
                    kRecomputes, kMovesInputs, "adapters", "frozen"});
   const Fields fields(node);
   draft.plan.micro_batch = fields.integer("micro_batch", 1);
-  draft.micro_batches = fields.size("micro_batches");
-  draft.sequences = fields.size("sequences");
-  draft.length = fields.size("length");
+  draft.batch.micro_batches = fields.size("micro_batches");
+  draft.batch.sequences = fields.size("sequences");
+  draft.batch.length = fields.size("length");
   draft.optimizer = fields.choice("optimizer", plan::kOptimizerNames, plan::Optimizer::kAdamW);
   draft.muon = fields.choice("muon", plan::kMuonFormNames, draft.muon);
   if (fields.flag(kRecomputes, false)) draft.plan.recompute.kind = plan::RecomputeKind::kFull;
   if (fields.flag(kMovesInputs, false)) draft.plan.offload.move_inputs();
   draft.trained = Document::from(node.placed_tree(), document.name());
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

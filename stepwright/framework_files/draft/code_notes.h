@@ -22,6 +22,6 @@ plan::Optimizer written_optimizer(const plan::Job& job);
 std::string code_notes(const plan::PlannedJob& planned, bool recomputes);
 
 /// Reads that line, if the file has it; else notes what is taken in its place.
-void read_code_notes(const SourceFile& file, Draft& draft);
+Draft read_code_notes(const SourceFile& file, Draft draft, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -14,7 +14,6 @@
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
-#include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/files/read_adapters.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/frameworks/law.h"
@@ -32,30 +31,30 @@ void settle(std::optional<std::int64_t>& value, const std::optional<std::int64_t
 }
 
 /// Ranks that the files speak of, if they do.
-std::optional<std::int64_t> ranks_said(const Draft& draft) {
-  if (draft.ranks) return draft.ranks;
-  if (!draft.nodes || !draft.devices_of_node) return std::nullopt;
-  return *draft.nodes * *draft.devices_of_node;
+std::optional<std::int64_t> ranks_said(const JobExtent& extent) {
+  if (extent.ranks) return extent.ranks;
+  if (!extent.nodes || !extent.devices_of_node) return std::nullopt;
+  return *extent.nodes * *extent.devices_of_node;
 }
 
-/// What a person says of the extent counts, whatever the files say.
-void take_given_extent(Draft& draft, const Given& given) {
+/// Lets the extent that a person gives replace that of the files.
+void take_given_extent(JobExtent& extent, const Given& given) {
   if (given.devices) {
-    draft.ranks = given.devices;
-    draft.nodes = draft.devices_of_node = std::nullopt;
+    extent.ranks = given.devices;
+    extent.nodes = extent.devices_of_node = std::nullopt;
   }
   if (given.nodes) {
-    if (!given.devices) draft.ranks.reset();
-    draft.nodes = given.nodes;
+    if (!given.devices) extent.ranks.reset();
+    extent.nodes = given.nodes;
   }
 }
 
 /// Devices that a job uses of each node, where those are no whole ones of a profile.
-std::optional<std::int64_t> part_of_nodes(const Draft& draft, const std::string& profile,
+std::optional<std::int64_t> part_of_nodes(const JobExtent& extent, const std::string& profile,
                                           std::int64_t nodes) {
-  const std::int64_t said = draft.ranks ? 0 : draft.devices_of_node.value_or(0);
-  const bool both = draft.ranks && draft.nodes == nodes && *draft.ranks % nodes == 0;
-  const std::int64_t used = both ? *draft.ranks / nodes : said;
+  const std::int64_t said = extent.ranks ? 0 : extent.devices_of_node.value_or(0);
+  const bool both = extent.ranks && extent.nodes == nodes && *extent.ranks % nodes == 0;
+  const std::int64_t used = both ? *extent.ranks / nodes : said;
   if (used == 0) return std::nullopt;
   return used < cluster::load_cluster(profile, 1).devices_per_node ? std::optional(used)
                                                                    : std::nullopt;
@@ -63,10 +62,10 @@ std::optional<std::int64_t> part_of_nodes(const Draft& draft, const std::string&
 
 }  // namespace
 
-std::string open_extent_text(const Draft& draft) {
+std::string open_extent_text(const JobExtent& extent) {
   std::string open;
   std::string set;
-  for (const std::string& name : draft.open_extents) {
+  for (const std::string& name : extent.open_extents) {
     if (name.empty() || set.find("--set " + name + "=") != std::string::npos) continue;
     open += (open.empty() ? "" : ", ") + printable(name);
     set += fmt::format("--set {}=VALUE, ", printable(name));
@@ -79,27 +78,27 @@ std::string open_extent_text(const Draft& draft) {
 namespace {
 
 /// How large the cluster is, as a job writes it.
-std::string extent(Draft& draft, const std::string& profile,
-                   const std::optional<std::int64_t>& nodes) {
-  const std::optional<std::int64_t> count = nodes ? nodes : draft.nodes;
+std::string extent_text(const JobExtent& extent, ImportReport& report, const std::string& profile,
+                        const std::optional<std::int64_t>& nodes) {
+  const std::optional<std::int64_t> count = nodes ? nodes : extent.nodes;
   const bool stated = nodes || count > 1;  // Else as many devices as there are ranks.
-  if (const auto part = stated ? part_of_nodes(draft, profile, *count) : std::nullopt) {
-    draft.notes.push_back(
+  if (const auto part = stated ? part_of_nodes(extent, profile, *count) : std::nullopt) {
+    report.notes.push_back(
         fmt::format("{} devices of each node are used; the nodes are cut down to them.", *part));
     return fmt::format("nodes: {}, devices_per_node: {}", *count, *part);
   }
   if (nodes) return fmt::format("nodes: {}", *nodes);
-  if (const auto ranks = ranks_said(draft)) return fmt::format("devices: {}", *ranks);
-  if (draft.nodes) return fmt::format("nodes: {}", *draft.nodes);
-  draft.notes.push_back(
+  if (const auto ranks = ranks_said(extent)) return fmt::format("devices: {}", *ranks);
+  if (extent.nodes) return fmt::format("nodes: {}", *extent.nodes);
+  report.notes.push_back(
       fmt::format("The cluster is taken to be one node of {}, as nothing says how many there are; "
                   "--nodes says it.",
                   profile));
-  const auto part = part_of_nodes(draft, profile, 1);
+  const auto part = part_of_nodes(extent, profile, 1);
   return part ? fmt::format("nodes: 1, devices_per_node: {}", *part) : "nodes: 1";
 }
 
-cluster::Cluster cluster_of(Draft& draft, const Given& given) {
+cluster::Cluster cluster_of(JobExtent& extent, ImportReport& report, const Given& given) {
   std::string mapping = given.cluster;
   if (mapping.front() != '{') {
     const std::size_t colon = mapping.rfind(':');
@@ -113,7 +112,7 @@ cluster::Cluster cluster_of(Draft& draft, const Given& given) {
       settle(nodes, count, "--nodes", "--cluster", "nodes");
     }
     mapping = fmt::format("{{profile: {}, {}}}", nlohmann::json(mapping).dump(),
-                          extent(draft, mapping, nodes));
+                          extent_text(extent, report, mapping, nodes));
   } else if (given.nodes) {
     fail_input("--nodes goes with the name of a profile: --cluster states its own");
   }
@@ -121,46 +120,49 @@ cluster::Cluster cluster_of(Draft& draft, const Given& given) {
   return cluster::read_cluster(document.root().get("cluster"), std::filesystem::current_path());
 }
 
-/// What says a name that a script leaves open.
-std::string open_name(const Draft& draft) {
-  for (const auto& [value, how] : draft.open_values) {
-    if (value == draft.unknown_model) return fmt::format("; the script leaves it open: {}", how);
+/// Says how to set a model's name that a script leaves open.
+std::string open_name(const ModelWords& model_words, const ImportReport& report) {
+  for (const auto& [value, how] : report.open_values) {
+    if (value == model_words.unknown_model)
+      return fmt::format("; the script leaves it open: {}", how);
   }
   return "";
 }
 
-/// What may say more: scripts that were not given.
-std::string missing_scripts(const Draft& draft) {
+/// Names the scripts that were not given and may say more.
+std::string missing_scripts(const ImportReport& report) {
   std::string text;
-  for (const auto& [path, place] : draft.missing) {
+  for (const auto& [path, place] : report.missing) {
     text += fmt::format("; {} goes on with {}, which is not among the files: give it, too", place,
                         path);
   }
   return text;
 }
 
-model::Architecture settled_model(Draft& draft, const Given& given, const std::string& file) {
-  if (given.known_model && !draft.model) draft.assume("job.model", "given by --model");
+model::Architecture settled_model(const ModelWords& model_words, ImportReport& report,
+                                  const Given& given, const std::string& file) {
+  if (given.known_model && !model_words.model) report.assume("job.model", "given by --model");
   if (!given.known_model) {
-    if (draft.model) return *draft.model;
-    if (!draft.unknown_model.empty()) {
+    if (model_words.model) return *model_words.model;
+    if (!model_words.unknown_model.empty()) {
       fail_input(fmt::format(
           "--model is required: {} names the model {}, which is not built in: --model CONFIG.JSON "
           "says its sizes{}{}",
-          file, draft.unknown_model, missing_scripts(draft), open_name(draft)));
+          file, model_words.unknown_model, missing_scripts(report),
+          open_name(model_words, report)));
     }
-    const std::string lacks = draft.lacks.empty() ? "all sizes" : draft.lacks;
+    const std::string lacks = model_words.lacks.empty() ? "all sizes" : model_words.lacks;
     fail_input(fmt::format("--model is required: {} does not say {} of the model{}", file, lacks,
-                           missing_scripts(draft)));
+                           missing_scripts(report)));
   }
   const model::Architecture& model = *given.known_model;
-  if (!draft.model) return model;
-  const std::vector<std::string> apart = huggingface::differences(*draft.model, model);
+  if (!model_words.model) return model;
+  const std::vector<std::string> apart = huggingface::differences(*model_words.model, model);
   if (!apart.empty()) {
     fail_input(fmt::format("{}: is of another model than --model {}: {}", file, given.model,
                            fmt::join(apart, "; ")));
   }
-  return model::trained_like(model, *draft.model);
+  return model::trained_like(model, *model_words.model);
 }
 
 /// Under its own name where it is a built-in one.
@@ -182,59 +184,51 @@ bool is_size_argument(std::string_view name) {
   return std::ranges::find(kSizes, name) != std::end(kSizes);
 }
 
-void settle_batch(Draft& draft, const Given& given, const std::string& file) {
+void settle_batch(plan::Plan& plan, JobBatch& job_batch, ImportReport& report, const Given& given,
+                  const std::string& file) {
   const GivenBatch batch = read_given_batch(given.batch);
-  const bool sequences_given = batch.sequences && !draft.sequences;
-  const bool length_given = batch.length && !draft.length;
-  settle(draft.sequences, batch.sequences, file, "--batch", "sequences of a step");
-  settle(draft.length, batch.length, file, "--batch", "tokens of a sequence");
-  if (sequences_given) draft.assume("job.batch.sequences", "given by --batch");
-  if (length_given) draft.assume("job.batch.length", "given by --batch");
-  plan::Plan& plan = draft.plan;
-  const std::int64_t ways = plan.parallel.data * draft.micro_batches.value_or(1);
-  if (draft.open_micro_batch && draft.sequences && draft.micro_batches &&
-      *draft.sequences % ways == 0) {
-    plan.micro_batch = *draft.sequences / ways;
-  } else if (draft.open_micro_batch) {
-    draft.assume("micro_batch", "nothing says it");
+  const bool sequences_given = batch.sequences && !job_batch.sequences;
+  const bool length_given = batch.length && !job_batch.length;
+  settle(job_batch.sequences, batch.sequences, file, "--batch", "sequences of a step");
+  settle(job_batch.length, batch.length, file, "--batch", "tokens of a sequence");
+  if (sequences_given) report.assume("job.batch.sequences", "given by --batch");
+  if (length_given) report.assume("job.batch.length", "given by --batch");
+  const std::int64_t ways = plan.parallel.data * job_batch.micro_batches.value_or(1);
+  if (job_batch.open_micro_batch && job_batch.sequences && job_batch.micro_batches &&
+      *job_batch.sequences % ways == 0) {
+    plan.micro_batch = *job_batch.sequences / ways;
+  } else if (job_batch.open_micro_batch) {
+    report.assume("micro_batch", "nothing says it");
   }
   const std::int64_t pass = plan.parallel.data * plan.micro_batch;
-  if (draft.micro_batches) {
-    const std::int64_t product = pass * *draft.micro_batches;
-    if (draft.sequences && *draft.sequences != product) {
+  if (job_batch.micro_batches) {
+    const std::int64_t product = pass * *job_batch.micro_batches;
+    if (job_batch.sequences && *job_batch.sequences != product) {
       fail_input(fmt::format(
           "{}: {} sequences of a step are not {} (micro-batch) x {} (data) x {} (micro-batches)",
-          file, *draft.sequences, plan.micro_batch, plan.parallel.data, *draft.micro_batches));
+          file, *job_batch.sequences, plan.micro_batch, plan.parallel.data,
+          *job_batch.micro_batches));
     }
-    if (!draft.sequences) {
-      draft.assume("job.batch.sequences",
-                   fmt::format("{} (micro-batch) x {} (data) x {} (micro-batches)",
-                               plan.micro_batch, plan.parallel.data, *draft.micro_batches));
+    if (!job_batch.sequences) {
+      report.assume("job.batch.sequences",
+                    fmt::format("{} (micro-batch) x {} (data) x {} (micro-batches)",
+                                plan.micro_batch, plan.parallel.data, *job_batch.micro_batches));
     }
-    draft.sequences = product;
+    job_batch.sequences = product;
   }
-  if (!draft.sequences || !draft.length) {
+  if (!job_batch.sequences || !job_batch.length) {
     fail_input(fmt::format(
         "--batch is required: {} does not say {} (write --batch 512x8192)", file,
-        draft.sequences ? "the length of a sequence" : "how many sequences a step has"));
+        job_batch.sequences ? "the length of a sequence" : "how many sequences a step has"));
   }
 }
 
 }  // namespace
 
-void Draft::take_pairs() {
-  if (sequences) *sequences *= 2;
+void count_pairs(plan::Plan& plan, JobBatch& job_batch, ImportReport& report) {
+  if (job_batch.sequences) *job_batch.sequences *= 2;
   plan.micro_batch *= 2;
-  notes.emplace_back("Of each pair both sequences are counted in batch and micro-batch.");
-}
-
-void Draft::leave_out(UnreadSetting setting, std::string why) {
-  std::erase_if(report.read, [&](const ReadSetting& one) {
-    return one.name == setting.name && one.file == setting.file && one.line == setting.line;
-  });
-  setting.matters = Matters::kYes;
-  setting.why = std::move(why);
-  report.not_read.push_back(std::move(setting));
+  report.notes.emplace_back("Of each pair both sequences are counted in batch and micro-batch.");
 }
 
 Given with_model(Given given) {
@@ -258,56 +252,60 @@ Document with_settings(Document document, const Given& given) {
   return document;
 }
 
-void settle_ranks(Draft& draft, const Given& given, const std::string& file) {
+void settle_ranks(plan::Plan& plan, JobExtent& extent, ImportReport& report, const Given& given,
+                  const std::string& file) {
   if (given.cluster.empty() && !given.known_cluster) {
     fail_input(
         fmt::format("--cluster is required: {} does not say on what it runs (stepwright list "
                     "profiles)",
                     file));
   }
-  take_given_extent(draft, given);
-  draft.cluster = given.known_cluster ? *given.known_cluster : cluster_of(draft, given);
-  draft.given_extent = given.devices || given.nodes || given.known_cluster ||
-                       given.cluster.front() == '{' || given.cluster.find(':') != std::string::npos;
-  draft.assume("job.cluster", given.devices || given.nodes ? "given by --cluster, --nodes or --gpus"
-                                                           : "given by --cluster");
-  const auto ranks = ranks_said(draft);
-  if (ranks && *ranks != draft.cluster.devices()) {
+  take_given_extent(extent, given);
+  extent.cluster = given.known_cluster ? *given.known_cluster : cluster_of(extent, report, given);
+  extent.given_extent = given.devices || given.nodes || given.known_cluster ||
+                        given.cluster.front() == '{' ||
+                        given.cluster.find(':') != std::string::npos;
+  report.assume("job.cluster", given.devices || given.nodes
+                                   ? "given by --cluster, --nodes or --gpus"
+                                   : "given by --cluster");
+  const auto ranks = ranks_said(extent);
+  if (ranks && *ranks != extent.cluster.devices()) {
     fail_input(fmt::format("{}: runs on {} ranks, --cluster has {} devices", file, *ranks,
-                           draft.cluster.devices()));
+                           extent.cluster.devices()));
   }
-  plan::Parallel& degrees = draft.plan.parallel;
+  plan::Parallel& degrees = plan.parallel;
   const std::int64_t inner = degrees.tensor * degrees.context * degrees.pipeline;
-  if (draft.cluster.devices() % inner != 0) {
-    if (!draft.given_extent && (!ranks || !draft.open_extents.empty())) {
+  if (extent.cluster.devices() % inner != 0) {
+    if (!extent.given_extent && (!ranks || !extent.open_extents.empty())) {
       fail_input(fmt::format("{}: {} (tensor {} x context {} x pipeline {} takes a multiple of {})",
-                             file, open_extent_text(draft), degrees.tensor, degrees.context,
+                             file, open_extent_text(extent), degrees.tensor, degrees.context,
                              degrees.pipeline, inner));
     }
     fail_input(fmt::format("{}: {} devices are no multiple of tensor {} x context {} x pipeline {}",
-                           file, draft.cluster.devices(), degrees.tensor, degrees.context,
+                           file, extent.cluster.devices(), degrees.tensor, degrees.context,
                            degrees.pipeline));
   }
-  degrees.data = draft.cluster.devices() / inner;
-  draft.assume("parallel.data", fmt::format("what tensor, context and pipeline leave of {} devices",
-                                            draft.cluster.devices()));
+  degrees.data = extent.cluster.devices() / inner;
+  report.assume("parallel.data",
+                fmt::format("what tensor, context and pipeline leave of {} devices",
+                            extent.cluster.devices()));
 }
 
 namespace {
 
 /// A file may list modules for all models that it serves.
-void keep_held_modules(Draft& draft, const model::Architecture& model) {
-  plan::OffloadModules& there = draft.plan.offload.activations;
+void keep_held_modules(plan::Plan& plan, ImportReport& report, const model::Architecture& model) {
+  plan::OffloadModules& there = plan.offload.activations;
   const plan::OffloadModules listed = there;
   there = plan::held_modules(model, listed);
   for (const std::string_view name : plan::offload_words(listed.without(there))) {
-    draft.notes.push_back(fmt::format("Offload of {} was left out, as the model has none.", name));
+    report.notes.push_back(fmt::format("Offload of {} was left out, as the model has none.", name));
   }
-  plan::Recompute& recompute = draft.plan.recompute;
+  plan::Recompute& recompute = plan.recompute;
   if (recompute.kind != plan::RecomputeKind::kModules) return;
   const plan::ModuleSet held = plan::held_modules(model, recompute.modules);
   for (const std::string_view name : plan::module_words(recompute.modules.without(held))) {
-    draft.notes.push_back(
+    report.notes.push_back(
         fmt::format("Recomputation of {} was left out, as the model has none.", name));
   }
   recompute =
@@ -335,9 +333,9 @@ void group_experts(plan::Plan& plan, const model::Architecture& model,
 }
 
 /// Beside adapters all else is frozen anyway.
-void take_frozen(const Draft& draft, model::Architecture& model) {
-  if (!draft.frozen || draft.adapters) return;
-  model.frozen = *draft.frozen;
+void take_frozen(const ModelWords& model_words, model::Architecture& model) {
+  if (!model_words.frozen || model_words.adapters) return;
+  model.frozen = *model_words.frozen;
   model.frozen.encoder = model.frozen.encoder && model.encoder;
   model.frozen.projector = model.frozen.projector && model.encoder;
 }
@@ -359,31 +357,32 @@ plan::TrainingMethod settled_method(plan::TrainingMethod method, const plan::Job
 }
 
 /// Adapters that nothing covers are left out of a plan that something covers without them.
-void keep_covered_adapters(plan::Job& job, Draft& draft) {
-  if (!plan::illegal(job, draft.plan)) return;
+void keep_covered_adapters(plan::Job& job, const plan::Plan& plan, ImportReport& report) {
+  if (!plan::illegal(job, plan)) return;
   const std::optional<model::Adapters> adapters = job.model.adapters;
   job.model.adapters.reset();
-  if (plan::illegal(job, draft.plan)) {
+  if (plan::illegal(job, plan)) {
     job.model.adapters = adapters;
   } else {
-    leave_adapters_out(draft.report);
+    leave_adapters_out(report);
   }
 }
 
 }  // namespace
 
-plan::PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
+plan::PlannedJob drafted(Draft draft, ImportReport& report, const Given& given,
+                         const std::string& file) {
   plan::Job job;
-  job.model = settled_model(draft, given, file);
-  name_model(job.model, draft.notes);
+  job.model = settled_model(draft, report, given, file);
+  name_model(job.model, report.notes);
   job.model_name = job.model.name.empty() ? "model" : job.model.name;
   if (const std::string fault = fault_of_name(job.model_name); !fault.empty()) {
     fail_input(fmt::format("{}: the model's name {}", file, fault));
   }
-  settle_batch(draft, given, file);
-  job.cluster = draft.cluster;
-  job.sequences = *draft.sequences;
-  job.length = *draft.length;
+  settle_batch(draft.plan, draft.batch, report, given, file);
+  job.cluster = draft.extent.cluster;
+  job.sequences = *draft.batch.sequences;
+  job.length = *draft.batch.length;
   job.precision = draft.precision;
   job.optimizer = draft.optimizer;
   job.muon = draft.muon;
@@ -405,18 +404,18 @@ plan::PlannedJob drafted(Draft& draft, const Given& given, const std::string& fi
   if (draft.pytorch_attention) {
     const plan::Framework alone{.name = job.framework.name};  // Without its trainer's choice.
     job.kernels.attention = plan::default_kernels(alone, job.cluster.device).attention;
-    draft.assume(
+    report.assume(
         "job.kernels.attention",
         "PyTorch's choice for sdpa: cuDNN on compute capability 9.0 and 10.0 since PyTorch "
         "2.11, before it FlashAttention 2");
   }
   if (draft.attention) job.kernels.attention = *draft.attention;
   job.attention_stated = draft.attention.has_value();
-  if (draft.adapters) take_adapters(*draft.adapters, file, job, draft.report);
+  if (draft.adapters) take_adapters(*draft.adapters, file, job, report);
   take_frozen(draft, job.model);
   if (draft.trained) plan::read_training(draft.trained->root(), job);
-  keep_held_modules(draft, job.model);
-  take_documents(read_given_batch(given.batch), job, draft);
+  keep_held_modules(draft.plan, report, job.model);
+  take_documents(read_given_batch(given.batch), job, draft.plan, draft.batch, report);
   job.method = settled_method(draft.method, job);
   group_experts(draft.plan, job.model, draft.expert_group);
   if (draft.framework_overlap) take_overlap(job, draft.plan);
@@ -424,8 +423,8 @@ plan::PlannedJob drafted(Draft& draft, const Given& given, const std::string& fi
     draft.plan.tensor_input = draft.tensor_input.value_or(plan::default_tensor_input(job));
   }
   if (draft.framework_gradients) draft.plan.accumulate = plan::default_gradients(job, draft.plan);
-  job.notes = draft.notes;
-  if (draft.adapters) keep_covered_adapters(job, draft);
+  job.notes = report.notes;
+  if (draft.adapters) keep_covered_adapters(job, draft.plan, report);
   return {.job = std::move(job), .plan = draft.plan};
 }
 
@@ -435,14 +434,17 @@ plan::PlannedJob started(plan::PlannedJob planned) {
   return planned;
 }
 
-std::optional<plan::Rejected> refusal_of(const Draft& draft, const plan::PlannedJob& planned) {
+std::optional<plan::Rejected> refusal_of(const std::optional<plan::Rejected>& by_framework,
+                                         const plan::PlannedJob& planned) {
   const auto broken = plan::illegal(planned.job, planned.plan);
-  return broken ? broken : draft.refused;
+  return broken ? broken : by_framework;
 }
 
-plan::PlannedJob finish(Draft& draft, const Given& given, const std::string& file) {
-  plan::PlannedJob planned = drafted(draft, given, file);
-  if (const auto refused = refusal_of(draft, planned)) plan::fail_refused(*refused, file);
+plan::PlannedJob finish(Draft draft, ImportReport& report, const Given& given,
+                        const std::string& file) {
+  const std::optional<plan::Rejected> refusal = draft.refused;
+  plan::PlannedJob planned = drafted(std::move(draft), report, given, file);
+  if (const auto refused = refusal_of(refusal, planned)) plan::fail_refused(*refused, file);
   return started(std::move(planned));
 }
 

@@ -13,7 +13,7 @@ Fields Fields::section(std::string_view key) const {
   const auto value = node_.find(key);
   if (!value || value->is_null()) return Fields(kEmpty.root());
   if (!value->is_mapping()) value->fail("must be a mapping (key: value)");
-  return {*value, fmt::format("{}{}.", prefix_, key), asked_};
+  return {*value, fmt::format("{}{}.", prefix_, key), remarks_};
 }
 
 std::vector<std::string> words_in(Node node) {

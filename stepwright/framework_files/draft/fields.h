@@ -17,25 +17,39 @@ namespace stepwright::framework_files {
 /// Largest number that a size in a file of a framework may have.
 inline constexpr std::int64_t kMostOfField = std::int64_t{1} << 40;
 
+/// A setting that matters to a prediction and that no plan has as it is.
+struct LeftOut {
+  std::string name;  ///< Dotted path from the root.
+  Node place;
+  std::string why;  ///< Part that a prediction leaves out.
+};
+
 /// The settings of one mapping of a framework's file, with the framework's defaults for what is
 /// absent or null. Values of a wrong kind fail with `kInput`, naming file, field and value. Copies
-/// and sections keep together what was asked for.
+/// and sections keep together what was asked for and left out.
 class Fields {
  public:
-  explicit Fields(Node node) : Fields(node, "", std::make_shared<Paths>()) {}
+  explicit Fields(Node node) : Fields(node, "", std::make_shared<Remarks>()) {}
 
   /// The value, unless it is absent or null. All below it counts as asked for.
   [[nodiscard]] std::optional<Node> find(std::string_view key) const {
     const auto value = node_.find(key);
     if (!value || value->is_null()) return std::nullopt;
-    asked_->insert(prefix_ + std::string(key));
+    remarks_->asked.insert(prefix_ + std::string(key));
     return value;
   }
   /// Counts a setting as asked for whose value was looked at through `node()`, or means nothing: a
   /// plan takes it as it is.
   void take(std::string_view key) const { static_cast<void>(find(key)); }
+  /// Notes that no plan has a setting as it is: `why` says what a prediction leaves out. `place`
+  /// has its value and line. `list_settings` lists it as one that matters.
+  void leave_out(std::string_view key, Node place, std::string why) const {
+    remarks_->left_out.push_back({prefix_ + std::string(key), place, std::move(why)});
+  }
   /// Whether the value at a dotted path from the root was asked for.
-  [[nodiscard]] bool asked(std::string_view path) const { return asked_->contains(path); }
+  [[nodiscard]] bool asked(std::string_view path) const { return remarks_->asked.contains(path); }
+  /// Settings that were left out, in the order of `leave_out`.
+  [[nodiscard]] const std::vector<LeftOut>& left_out() const { return remarks_->left_out; }
   [[nodiscard]] bool has(std::string_view key) const { return find(key).has_value(); }
   [[nodiscard]] std::int64_t integer(std::string_view key, std::int64_t usual,
                                      std::int64_t low = 1) const {
@@ -73,13 +87,16 @@ class Fields {
   [[nodiscard]] Node node() const { return node_; }
 
  private:
-  using Paths = std::set<std::string, std::less<>>;
-  Fields(Node node, std::string prefix, std::shared_ptr<Paths> asked)
-      : node_(node), prefix_(std::move(prefix)), asked_(std::move(asked)) {}
+  struct Remarks {
+    std::set<std::string, std::less<>> asked;
+    std::vector<LeftOut> left_out;
+  };
+  Fields(Node node, std::string prefix, std::shared_ptr<Remarks> remarks)
+      : node_(node), prefix_(std::move(prefix)), remarks_(std::move(remarks)) {}
 
   Node node_;
   std::string prefix_;  ///< "parallelism." of a section.
-  std::shared_ptr<Paths> asked_;
+  std::shared_ptr<Remarks> remarks_;
 };
 
 /// The words of a list, or of a text with commas or blanks between them, also in brackets as Hydra

@@ -88,56 +88,58 @@ bool asks_for(const Fields& fields, std::string_view flag) {
 }
 
 void list_length_bound(const Fields& fields, std::string_view key, const Given& given,
-                       Draft& draft) {
-  if (!draft.length || read_given_batch(given.batch).documents) return;
+                       const JobBatch& job_batch, ImportReport& report) {
+  if (!job_batch.length || read_given_batch(given.batch).documents) return;
   const auto said = fields.node().find(key);
   const bool there = said && said->is_scalar() && !said->is_null();
-  draft.assume("job.batch.length",
-               fmt::format("the length to which {} cuts examples, which may be shorter", key));
-  draft.leave_out({.name = std::string(key),
-                   .value = there ? said->text() : std::to_string(*draft.length),
-                   .file = fields.node().file(),
-                   .line = there ? said->line() : 0},
-                  "how long examples are: each is counted as long as this, and a micro-batch is "
-                  "padded to its longest: --batch '{lengths: ...}' says it");
+  report.assume("job.batch.length",
+                fmt::format("the length to which {} cuts examples, which may be shorter", key));
+  report.leave_out({.name = std::string(key),
+                    .value = there ? said->text() : std::to_string(*job_batch.length),
+                    .file = fields.node().file(),
+                    .line = there ? said->line() : 0},
+                   "how long examples are: each is counted as long as this, and a micro-batch is "
+                   "padded to its longest: --batch '{lengths: ...}' says it");
 }
 
 void take_packing(const Fields& fields, std::string_view flag, const PackingWords& words,
-                  const Given& given, Draft& draft) {
+                  const Given& given, JobBatch& batch) {
   if (packs_documents(fields, flag, given)) {
-    draft.packing = words;
-    if (packing::Packing& own = draft.packing->packing;
+    batch.packing = words;
+    if (packing::Packing& own = batch.packing->packing;
         own.kind != packing::PackingKind::kFirstFit) {
       own.order = {};
       own.group = 0;
     }
     fields.take(flag);
-  } else if (read_given_batch(given.batch).documents && !draft.packing) {
-    draft.packing = PackingWords{
+  } else if (read_given_batch(given.batch).documents && !batch.packing) {
+    batch.packing = PackingWords{
         .packing = {.pad_to = packing::PadTo::kLongest, .too_long = words.packing.too_long}};
   }
 }
 
-void take_documents(const GivenBatch& batch, plan::Job& job, Draft& draft) {
+void take_documents(const GivenBatch& batch, plan::Job& job, const plan::Plan& plan,
+                    const JobBatch& job_batch, ImportReport& report) {
   if (!batch.documents) return;
   const bool own_packing = batch.documents->root().get("batch").find("packing").has_value();
-  if (draft.packing && draft.packing->joined && !own_packing) {
-    draft.notes.emplace_back(
+  if (job_batch.packing && job_batch.packing->joined && !own_packing) {
+    report.notes.emplace_back(
         "Documents are joined and cut there: every sequence is full, and its tokens see each "
         "other, "
         "however long documents are.");
     return;
   }
-  const packing::Packing unsaid = draft.packing ? draft.packing->packing : packing::Packing{};
+  const packing::Packing unsaid =
+      job_batch.packing ? job_batch.packing->packing : packing::Packing{};
   job.documents = plan::read_document_batch(batch.documents->root().get("batch"), job.length,
                                             std::filesystem::current_path(), unsaid);
-  draft.assume("job.batch.lengths", "given by --batch");
-  if (!draft.packing || !draft.packing->batch_of_documents) return;
+  report.assume("job.batch.lengths", "given by --batch");
+  if (!job_batch.packing || !job_batch.packing->batch_of_documents) return;
   const std::int64_t documents = job.sequences;
-  job.sequences = packed_sequences_of(job, draft.plan);
-  draft.assume("job.batch.sequences",
-               fmt::format("{} documents packed into sequences of {} tokens",
-                           format_count(documents), format_count(job.length)));
+  job.sequences = packed_sequences_of(job, plan);
+  report.assume("job.batch.sequences",
+                fmt::format("{} documents packed into sequences of {} tokens",
+                            format_count(documents), format_count(job.length)));
 }
 
 }  // namespace stepwright::framework_files

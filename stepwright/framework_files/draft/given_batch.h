@@ -33,16 +33,17 @@ bool asks_for(const Fields& fields, std::string_view flag);
 /// Lists a length to which examples are cut, where they are neither packed nor filled up: each
 /// example is counted as long as that, and nobody says how long examples are.
 void list_length_bound(const Fields& fields, std::string_view key, const Given& given,
-                       Draft& draft);
+                       const JobBatch& job_batch, ImportReport& report);
 
 /// Takes the packing that a flag of the fields switches on where a person says how long documents
 /// are; else the flag is left to be listed as not read. Without the flag each sequence of a
 /// micro-batch is filled up to the longest.
 void take_packing(const Fields& fields, std::string_view flag, const PackingWords& words,
-                  const Given& given, Draft& draft);
+                  const Given& given, JobBatch& batch);
 
 /// Puts the documents that a person gives into a job whose batch and plan are settled, packed as
 /// the files say.
-void take_documents(const GivenBatch& batch, plan::Job& job, Draft& draft);
+void take_documents(const GivenBatch& batch, plan::Job& job, const plan::Plan& plan,
+                    const JobBatch& job_batch, ImportReport& report);
 
 }  // namespace stepwright::framework_files

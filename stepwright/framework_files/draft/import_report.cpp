@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
@@ -23,7 +22,7 @@ constexpr std::size_t kLongestValue = 120;
 
 std::string shortened(std::string_view text) { return printable(text, kLongestValue); }
 
-/// What a file says only to leave it off, or as it is anyway.
+/// True if a file says a setting only to leave it off, or as it is anyway.
 bool is_off(Node value, std::string_view harmless) {
   static constexpr std::string_view kWords[] = {"false", "False", "0",  "0.0", "none",
                                                 "None",  "no",    "NO", ""};
@@ -115,7 +114,7 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// What a plan file says, in its order, the job last: places and values.
+/// Lists places and values of a plan file in its order, those of the job last.
 std::vector<std::pair<std::string, std::string>> fields_of(const plan::PlannedJob& planned) {
   static constexpr std::string_view kOfJob[] = {"model",     "cluster",    "batch",    "precision",
                                                 "optimizer", "dispatcher", "adapters", "frozen"};
@@ -187,9 +186,33 @@ UnreadSetting unread_setting(Node setting) {
           ""};
 }
 
+void ImportReport::leave_out(Node setting, std::string why) {
+  leave_out(unread_setting(setting), std::move(why));
+}
+
+void ImportReport::leave_out(UnreadSetting setting, std::string why) {
+  std::erase_if(read, [&](const ReadSetting& one) {
+    return one.name == setting.name && one.file == setting.file && one.line == setting.line;
+  });
+  setting.matters = Matters::kYes;
+  setting.why = std::move(why);
+  not_read.push_back(std::move(setting));
+}
+
 void list_settings(const Fields& fields, const std::string& file,
                    std::span<const KnownSetting> known, ImportReport& report) {
   if (fields.node().is_mapping()) Sorter(fields, file, known, report).walk(fields.node(), "");
+  for (const LeftOut& one : fields.left_out()) {
+    const auto listed = std::ranges::find(report.not_read, one.name, &UnreadSetting::name);
+    if (listed == report.not_read.end()) {
+      report.not_read.push_back({printable(one.name),
+                                 one.place.is_scalar() ? printable(one.place.text()) : "", file,
+                                 one.place.line(), Matters::kYes, one.why});
+    } else {
+      listed->matters = Matters::kYes;
+      listed->why = one.why;
+    }
+  }
 }
 
 void settle_report(const plan::PlannedJob& planned, ImportReport& report) {

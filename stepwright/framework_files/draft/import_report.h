@@ -24,7 +24,8 @@ inline constexpr std::string_view kOtherFrameworks = "others";
 
 /// A word for all frameworks, or for each that runs a program another way and for the others.
 struct ByFramework {
-  std::vector<std::pair<std::string_view, std::string_view>> words{};  ///< `others` comes last.
+  /// Frameworks and their words; `others` comes last.
+  std::vector<std::pair<std::string_view, std::string_view>> words{};
 
   /// True if a row has such a word.
   [[nodiscard]] bool said() const { return !words.empty(); }
@@ -32,17 +33,18 @@ struct ByFramework {
   [[nodiscard]] std::string_view of(std::string_view framework) const;
 };
 
-/// What is known of a setting of a framework.
+/// A setting of a framework, as tables know it.
 struct KnownSetting {
-  /// Its dotted path in a file; with `*` at the end, all that begin so.
+  /// Dotted path in a file; with `*` at the end, all settings that begin so.
   std::string_view name;
-  /// What it sets in a plan file: "parallel.tensor", "job.batch.length", "job.model"; empty:
-  /// nothing, as no plan says it.
+  /// Field of a plan file that the setting sets: "parallel.tensor", "job.batch.length",
+  /// "job.model"; empty: nothing, as no plan says it.
   std::string_view field;
-  /// Of one that sets nothing, or that a reader did not take though it leaves something out.
+  /// Weight of a setting that sets nothing, or that no reader took though it leaves something out.
   Matters matters = Matters::kNo;
-  std::string_view leaves_out{};  ///< What a prediction then leaves out, where it matters.
-  std::string_view harmless{};    ///< The value, beside those of "off", that changes nothing.
+  /// Part that a prediction leaves out then, if the setting matters.
+  std::string_view leaves_out{};
+  std::string_view harmless{};  ///< The value, beside those of "off", that changes nothing.
   std::vector<std::string_view> taken{};  ///< Values that a plan takes as they are, unasked.
   std::string_view source{};  ///< Where the program defines it; empty: its table says it.
   ByFramework usual{};        ///< The value where a file is silent; empty: a file must say it.
@@ -55,7 +57,7 @@ struct KnownSetting {
 struct ReadSetting {
   std::string name, value, file;
   std::uint32_t line = 0;  ///< From 1; 0: of no line.
-  std::string field;       ///< As in `KnownSetting`.
+  std::string field;       ///< Field of the plan, as in `KnownSetting`.
 };
 
 /// A field of the plan that no setting says.
@@ -68,18 +70,33 @@ struct UnreadSetting {
   std::string name, value, file;
   std::uint32_t line = 0;
   Matters matters = Matters::kMaybe;
-  std::string why;                       ///< What a prediction leaves out without it; may be empty.
-  std::vector<std::string> arguments{};  ///< Of an open condition: arguments that hang on it.
+  std::string why;  ///< Part that a prediction leaves out without the setting; may be empty.
+  /// Arguments that hang on an open condition; empty for any other setting.
+  std::vector<std::string> arguments{};
   bool unheard_of = false;  ///< True if no table of the program has it: it may end at it.
 };
 
-/// What became of each setting of the files that were imported.
+/// The fate of each setting of the files that were imported.
 struct ImportReport {
   std::vector<ReadSetting> read;  ///< In the order of a plan file, degrees first.
   std::vector<AssumedField> assumed;
-  std::vector<UnreadSetting> not_read;  ///< What matters first.
+  std::vector<UnreadSetting> not_read;  ///< Settings that no plan takes, the weightiest first.
   std::size_t guesses = 0;              ///< Names that were compared with all known ones.
-  bool strict_parser = false;  ///< True if the program ends at any setting that is unheard of.
+  bool strict_parser = false;      ///< True if the program ends at any setting that is unheard of.
+  std::vector<std::string> notes;  ///< Assumptions, in sentences for people.
+  /// Scripts that the first one goes on with and that were not given, with where it does.
+  std::vector<std::pair<std::string, std::string>> missing;
+  /// Values that a script leaves open, and what says each: "$1", "--set TP=VALUE".
+  std::vector<std::pair<std::string, std::string>> open_values;
+
+  /// Lists a setting as one that no plan takes as it is: `why` says what is left out.
+  void leave_out(Node setting, std::string why);
+  /// Does the same for a setting whose file is gone, which is no longer among those that were read.
+  void leave_out(UnreadSetting setting, std::string why);
+  /// Says why the plan has what it has in a field that no file states.
+  void assume(std::string field, std::string why) {
+    assumed.push_back({std::move(field), "", std::move(why)});
+  }
 
   /// Counts a guess at what an unknown name means; false once a file has had its share of them.
   bool may_guess() {
@@ -95,7 +112,7 @@ void each_setting(ImportReport& report, const Visit& visit) {
   std::ranges::for_each(report.not_read, visit);
 }
 
-/// What is known of a setting by its dotted path; null where nothing is.
+/// Finds a setting by its dotted path; null if none is known.
 const KnownSetting* known_setting(std::span<const KnownSetting> known, std::string_view name);
 
 /// The value of a setting as reports write it: of a list its items, shortened.
@@ -105,7 +122,8 @@ std::string setting_text(Node value);
 UnreadSetting unread_setting(Node setting);
 
 /// Adds each setting of a mapping to what was read, if a reader asked for it, or to what was not.
-/// What the report already has among the latter stays there.
+/// What the report already has among the latter stays there. Settings that
+/// were left out matter.
 /// `fields`: the whole of a file, after its reader is through.
 void list_settings(const Fields& fields, const std::string& file,
                    std::span<const KnownSetting> known, ImportReport& report);

@@ -37,8 +37,9 @@ std::optional<std::string_view> model_of_id(std::string_view last) {
   return std::nullopt;
 }
 
-/// What may be the name of a model in its path: the last part, without the owner in front of it
-/// ("Qwen--Qwen3-8B", "Qwen_Qwen3-8B"), and of a cache of the hub the name of the repository
+/// Lists the parts of a path that may be the name of a model: the last part, without the owner in
+/// front of it ("Qwen--Qwen3-8B", "Qwen_Qwen3-8B"), and of a cache of the hub the name of the
+/// repository
 /// ("models--Qwen--Qwen3-8B/snapshots/0123abc"); huggingface/huggingface_hub
 /// src/huggingface_hub/file_download.py: repo_folder_name.
 std::vector<std::string_view> names_in(std::string_view path) {
@@ -63,22 +64,23 @@ std::vector<std::string_view> names_in(std::string_view path) {
 
 }  // namespace
 
-bool take_named_model(std::string_view id, const Given& given, Draft& draft) {
-  if (given.known_model || draft.model) return true;
+bool take_named_model(std::string_view id, const Given& given, ModelWords& model_words,
+                      ImportReport& report) {
+  if (given.known_model || model_words.model) return true;
   while (id.ends_with('/')) id.remove_suffix(1);
   std::optional<std::string_view> known;
   for (const std::string_view name : names_in(id)) {
     if (!known && !name.empty()) known = model_of_id(name);
   }
   if (!known) {
-    draft.unknown_model = printable(id);
+    model_words.unknown_model = printable(id);
     return false;
   }
-  draft.model = model::built_in_model(*known);
-  draft.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(id), *known));
+  model_words.model = model::built_in_model(*known);
+  report.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(id), *known));
   // Those of Gemma 3 but the smallest see images.
   if (known->starts_with("gemma-3-") && *known != "gemma-3-1b") {
-    draft.notes.push_back("Its encoder of images is not in the plan.");
+    report.notes.push_back("Its encoder of images is not in the plan.");
   }
   return true;
 }

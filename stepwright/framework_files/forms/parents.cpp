@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <set>
 #include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/python_document.h"
-#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/forms/references.h"
 
 namespace stepwright::framework_files {
@@ -93,18 +94,18 @@ class LaidLayers {
   std::size_t count_ = 0;
 };
 
-/// True if a configuration names a file as a parent of its own.
-bool names_parent(const SourceFile& file, const SourceFile& parent,
-                  std::span<const ParentKey> keys) {
+/// The last parts of the paths that a configuration names as its parents.
+std::set<std::string, std::less<>> parent_names(const SourceFile& file,
+                                                std::span<const ParentKey> keys) {
+  std::set<std::string, std::less<>> names;
   const Document document = parse_as_python(file.text, file.name);
-  if (!document.root().is_mapping()) return false;
-  return std::ranges::any_of(keys, [&](const ParentKey& key) {
+  if (!document.root().is_mapping()) return names;
+  for (const ParentKey& key : keys) {
     const auto value = document.root().find(key.name);
-    if (!value) return false;
-    const std::vector<std::string> paths = paths_of(placed_tree(*value));
-    return std::ranges::any_of(
-        paths, [&](const std::string& path) { return last_part(path) == last_part(parent.name); });
-  });
+    if (!value) continue;
+    for (const std::string& path : paths_of(placed_tree(*value))) names.emplace(last_part(path));
+  }
+  return names;
 }
 
 }  // namespace
@@ -116,14 +117,18 @@ const SourceFile* file_of(std::string_view path, Sources files) {
 }
 
 const SourceFile& topmost_file(Sources files, std::span<const ParentKey> keys) {
-  const SourceFile* top = &files.front();
-  for (const SourceFile& file : files) {
-    const bool named = std::ranges::any_of(files, [&](const SourceFile& other) {
-      return &other != &file && names_parent(other, file, keys);
-    });
-    if (!named) top = &file;
+  if (files.size() == 1) return files.front();
+  std::vector<std::set<std::string, std::less<>>> parents;
+  for (const SourceFile& file : files) parents.push_back(parent_names(file, keys));
+  std::size_t top = 0;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    bool named = false;
+    for (std::size_t other = 0; other < files.size(); ++other) {
+      named = named || (other != i && parents[other].contains(last_part(files[i].name)));
+    }
+    if (!named) top = i;
   }
-  return *top;
+  return files[top];
 }
 
 LaidConfiguration over_parents(const SourceFile& top, Sources files,

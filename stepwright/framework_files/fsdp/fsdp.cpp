@@ -64,7 +64,7 @@ std::string write_fsdp(const plan::PlannedJob& planned, const std::vector<std::s
   return comment_lines(header) + text;
 }
 
-void read_fsdp(Sources files, const Given& given, Draft& draft) {
+Draft read_fsdp(Sources files, const Given& given, Draft draft, ImportReport& report) {
   if (files.size() != 1) fail_input("fsdp: one file is read at a time");
   const auto& [name, text] = files.front();
   const std::size_t begin = text.find(kBeforePlan);
@@ -76,13 +76,14 @@ void read_fsdp(Sources files, const Given& given, Draft& draft) {
   const Document document = Document::parse(text.substr(first, end - first), name);
   const Fields fields(document.root());
   const Document config = Document::from(fields.section("model").node().tree(), name + " (model)");
-  draft.model = model::read_config(config, &draft.notes);
+  draft.model = model::read_config(config, &report.notes);
   plan::Plan& plan = draft.plan;
   plan.parallel.tensor = fields.integer("tensor", 1);
-  draft.ranks = plan.parallel.tensor * fields.integer("replicas", 1) * fields.integer("shards", 1);
-  settle_ranks(draft, given, name);
-  draft.sequences = fields.size("sequences");
-  draft.length = fields.size("length");
+  draft.extent.ranks =
+      plan.parallel.tensor * fields.integer("replicas", 1) * fields.integer("shards", 1);
+  settle_ranks(draft.plan, draft.extent, report, given, name);
+  draft.batch.sequences = fields.size("sequences");
+  draft.batch.length = fields.size("length");
   draft.precision = fields.choice("precision", plan::kPrecisionNames, DType::kBf16);
   draft.optimizer = fields.choice("optimizer", plan::kOptimizerNames, plan::Optimizer::kAdamW);
   plan.micro_batch = fields.integer("micro_batch", 1);
@@ -90,13 +91,15 @@ void read_fsdp(Sources files, const Given& given, Draft& draft) {
   plan.sharding =
       plan::read_states(document.root().get("states"), {plan::FileVersion::kTwo, notes});
   if (plan.sharding.uses(plan::Spread::kInner)) plan.sharding.group = fields.integer("shards", 1);
-  if (fields.flag("host", false)) leave_to_host(unread_setting(*fields.find("host")), draft);
+  if (fields.flag("host", false))
+    leave_to_host(unread_setting(*fields.find("host")), draft, report);
   plan.recompute = plan::read_recompute(document.root().get("recompute"));
   plan.accumulate = document.root().get("accumulate").choice(plan::kAccumulateNames);
   draft.framework_overlap = true;
   const bool copied = plan.sharding.gradients == plan::Spread::kNone &&
                       plan.sharding.parameters == plan::Spread::kNone;
   if (copied) plan.gradient_bucket = fields.integer("gradient_bucket", plan.gradient_bucket);
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

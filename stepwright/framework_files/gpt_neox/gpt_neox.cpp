@@ -9,7 +9,6 @@
 #include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/forms/references.h"
@@ -110,18 +109,19 @@ bool has_experts(const Fields& fields) {
   return false;
 }
 
-void read_neox_sizes(const Fields& fields, Draft& draft) {
+void read_neox_sizes(const Fields& fields, const plan::Plan& plan, ModelWords& model_words) {
   const auto layers = fields.find("num_layers");
   const auto hidden = fields.size("hidden_size");
   const auto heads = fields.size("num_attention_heads");
-  const auto vocabulary = vocabulary_of(fields, draft.plan.parallel.tensor);
+  const auto vocabulary = vocabulary_of(fields, plan.parallel.tensor);
   const bool experts = has_experts(fields);
-  draft.lacks = !layers       ? "the number of layers (--set num_layers=N)"
-                : !hidden     ? "the width (--set hidden_size=N)"
-                : !heads      ? "the number of heads (--set num_attention_heads=N)"
-                : !vocabulary ? "the vocabulary (--set vocab_size=N)"
-                              : "";
-  if (experts) draft.lacks = "which layers have experts, and how wide, in words that are read";
+  model_words.lacks = !layers       ? "the number of layers (--set num_layers=N)"
+                      : !hidden     ? "the width (--set hidden_size=N)"
+                      : !heads      ? "the number of heads (--set num_attention_heads=N)"
+                      : !vocabulary ? "the vocabulary (--set vocab_size=N)"
+                                    : "";
+  if (experts)
+    model_words.lacks = "which layers have experts, and how wide, in words that are read";
   if (!layers || !hidden || !heads || !vocabulary || experts) return;
   model::Architecture model;
   model.name = "imported";
@@ -150,37 +150,36 @@ void read_neox_sizes(const Fields& fields, Draft& draft) {
   fields.take("attention_dropout");
   read_neox_mlp(fields, model);
   model::check(model, fields.node().where());
-  draft.model = model;
+  model_words.model = model;
 }
 
-void read_neox_degrees(const Fields& fields, Draft& draft, const Given& given,
-                       const std::string& file) {
-  plan::Parallel& degrees = draft.plan.parallel;
+void read_neox_degrees(const Fields& fields, plan::Plan& plan, JobExtent& extent,
+                       ImportReport& report, const Given& given, const std::string& file) {
+  plan::Parallel& degrees = plan.parallel;
   degrees.tensor = fields.integer("model_parallel_size", 1);
   // 0: without DeepSpeed's pipeline.
   degrees.pipeline = std::max<std::int64_t>(1, fields.integer("pipe_parallel_size", 0, 0));
   degrees.context = fields.integer("context_parallel_size", 1);
   degrees.expert = fields.integer("moe_expert_parallel_size", 1);
   // A batch job says them where the file does not.
-  if (const auto nodes = fields.size("num_nodes")) draft.nodes = nodes;
-  if (const auto devices = fields.size("num_gpus")) draft.devices_of_node = devices;
-  if (!draft.nodes && !draft.devices_of_node) draft.ranks = ranks_of_batch(fields, degrees);
-  settle_ranks(draft, given, file);
-  draft.plan.sequence_parallel = degrees.tensor > 1 && fields.flag("sequence_parallel", false);
+  if (const auto nodes = fields.size("num_nodes")) extent.nodes = nodes;
+  if (const auto devices = fields.size("num_gpus")) extent.devices_of_node = devices;
+  if (!extent.nodes && !extent.devices_of_node) extent.ranks = ranks_of_batch(fields, degrees);
+  settle_ranks(plan, extent, report, given, file);
+  plan.sequence_parallel = degrees.tensor > 1 && fields.flag("sequence_parallel", false);
 }
 
-void read_neox_states(const Fields& zero, Draft& draft) {
-  plan::Plan& plan = draft.plan;
+void read_neox_states(const Fields& zero, plan::Plan& plan, ImportReport& report) {
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
   const auto given = zero.find("stage");
   const auto stage = static_cast<int>(given ? given->integer(0, 3) : 0);
   plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedBucket);
   plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedBucket);
   plan.sharding = plan::sharding_of(kStages[static_cast<std::size_t>(stage)]).value();
-  read_deepspeed_offload(zero, stage, draft);
+  read_deepspeed_offload(zero, stage, plan, report);
 }
 
-void read_neox_precision(const Fields& fields, Draft& draft) {
+void read_neox_precision(const Fields& fields, Settled& settled, ImportReport& report) {
   const auto on = [&](std::string_view key) {
     const auto value = fields.node().find(key);
     if (!value || value->is_null()) return false;
@@ -189,36 +188,36 @@ void read_neox_precision(const Fields& fields, Draft& draft) {
   };
   static constexpr Named<DType> kWords[] = {
       {DType::kFp16, "fp16"}, {DType::kBf16, "bfloat16"}, {DType::kFp32, "fp32"}};
-  draft.precision = fields.choice("precision", kWords, DType::kFp32);
+  settled.precision = fields.choice("precision", kWords, DType::kFp32);
   if (on("fp16")) {
     // DeeperSpeed, for which files of 2021 and 2022 are written, takes the type from there:
     // README.md of GPT-NeoX 1 and 2, tests/model/test_model_train.py (BF16_PARAMS_TO_TEST).
     const bool section = fields.node().get("fp16").is_mapping();
     const bool brain = section && fields.section("fp16").word("type", "fp16") == "bfloat16";
-    draft.precision = brain ? DType::kBf16 : DType::kFp16;
+    settled.precision = brain ? DType::kBf16 : DType::kFp16;
     if (brain) {
-      draft.assume("job.precision",
-                   "fp16.type: bfloat16, which DeeperSpeed heeds; releases on DeepSpeed train in "
-                   "fp16");
+      report.assume("job.precision",
+                    "fp16.type: bfloat16, which DeeperSpeed heeds; releases on DeepSpeed train in "
+                    "fp16");
     }
   }
-  if (on("bf16")) draft.precision = DType::kBf16;
+  if (on("bf16")) settled.precision = DType::kBf16;
   const bool wide = fields.flag("fp32_allreduce", false) ||
                     fields.section("data_types").word("grad_accum_dtype", "") == "fp32";
-  draft.plan.accumulate = wide ? DType::kFp32 : draft.precision;
+  settled.plan.accumulate = wide ? DType::kFp32 : settled.precision;
 }
 
 /// Fused kernels, which are off unless a file asks for them; EleutherAI/gpt-neox
 /// megatron/neox_arguments/neox_args.py: NeoXArgsModel. A norm of torch over layers is fused
 /// anyway.
-void read_neox_kernels(const Fields& fields, Draft& draft) {
+void read_neox_kernels(const Fields& fields, Settled& settled) {
   const bool softmax = fields.flag("scaled_upper_triang_masked_softmax_fusion", false) ||
                        fields.flag("scaled_masked_softmax_fusion", false);
-  draft.kernels.emplace_back(&plan::Kernels::fused_softmax, softmax);
-  draft.kernels.emplace_back(&plan::Kernels::fused_activation,
-                             fields.flag("bias_gelu_fusion", false));
+  settled.kernels.emplace_back(&plan::Kernels::fused_softmax, softmax);
+  settled.kernels.emplace_back(&plan::Kernels::fused_activation,
+                               fields.flag("bias_gelu_fusion", false));
   if (fields.word("norm", "layernorm") == "rmsnorm") {
-    draft.kernels.emplace_back(&plan::Kernels::fused_norm, fields.flag("rmsnorm_fusion", false));
+    settled.kernels.emplace_back(&plan::Kernels::fused_norm, fields.flag("rmsnorm_fusion", false));
   }
 }
 
@@ -241,24 +240,24 @@ std::optional<cluster::AttentionKernel> neox_attention(const Fields& fields) {
                                  : cluster::AttentionKernel::kUnfused;
 }
 
-void read_neox_batch(const Fields& fields, Draft& draft) {
-  draft.length = fields.size("seq_length");
-  draft.sequences = fields.size("train_batch_size");
-  draft.micro_batches = fields.size("gradient_accumulation_steps");
-  if (!draft.micro_batches) draft.micro_batches = fields.size("gas");
+void read_neox_batch(const Fields& fields, plan::Plan& plan, JobBatch& batch) {
+  batch.length = fields.size("seq_length");
+  batch.sequences = fields.size("train_batch_size");
+  batch.micro_batches = fields.size("gradient_accumulation_steps");
+  if (!batch.micro_batches) batch.micro_batches = fields.size("gas");
   const auto micro = fields.size("train_micro_batch_size_per_gpu");
-  draft.plan.micro_batch = micro.value_or(1);
-  draft.open_micro_batch = !micro;
+  plan.micro_batch = micro.value_or(1);
+  batch.open_micro_batch = !micro;
   // megatron/neox_arguments/arguments.py: calculate_batch_parameters, which takes 1 where one of
   // both is said; a file that says neither is started beside another.
-  if (!draft.micro_batches && micro.has_value() != draft.sequences.has_value()) {
-    draft.micro_batches = 1;
+  if (!batch.micro_batches && micro.has_value() != batch.sequences.has_value()) {
+    batch.micro_batches = 1;
   }
 }
 
 }  // namespace
 
-void read_gpt_neox(Sources files, const Given& given, Draft& draft) {
+Draft read_gpt_neox(Sources files, const Given& given, Draft draft, ImportReport& report) {
   if (is_shell_script(files.front())) {
     const ConfiguredRun run = read_configured(files, given,
                                               {.framework = "GPT-NeoX",
@@ -266,28 +265,28 @@ void read_gpt_neox(Sources files, const Given& given, Draft& draft) {
                                                .target = "gpt-neox",
                                                .options = {},
                                                .unnamed = true},
-                                              draft);
-    return read_gpt_neox(run.files, run.given, draft);
+                                              draft.extent, draft.start, report);
+    return read_gpt_neox(run.files, run.given, std::move(draft), report);
   }
   const std::string& file = files.front().name;
   const Document document = with_settings(Document::from(with_underscores(files), file), given);
   const Fields fields(document.root());
   plan::Plan& plan = draft.plan;
   draft.framework_overlap = true;
-  read_neox_degrees(fields, draft, given, file);
-  read_neox_sizes(fields, draft);
+  read_neox_degrees(fields, draft.plan, draft.extent, report, given, file);
+  read_neox_sizes(fields, draft.plan, draft);
   const Fields zero = fields.section("zero_optimization");
-  read_neox_states(zero, draft);
+  read_neox_states(zero, draft.plan, report);
   if (fields.flag("checkpoint_activations", false)) {
     plan.recompute.kind = plan::RecomputeKind::kFull;
     if (const std::int64_t each = fields.integer("checkpoint_num_layers", 1); each > 1) {
-      draft.notes.push_back(fmt::format(
+      report.notes.push_back(fmt::format(
           "Recomputation is taken to keep the input of each layer; the file keeps one of {}.",
           each));
     }
   }
-  read_neox_precision(fields, draft);
-  read_neox_batch(fields, draft);
+  read_neox_precision(fields, draft, report);
+  read_neox_batch(fields, draft.plan, draft.batch);
   read_neox_kernels(fields, draft);
   draft.attention = neox_attention(fields);
   static constexpr Named<plan::Optimizer> kWords[] = {{plan::Optimizer::kAdam, "Adam"},
@@ -296,7 +295,8 @@ void read_gpt_neox(Sources files, const Given& given, Draft& draft) {
                                                       {plan::Optimizer::kSgd, "SGD"},
                                                       {plan::Optimizer::kSgd, "sgd"}};
   draft.optimizer = fields.section("optimizer").choice("type", kWords, plan::Optimizer::kAdam);
-  list_settings(fields, file, known_settings("gpt_neox/settings"), draft.report);
+  list_settings(fields, file, known_settings("gpt_neox/settings"), report);
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

@@ -57,8 +57,8 @@ Tree deepspeed_section(const plan::PlannedJob& planned) {
 
 constexpr int kUsualStage = 2;
 
-/// What is left to the host; huggingface/accelerate src/accelerate/utils/dataclasses.py:
-/// DeepSpeedPlugin.
+/// Keys, and the words that leave states to the host; huggingface/accelerate
+/// src/accelerate/utils/dataclasses.py: DeepSpeedPlugin.
 constexpr std::pair<std::string_view, std::string_view> kOffloadKeys[] = {
     {"offload_optimizer_device", "offload_optimizer"}, {"offload_param_device", "offload_param"}};
 
@@ -135,13 +135,13 @@ bool names_deepspeed(const Fields& root) {
 
 /// Lists that layers are no units of their own, where nothing says what wraps them:
 /// src/accelerate/utils/dataclasses.py: FullyShardedDataParallelPlugin.
-void list_unwrapped(const Fields& section, Node type, Draft& draft) {
+void list_unwrapped(const Fields& section, Node type, ImportReport& report) {
   constexpr std::string_view kWhy =
       "that the whole model is gathered at once: the plan gathers each layer for itself";
   for (const std::string_view key : {"fsdp_auto_wrap_policy", "auto_wrap_policy"}) {
     const auto policy = section.find(key);
     if (!policy || policy->is_null()) continue;
-    if (policy->text() == "NO_WRAP") draft.leave_out(*policy, std::string(kWhy));
+    if (policy->text() == "NO_WRAP") report.leave_out(*policy, std::string(kWhy));
     return;
   }
   UnreadSetting setting = unread_setting(type);
@@ -149,44 +149,44 @@ void list_unwrapped(const Fields& section, Node type, Draft& draft) {
   setting.value = "NO_WRAP";
   setting.matters = Matters::kYes;
   setting.why = kWhy;
-  draft.report.not_read.push_back(std::move(setting));
+  report.not_read.push_back(std::move(setting));
 }
 
 /// Nodes, ranks and what is shared among them.
-void read_launch(const Fields& root, Trainer& trainer, Draft& draft) {
+void read_launch(const Fields& root, Trainer& trainer, plan::Plan& plan, JobExtent& extent,
+                 ImportReport& report) {
   static constexpr std::array<std::string_view, 5> kTypes = {"FSDP", "DEEPSPEED", "MEGATRON_LM",
                                                              "MULTI_GPU", "NO"};
-  if (const auto nodes = root.size("num_machines")) draft.nodes = nodes;
-  if (const auto ranks = root.size("num_processes")) draft.ranks = ranks;
+  if (const auto nodes = root.size("num_machines")) extent.nodes = nodes;
+  if (const auto ranks = root.size("num_processes")) extent.ranks = ranks;
   const std::string type = root.word("distributed_type", "NO");
   if (root.has("distributed_type") && type == "NO") {
     // src/accelerate/commands/launch.py: simple_launcher starts one, whatever num_processes says.
-    draft.ranks = draft.nodes = 1;
-    draft.assume("job.cluster", "distributed_type NO starts one process");
+    extent.ranks = extent.nodes = 1;
+    report.assume("job.cluster", "distributed_type NO starts one process");
   }
   if (std::ranges::find(kTypes, type) == kTypes.end()) {
     root.find("distributed_type")
         ->fail_unsupported("is read where it is FSDP, DEEPSPEED, MEGATRON_LM, MULTI_GPU or NO");
   }
-  read_parallelism_section(root.section("parallelism_config"), trainer, draft.plan);
+  read_parallelism_section(root.section("parallelism_config"), trainer, plan);
   if (type != "FSDP") return;
   const Fields section = root.section("fsdp_config");
   // src/accelerate/utils/dataclasses.py: fsdp_version is 1 where nothing says it.
   trainer.fsdp = read_fsdp_section(section, {.states = "GGG", .mesh = false});
-  list_unwrapped(section, *root.find("distributed_type"), draft);
+  list_unwrapped(section, *root.find("distributed_type"), report);
 }
 
-void read_megatron_section(const Fields& root, Draft& draft) {
+void read_megatron_section(const Fields& root, plan::Plan& plan, JobBatch& batch) {
   static constexpr Named<plan::RecomputeKind> kKinds[] = {
       {plan::RecomputeKind::kSelective, "selective"}, {plan::RecomputeKind::kFull, "full"}};
   const Fields section = root.section("megatron_lm_config");
-  plan::Plan& plan = draft.plan;
   plan.parallel.tensor = section.integer("megatron_lm_tp_degree", 1);
   plan.parallel.pipeline = section.integer("megatron_lm_pp_degree", 1);
   plan.parallel.context = section.integer("megatron_lm_context_parallel_size", 1);
   plan.parallel.expert = section.integer("megatron_lm_expert_model_parallel_size", 1);
   plan.parallel.expert_tensor = section.integer("megatron_lm_expert_tensor_parallel_size", 1);
-  draft.micro_batches = section.size("megatron_lm_num_micro_batches");
+  batch.micro_batches = section.size("megatron_lm_num_micro_batches");
   plan.sequence_parallel = section.flag("megatron_lm_sequence_parallelism", false);
   if (section.flag("megatron_lm_recompute_activations", false)) {
     plan.recompute.kind = plan::RecomputeKind::kSelective;
@@ -219,15 +219,16 @@ Document deepspeed_of_section(const Fields& root, const std::string& name) {
   return Document::from(std::move(config), name);
 }
 
-void read_zero_section(const Fields& root, const std::string& name, Draft& draft) {
+void read_zero_section(const Fields& root, const std::string& name, plan::Plan& plan,
+                       JobBatch& batch, ImportReport& report) {
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
   const Document made = deepspeed_of_section(root, name);
   const Fields zero = Fields(made.root()).section("zero_optimization");
   const auto stage = static_cast<int>(zero.find("stage")->integer(0, 3));
-  draft.plan.sharding = plan::sharding_of(kStages[static_cast<std::size_t>(stage)]).value();
+  plan.sharding = plan::sharding_of(kStages[static_cast<std::size_t>(stage)]).value();
   const auto steps = root.section("deepspeed_config").size("gradient_accumulation_steps");
-  if (steps) draft.micro_batches = steps;
-  read_deepspeed_offload(zero, stage, draft);
+  if (steps) batch.micro_batches = steps;
+  read_deepspeed_offload(zero, stage, plan, report);
 }
 
 /// As the launcher reads it: in letters of either case.
@@ -242,18 +243,19 @@ DType precision_of(Fields root) {
 
 }  // namespace
 
-void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draft) {
+void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Settled& settled,
+                            JobExtent& extent, ImportReport& report) {
   const SourceFile& file = files.accelerate != nullptr ? *files.accelerate : *files.program;
   Document said = files.accelerate != nullptr ? parse_as_python(file.text, file.name)
                                               : Document::from(Tree::mapping(), file.name);
   const Document document = with_settings(std::move(said), {.settings = files.launch});
   const Fields root(document.root());
-  read_launch(root, trainer, draft);
+  read_launch(root, trainer, settled.plan, extent, report);
   if (root.has("megatron_lm_config")) {
     root.find("megatron_lm_config")->fail_unsupported("is not read beside transformers' Trainer");
   }
   const DType precision = precision_of(root);
-  if (draft.precision == DType::kFp32) draft.precision = precision;
+  if (settled.precision == DType::kFp32) settled.precision = precision;
   if (names_deepspeed(root) && !trainer.deepspeed) {
     root.section("deepspeed_config")
         .find("deepspeed_config_file")
@@ -262,10 +264,10 @@ void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draf
   if (root.word("distributed_type", "NO") == "DEEPSPEED" && !trainer.deepspeed) {
     trainer.deepspeed = deepspeed_of_section(root, file.name);
   }
-  list_settings(root, file.name, known_settings("huggingface/accelerate"), draft.report);
+  list_settings(root, file.name, known_settings("huggingface/accelerate"), report);
 }
 
-void read_accelerate(Sources files, const Given& given, Draft& draft) {
+Draft read_accelerate(Sources files, const Given& given, Draft draft, ImportReport& report) {
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.accelerate == nullptr || sorted.program != nullptr) {
     fail_input(fmt::format("{}: is no configuration of Accelerate (distributed_type: ...){}",
@@ -275,10 +277,10 @@ void read_accelerate(Sources files, const Given& given, Draft& draft) {
   const SourceFile& file = *sorted.accelerate;
   const Document document = with_settings(parse_as_python(file.text, file.name), given);
   const Fields root(document.root());
-  if (sorted.model) draft.model = model::read_config(*sorted.model, &draft.notes);
+  if (sorted.model) draft.model = model::read_config(*sorted.model, &report.notes);
   Trainer trainer;
   draft.precision = precision_of(root);
-  read_launch(root, trainer, draft);
+  read_launch(root, trainer, draft.plan, draft.extent, report);
   const bool named = names_deepspeed(root);
   if (sorted.deepspeed != nullptr || named) {
     if (sorted.deepspeed == nullptr) {
@@ -286,26 +288,28 @@ void read_accelerate(Sources files, const Given& given, Draft& draft) {
           fmt::format("{}: names a file of DeepSpeed: give both, this one first", file.name));
     }
     draft.framework.name = "deepspeed";
-    list_settings(root, file.name, known_settings("huggingface/accelerate"), draft.report);
+    list_settings(root, file.name, known_settings("huggingface/accelerate"), report);
     TrainerValues values;
     if (root.has("mixed_precision")) values.precision = draft.precision;
     if (given.known_model) values.hidden = given.known_model->hidden;
     return read_deepspeed_document(parse_as_python(sorted.deepspeed->text, sorted.deepspeed->name),
-                                   given, draft, &values);
+                                   given, std::move(draft), report, &values);
   }
   const std::string type = root.word("distributed_type", "NO");
   if (type == "MEGATRON_LM") {
     draft.framework.name = "megatron-lm";
-    read_megatron_section(root, draft);
+    read_megatron_section(root, draft.plan, draft.batch);
   }
   draft.framework_overlap = draft.framework_gradients = true;
-  settle_ranks(draft, given, file.name);
-  read_code_notes(file, draft);
+  settle_ranks(draft.plan, draft.extent, report, given, file.name);
+  draft = read_code_notes(file, std::move(draft), report);
   if (type != "MEGATRON_LM") {
-    spread_states(trainer.fsdp, settled_copies(trainer, draft, file.name), draft);
+    spread_states(trainer.fsdp, settled_copies(trainer, draft.plan, draft.extent, file.name), draft,
+                  draft.extent, report);
   }
-  if (type == "DEEPSPEED") read_zero_section(root, file.name, draft);
-  list_settings(root, file.name, known_settings("huggingface/accelerate"), draft.report);
+  if (type == "DEEPSPEED") read_zero_section(root, file.name, draft.plan, draft.batch, report);
+  list_settings(root, file.name, known_settings("huggingface/accelerate"), report);
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

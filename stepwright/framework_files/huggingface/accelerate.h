@@ -8,7 +8,8 @@ namespace stepwright::framework_files {
 
 /// Reads how a configuration of Accelerate starts the program of `files`: its ranks, FSDP,
 /// DeepSpeed, and the precision where the program says none.
-void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draft);
+void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Settled& settled,
+                            JobExtent& extent, ImportReport& report);
 
 /// Reads degrees under the names of Accelerate's ParallelismConfig, with or without the prefix
 /// `parallelism_config_`. huggingface/accelerate src/accelerate/parallelism_config.py.

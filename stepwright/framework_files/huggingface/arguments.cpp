@@ -17,7 +17,6 @@
 #include "stepwright/framework_files/draft/python_report.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/draft/words_table.h"
-#include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_script.h"
 #include "stepwright/framework_files/huggingface/launch_words.h"
@@ -44,13 +43,14 @@ bool has_mark(const Fields& root) {
 }
 
 /// The model alone, on plain data parallelism.
-void read_model_alone(const std::string& name, const Given& given, Draft& draft) {
-  draft.framework_overlap = draft.framework_gradients = true;
-  settle_ranks(draft, given, name);
-  draft.assume("parallel", "plain data parallelism, as only the model is said");
+void read_model_alone(const std::string& name, const Given& given, Settled& settled,
+                      JobExtent& extent, ImportReport& report) {
+  settled.framework_overlap = settled.framework_gradients = true;
+  settle_ranks(settled.plan, extent, report, given, name);
+  report.assume("parallel", "plain data parallelism, as only the model is said");
 }
 
-/// What a command starts on transformers' Trainer.
+/// A program on transformers' Trainer that a command starts.
 struct TrainerCommand {
   std::string method;  ///< "sft" of `trl sft` and of `scripts/sft.py`; empty: nothing is started.
   bool trl = false;    ///< Whether it is a script of TRL, with its defaults.
@@ -164,8 +164,8 @@ void add_named_adapters(const TrainerCommand& started, const StartedCommand& com
 
 /// trl 1.16.0 trl/trainer/dpo_config.py, grpo_config.py. Completions are generated for so many
 /// updates; a reference is there where `beta` is above 0.
-void take_trl_method(std::string_view script, const Fields& arguments, Draft& draft) {
-  plan::TrainingMethod& method = draft.method;
+void take_trl_method(std::string_view script, const Fields& arguments, Settled& settled) {
+  plan::TrainingMethod& method = settled.method;
   if (script.find("sft") != std::string_view::npos) method.kind = plan::MethodKind::kSft;
   if (script.find("dpo") != std::string_view::npos) {
     const bool ahead = arguments.flag("precompute_ref_log_probs", false);
@@ -188,11 +188,13 @@ void take_trl_method(std::string_view script, const Fields& arguments, Draft& dr
 }
 
 /// Reads arguments of the Trainer and of a method of TRL, if there is one.
-void read_method_arguments(std::string_view method, const Fields& arguments, const HubFiles& files,
-                           const Given& given, Draft& draft) {
+Draft read_method_arguments(std::string_view method, const Fields& arguments, const HubFiles& files,
+                            const Given& given, Draft draft, ImportReport& report) {
   take_trl_method(method, arguments, draft);
-  read_training_arguments(arguments, files, given, draft, known_settings("huggingface/arguments"));
-  if (draft.method.kind == plan::MethodKind::kDpo) draft.take_pairs();
+  draft = read_training_arguments(arguments, files, given, std::move(draft), report,
+                                  known_settings("huggingface/arguments"));
+  if (draft.method.kind == plan::MethodKind::kDpo) count_pairs(draft.plan, draft.batch, report);
+  return draft;
 }
 
 /// The file of settings with what the command says over it, or the command's words alone.
@@ -224,14 +226,11 @@ void refuse_other_settings(const TrainerCommand& started, const StartedCommand& 
 }
 
 /// The devices that a program sees: where its launcher has not said how many, those of --cluster.
-cluster::Cluster seen_cluster(const Draft& draft, const Given& given, const std::string& file) {
-  Draft place;
-  place.ranks = draft.ranks;
-  place.nodes = draft.nodes;
-  place.devices_of_node = draft.devices_of_node;
-  place.open_extents = draft.open_extents;
-  settle_ranks(place, given, file);
-  return place.cluster;
+cluster::Cluster seen_cluster(JobExtent extent, const Given& given, const std::string& file) {
+  plan::Plan plan;
+  ImportReport report;
+  settle_ranks(plan, extent, report, given, file);
+  return extent.cluster;
 }
 
 std::string_view stated_name(std::string_view setting) {
@@ -240,8 +239,8 @@ std::string_view stated_name(std::string_view setting) {
 
 /// A program in Python that makes TrainingArguments of literals, with the files beside it;
 /// `options` are words of its command.
-void read_program(const HubFiles& files, const std::vector<std::string>& options,
-                  const Given& given, Draft& draft) {
+Draft read_program(const HubFiles& files, const std::vector<std::string>& options,
+                   const Given& given, Draft draft, ImportReport& report) {
   const SourceFile& file = *files.program;
   launch_scripts::ProgramOptions of_command(options);
   for (const std::string_view setting : given.settings) {
@@ -249,11 +248,11 @@ void read_program(const HubFiles& files, const std::vector<std::string>& options
     if (name != setting) of_command.set(name, setting.substr(name.size() + 1));
   }
   TrainerProgram program =
-      read_trainer_program(file, seen_cluster(draft, given, file.name), of_command);
+      read_trainer_program(file, seen_cluster(draft.extent, given, file.name), of_command);
   if (program.trl_defaults) add_trl_defaults(program.method, program.config.tree);
   if (!program.method.empty()) {
     draft.framework.variant = kTrl;
-    leave_out_other_loss(program.method, file.name, program.config.tree.line, draft.report);
+    leave_out_other_loss(program.method, file.name, program.config.tree.line, report);
   }
   Given others = given;
   std::erase_if(others.settings,
@@ -262,26 +261,28 @@ void read_program(const HubFiles& files, const std::vector<std::string>& options
       with_settings(Document::from(std::move(program.config.tree), file.name), others), files);
   const Fields arguments(document.root());
   const auto known = known_settings("huggingface/arguments");
-  list_python_unread(program.config, document, known, draft.report, known);
-  read_method_arguments(program.method, arguments, files, others, draft);
+  list_python_unread(program.config, document, known, report, known);
+  return read_method_arguments(program.method, arguments, files, others, std::move(draft), report);
 }
 
 /// A script that starts such a program, which is among the files.
-void read_started_program(HubScript& script, const SourceFile& program, const Given& given,
-                          Draft& draft) {
+Draft read_started_program(HubScript& script, const SourceFile& program, const Given& given,
+                           Draft draft, ImportReport& report) {
   const StartedCommand& command = script.command;
   script.files.program = &program;
-  if (script.files.model) draft.model = model::read_config(*script.files.model, &draft.notes);
-  read_launcher(command, draft);
-  take_launch_words(command, script.files, draft.report);
+  if (script.files.model) draft.model = model::read_config(*script.files.model, &report.notes);
+  read_launcher(command, draft.extent, report);
+  take_launch_words(command, script.files, report);
   std::vector<std::string> options;
   for (const ShellWord& word : command.words) options.push_back(word.text);
-  read_program(script.files, options, given, draft);
-  read_environment(command, draft);
+  draft = read_program(script.files, options, given, std::move(draft), report);
+  read_environment(command, draft, draft.extent, report);
+  return draft;
 }
 
 /// A script that starts a program on transformers' Trainer.
-void read_trainer_script(Sources files, const SourceFile& file, const Given& given, Draft& draft) {
+Draft read_trainer_script(Sources files, const SourceFile& file, const Given& given, Draft draft,
+                          ImportReport& report) {
   const StartedProgram program{.framework = "transformers' Trainer",
                                .arguments = "--per_device_train_batch_size, --config FILE.yaml",
                                .starts =
@@ -291,30 +292,32 @@ void read_trainer_script(Sources files, const SourceFile& file, const Given& giv
                                    },
                                .has_argument = is_argument_and_value,
                                .matters = matters_by(known_settings("huggingface/arguments"))};
-  HubScript script = read_hub_script(file, files, given, program, draft);
+  HubScript script = read_hub_script(file, files, given, program, draft.start, report);
   const StartedCommand& command = script.command;
   if (const SourceFile* own = started_trainer_program(command.words, files)) {
-    return read_started_program(script, *own, given, draft);
+    return read_started_program(script, *own, given, std::move(draft), report);
   }
   const TrainerCommand started = trainer_command(command.words);
   script.files.program = &file;
-  if (script.files.model) draft.model = model::read_config(*script.files.model, &draft.notes);
+  if (script.files.model) draft.model = model::read_config(*script.files.model, &report.notes);
   const Document said = said_by(started, command.all_words(), script);
-  read_launcher(command, draft);
-  take_launch_words(command, script.files, draft.report);
+  read_launcher(command, draft.extent, report);
+  take_launch_words(command, script.files, report);
   Tree fields = said.root().placed_tree();
   if (started.trl) {
     add_trl_defaults(started.method, fields);
     draft.framework.variant = kTrl;
   }
   add_named_adapters(started, command, fields);
-  leave_out_other_loss(started.method, command.file, command.words.front().line, draft.report);
+  leave_out_other_loss(started.method, command.file, command.words.front().line, report);
   const Document document =
       with_fsdp_file(Document::from(std::move(fields), said.name()), script.files);
   const Fields arguments(document.root());
   refuse_other_settings(started, command, arguments);
-  read_method_arguments(started.method, arguments, script.files, given, draft);
-  read_environment(command, draft);
+  draft = read_method_arguments(started.method, arguments, script.files, given, std::move(draft),
+                                report);
+  read_environment(command, draft, draft.extent, report);
+  return draft;
 }
 
 }  // namespace
@@ -327,22 +330,25 @@ bool starts_trainer(Words words) {
   return trl || command.settings.has_value();
 }
 
-void read_huggingface(Sources files, const Given& given, Draft& draft) {
+Draft read_huggingface(Sources files, const Given& given, Draft draft, ImportReport& report) {
   for (const SourceFile& file : files) {
     if (is_shell_script(file) || is_file_of("hf", file, "arguments")) {
-      return read_trainer_script(files, file, given, draft);
+      return read_trainer_script(files, file, given, std::move(draft), report);
     }
   }
   HubFiles sorted = sorted_hub_files(files);
-  if (sorted.model) draft.model = model::read_config(*sorted.model, &draft.notes);
+  if (sorted.model) draft.model = model::read_config(*sorted.model, &report.notes);
   if (sorted.program == nullptr) {
     if (sorted.accelerate != nullptr) fail_input(sorted.name + ": give TrainingArguments, too");
-    if (sorted.deepspeed == nullptr) return read_model_alone(sorted.name, given, draft);
+    if (sorted.deepspeed == nullptr) {
+      read_model_alone(sorted.name, given, draft, draft.extent, report);
+      return draft;
+    }
     draft.framework.name = "deepspeed";
-    return read_deepspeed({sorted.deepspeed, 1}, given, draft);
+    return read_deepspeed({sorted.deepspeed, 1}, given, std::move(draft), report);
   }
   if (is_trainer_program(*sorted.program)) {
-    return read_program(sorted, {}, given, draft);
+    return read_program(sorted, {}, given, std::move(draft), report);
   }
   const std::string& name = sorted.program->name;
   const Document document = program_document(sorted, given);
@@ -353,7 +359,8 @@ void read_huggingface(Sources files, const Given& given, Draft& draft) {
                     "(per_device_train_batch_size), nor of DeepSpeed (zero_optimization)",
                     name));
   }
-  read_training_arguments(arguments, sorted, given, draft, known_settings("huggingface/arguments"));
+  return read_training_arguments(arguments, sorted, given, std::move(draft), report,
+                                 known_settings("huggingface/arguments"));
 }
 
 }  // namespace stepwright::framework_files

@@ -99,33 +99,33 @@ Json code_json(const plan::PlannedJob& planned, const std::vector<std::string>& 
   return json;
 }
 
-void read_precision_keys(const Fields& fields, Draft& draft, int stage) {
+void read_precision_keys(const Fields& fields, Settled& settled, ImportReport& report, int stage) {
   const bool half = fields.section("fp16").flag("enabled", false);
   const bool brain = fields.section("bf16").flag("enabled", false) ||
                      fields.section("bfloat16").flag("enabled", false);
   if (half && brain) fields.find("fp16")->fail("bf16 and fp16 are both enabled; only one can be");
-  draft.precision = half ? DType::kFp16 : brain ? DType::kBf16 : DType::kFp32;
-  const DType own = draft.precision;
+  settled.precision = half ? DType::kFp16 : brain ? DType::kBf16 : DType::kFp32;
+  const DType own = settled.precision;
   // The optimizer of bf16 without ZeRO-2 keeps its sums in fp32.
   const DType usual = brain && stage < 2 ? DType::kFp32 : own;
   const DType reduced = fields.choice("communication_data_type", kDeepspeedTypes, usual);
   const DType summed =
       fields.section("data_types").choice("grad_accum_dtype", kDeepspeedTypes, reduced);
-  draft.plan.accumulate = own == DType::kFp32 ? DType::kFp32 : summed;
-  if (reduced != draft.plan.accumulate) {
-    draft.notes.push_back(fmt::format("Gradients are summed in {}; there they are reduced in {}.",
-                                      name_of(kDTypeNames, draft.plan.accumulate),
-                                      name_of(kDTypeNames, reduced)));
+  settled.plan.accumulate = own == DType::kFp32 ? DType::kFp32 : summed;
+  if (reduced != settled.plan.accumulate) {
+    report.notes.push_back(fmt::format("Gradients are summed in {}; there they are reduced in {}.",
+                                       name_of(kDTypeNames, settled.plan.accumulate),
+                                       name_of(kDTypeNames, reduced)));
   }
 }
 
-void read_optimizer_keys(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
+void read_optimizer_keys(const Fields& fields, Settled& settled, ImportReport& report) {
   const Fields section = fields.section("optimizer");
   const auto type = section.node().find("type");
   if (!type || type->is_null()) return;
   const std::string word = lower_case(type->text());
   take_optimizer_word(section, "type", optimizer_word(word, "huggingface/deepspeed_optimizers"),
-                      "optimizer.", left_out, draft);
+                      settled, report);
 }
 
 /// The group that a key names; nothing where it is off.
@@ -137,43 +137,42 @@ std::optional<std::int64_t> group_of(const Fields& zero, std::string_view key) {
 }
 
 /// Whether a section leaves states to the host. What lies on disks is said.
-bool is_of_host(const Fields& section, Draft& draft) {
+bool is_of_host(const Fields& section, ImportReport& report) {
   static constexpr Named<int> kDevices[] = {{0, "none"}, {1, "cpu"}, {2, "nvme"}};
   const auto device = section.find("device");
   if (!device) return false;
   const int place = device->choice(kDevices);
-  if (place == 2) draft.leave_out(*device, "states on disks: they are counted on the devices");
+  if (place == 2) report.leave_out(*device, "states on disks: they are counted on the devices");
   return place == 1;
 }
 
 /// A section, or what says it since before ZeRO-Infinity: `cpu_offload: true`.
 std::optional<Node> host_setting(const Fields& zero, std::string_view section,
-                                 std::string_view older, Draft& draft) {
-  if (is_of_host(zero.section(section), draft)) return zero.section(section).find("device");
+                                 std::string_view older, ImportReport& report) {
+  if (is_of_host(zero.section(section), report)) return zero.section(section).find("device");
   const auto flag = zero.has(section) ? std::nullopt : zero.find(older);
   return flag && flag->boolean() ? flag : std::nullopt;
 }
 
 }  // namespace
 
-void read_deepspeed_offload(const Fields& zero, int stage, Draft& draft) {
+void read_deepspeed_offload(const Fields& zero, int stage, plan::Plan& plan, ImportReport& report) {
   if (stage == 0) return;
-  plan::Plan& plan = draft.plan;
-  if (host_setting(zero, "offload_optimizer", "cpu_offload", draft)) {
+  if (host_setting(zero, "offload_optimizer", "cpu_offload", report)) {
     const auto ratio = zero.section("offload_optimizer").find("ratio");
     const double share = ratio ? ratio->number(0, 1) : 1;
     plan.offload.optimizer = stage == 3 ? share : 1;
   }
   if (stage != 3) return;
-  auto setting = host_setting(zero, "offload_param", "cpu_offload_param", draft);
+  auto setting = host_setting(zero, "offload_param", "cpu_offload_param", report);
   // As DeepSpeed 0.3 called it.
-  if (!setting) setting = host_setting(zero, "offload_param", "cpu_offload_params", draft);
+  if (!setting) setting = host_setting(zero, "offload_param", "cpu_offload_params", report);
   if (!setting) return;
   const bool alike = plan.sharding.parameters == plan.sharding.optimizer;
   const bool alone = plan.parallel.data * plan.parallel.context == 1;
   plan.offload.parameters = alike && plan.offload.optimizer == 1 && (alone || shares_states(plan));
   if (plan.offload.parameters) return;
-  draft.leave_out(
+  report.leave_out(
       *setting,
       "parameters on the host, which no plan has without all of the optimizer and ranks "
       "that share both: they are counted on the devices");
@@ -181,9 +180,9 @@ void read_deepspeed_offload(const Fields& zero, int stage, Draft& draft) {
 
 namespace {
 
-void read_zero(const Fields& fields, Draft& draft) {
+void read_zero(const Fields& fields, Settled& settled, ImportReport& report) {
   const Fields zero = fields.section("zero_optimization");
-  plan::Plan& plan = draft.plan;
+  plan::Plan& plan = settled.plan;
   const auto given = zero.find("stage");
   const auto stage = static_cast<int>(given ? given->integer(0, 3) : 0);
   const auto mics = group_of(zero, "mics_shard_size");
@@ -191,9 +190,9 @@ void read_zero(const Fields& fields, Draft& draft) {
   if (mics && hpz) {
     zero.find("mics_shard_size")->fail("goes without zero_hpz_partition_size; only one can be");
   }
-  if (mics && draft.framework.version.empty()) {
-    draft.framework.version = kLastWithMics;
-    draft.notes.push_back(fmt::format(
+  if (mics && settled.framework.version.empty()) {
+    settled.framework.version = kLastWithMics;
+    report.notes.push_back(fmt::format(
         "DeepSpeed is taken to be {}, as later ones have no mics_shard_size.", kLastWithMics));
   }
   const std::string_view key = mics ? "mics_shard_size" : hpz ? "zero_hpz_partition_size" : "";
@@ -214,13 +213,13 @@ void read_zero(const Fields& fields, Draft& draft) {
   plan.overlap.parameters = stage == 3 && ahead > 0 && !piped;
   plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedBucket);
   if (stage == 3) plan.parameter_bucket = ahead > 0 ? ahead : plan.gradient_bucket;
-  read_deepspeed_offload(zero, stage, draft);
-  read_precision_keys(fields, draft, stage);
+  read_deepspeed_offload(zero, stage, settled.plan, report);
+  read_precision_keys(fields, settled, report, stage);
 }
 
-void read_code(const Fields& fields, Draft& draft) {
+Draft read_code(const Fields& fields, Draft draft, ImportReport& report) {
   const Fields code = fields.section("stepwright");
-  if (const auto length = code.size("length")) draft.length = length;
+  if (const auto length = code.size("length")) draft.batch.length = length;
   if (const auto recompute = code.find("recompute"))
     draft.plan.recompute = plan::read_recompute(*recompute);
   if (const auto layers = code.find("layers")) draft.plan.layers = plan::read_layers(*layers);
@@ -233,15 +232,16 @@ void read_code(const Fields& fields, Draft& draft) {
   const auto checkpointing = fields.find("activation_checkpointing");
   if (!code.has("recompute") && checkpointing) {
     draft.plan.recompute.kind = plan::RecomputeKind::kFull;
-    draft.notes.push_back(
+    report.notes.push_back(
         "Recomputation is taken to be full, as activation_checkpointing is configured.");
     if (fields.section("activation_checkpointing").flag("cpu_checkpointing", false)) {
       draft.plan.offload.move_inputs();
     }
   } else if (!code.has("recompute") && !fields.has("stepwright")) {
-    draft.notes.push_back(
+    report.notes.push_back(
         "No recomputation is assumed, as DeepSpeed leaves it to the training code.");
   }
+  return draft;
 }
 
 }  // namespace
@@ -298,8 +298,7 @@ Tree deepspeed_configuration(const plan::PlannedJob& planned) {
 
 namespace {
 
-void read_deepspeed_degrees(const Fields& fields, Draft& draft) {
-  plan::Plan& plan = draft.plan;
+void read_deepspeed_degrees(const Fields& fields, plan::Plan& plan) {
   plan::Parallel& degrees = plan.parallel;
   const std::int64_t tensor = fields.section("tensor_parallel").integer("autotp_size", 0, 0);
   if (tensor > 0) degrees.tensor = tensor;
@@ -312,27 +311,26 @@ void read_deepspeed_degrees(const Fields& fields, Draft& draft) {
   if (experts.flag("enabled", false)) degrees.expert = experts.integer("autoep_size", 1);
 }
 
-void read_deepspeed_fields(const Fields& fields, Draft& draft, const Given& given,
-                           const std::string& file, bool has_trainer) {
-  read_deepspeed_degrees(fields, draft);
-  settle_ranks(draft, given, file);
+Draft read_deepspeed_fields(const Fields& fields, Draft draft, ImportReport& report,
+                            const Given& given, const std::string& file, bool has_trainer) {
+  read_deepspeed_degrees(fields, draft.plan);
+  settle_ranks(draft.plan, draft.extent, report, given, file);
   if (const auto size = fields.size("train_micro_batch_size_per_gpu")) {
     draft.plan.micro_batch = *size;
   }
-  draft.sequences = fields.size("train_batch_size");
-  draft.micro_batches = fields.size("gradient_accumulation_steps");
-  draft.open_micro_batch = !fields.has("train_micro_batch_size_per_gpu");
-  read_zero(fields, draft);
-  if (!has_trainer) read_code(fields, draft);
-  std::vector<LeftOut> left_out;
-  read_optimizer_keys(fields, left_out, draft);
-  list_settings(fields, file, known_settings("huggingface/deepspeed"), draft.report);
-  const auto scatters = fields.section("zero_optimization").node().find("reduce_scatter");
+  draft.batch.sequences = fields.size("train_batch_size");
+  draft.batch.micro_batches = fields.size("gradient_accumulation_steps");
+  draft.batch.open_micro_batch = !fields.has("train_micro_batch_size_per_gpu");
+  read_zero(fields, draft, report);
+  if (!has_trainer) draft = read_code(fields, std::move(draft), report);
+  read_optimizer_keys(fields, draft, report);
+  const Fields zero = fields.section("zero_optimization");
+  const auto scatters = zero.node().find("reduce_scatter");
   if (scatters && !scatters->is_null() && scatters->text() == "false") {
-    left_out.push_back({"zero_optimization.reduce_scatter", *scatters,
-                        "all-reduces in the place of reduce-scatters"});
+    zero.leave_out("reduce_scatter", *scatters, "all-reduces in the place of reduce-scatters");
   }
-  list_left_out(left_out, file, draft.report);
+  list_settings(fields, file, known_settings("huggingface/deepspeed"), report);
+  return draft;
 }
 
 /// The field of the plan that a value of a configuration sets; empty: none.
@@ -370,8 +368,9 @@ Tree& section_of(Tree& tree, std::string_view key) {
 /// Fills in what the trainer of a configuration says, and takes it from what is still open.
 class Filler {
  public:
-  Filler(const TrainerValues& trainer, std::string file, Tree& tree, Autos& open, Draft& draft)
-      : trainer_(trainer), file_(std::move(file)), tree_(tree), open_(open), draft_(draft) {}
+  Filler(const TrainerValues& trainer, std::string file, Tree& tree, Autos& open,
+         ImportReport& report)
+      : trainer_(trainer), file_(std::move(file)), tree_(tree), open_(open), report_(report) {}
 
   void fill() {
     if (trainer_.micro_batch) {
@@ -404,7 +403,7 @@ class Filler {
     }
   }
 
-  /// Of a section that the configuration has, or of one that Accelerate adds.
+  /// Fills the precision of a section that the configuration has, or of one that Accelerate adds.
   void fill_precision() {
     static constexpr std::pair<std::string_view, DType> kSections[] = {{"bf16", DType::kBf16},
                                                                        {"fp16", DType::kFp16}};
@@ -430,29 +429,30 @@ class Filler {
     const std::string path = fmt::format("zero_optimization.{}", key);
     if (open_.erase(path) == 0) return;
     section_of(tree_, "zero_optimization").set(key, value);
-    draft_.assume(std::string(field_of(path)), fmt::format("auto in {}: {}", file_, why));
+    report_.assume(std::string(field_of(path)), fmt::format("auto in {}: {}", file_, why));
   }
 
   const TrainerValues& trainer_;
   std::string file_;
   Tree& tree_;
   Autos& open_;
-  Draft& draft_;
+  ImportReport& report_;
 };
 
-/// What nothing fills: bf16 where precision is open, DeepSpeed's own defaults elsewhere.
-void note_open_autos(const Autos& open, const std::string& file, Tree& tree, Draft& draft) {
+/// Assumes a value for each "auto" that nothing fills: bf16 for an open precision, DeepSpeed's own
+/// defaults elsewhere.
+void note_open_autos(const Autos& open, const std::string& file, Tree& tree, ImportReport& report) {
   for (const auto& [path, line] : open) {
-    draft.assume(std::string(field_of(path)),
-                 fmt::format("auto ({}:{}), which no given file fills", file, line));
+    report.assume(std::string(field_of(path)),
+                  fmt::format("auto ({}:{}), which no given file fills", file, line));
   }
   if (!open.contains("bf16.enabled")) return;
   const Tree* half = tree.find("fp16");
   const Tree* enabled = half == nullptr ? nullptr : half->find("enabled");
   if (enabled != nullptr && enabled->text != "false") return;
   tree.set("bf16", Tree::mapping().set("enabled", true));
-  draft.assume("job.precision",
-               fmt::format("auto ({}:{}): taken as bf16", file, open.at("bf16.enabled")));
+  report.assume("job.precision",
+                fmt::format("auto ({}:{}): taken as bf16", file, open.at("bf16.enabled")));
 }
 
 /// The configuration that DeepSpeed prints into a log when its engine starts, on its own lines;
@@ -483,31 +483,32 @@ std::optional<std::string> printed_configuration(std::string_view text) {
 
 }  // namespace
 
-void read_deepspeed_document(const Document& document, const Given& given, Draft& draft,
-                             const TrainerValues* trainer) {
+Draft read_deepspeed_document(const Document& document, const Given& given, Draft draft,
+                              ImportReport& report, const TrainerValues* trainer) {
   const std::string& name = document.name();
   Autos autos;
   Tree tree = without_autos(document.root().placed_tree(), "", autos);
   if (tree.kind != Tree::Kind::kMapping) document.root().fail("must be a mapping (key: value)");
   Autos open = autos;
-  if (trainer != nullptr) Filler(*trainer, name, tree, open, draft).fill();
-  note_open_autos(open, name, tree, draft);
+  if (trainer != nullptr) Filler(*trainer, name, tree, open, report).fill();
+  note_open_autos(open, name, tree, report);
   const Document filled = Document::from(std::move(tree), name);
-  read_deepspeed_fields(Fields(filled.root()), draft, given, name, trainer != nullptr);
-  std::erase_if(draft.report.read,
-                [&](const ReadSetting& one) { return autos.contains(one.name); });
+  draft = read_deepspeed_fields(Fields(filled.root()), std::move(draft), report, given, name,
+                                trainer != nullptr);
+  std::erase_if(report.read, [&](const ReadSetting& one) { return autos.contains(one.name); });
+  return draft;
 }
 
-void read_deepspeed(Sources files, const Given& given, Draft& draft) {
+Draft read_deepspeed(Sources files, const Given& given, Draft draft, ImportReport& report) {
   if (std::ranges::any_of(files, is_shell_script)) {
-    return read_deepspeed_script(files, given, draft);
+    return read_deepspeed_script(files, given, std::move(draft), report);
   }
   if (files.size() != 1) fail_input("deepspeed: one file is read at a time");
   const SourceFile& file = files.front();
   const auto printed = printed_configuration(file.text);
-  read_deepspeed_document(
+  return read_deepspeed_document(
       with_settings(parse_as_python(printed ? *printed : file.text, file.name), given), given,
-      draft);
+      std::move(draft), report);
 }
 
 bool is_deepspeed(const SourceFile& file) {

@@ -13,11 +13,11 @@ namespace stepwright::framework_files {
 /// deepspeedai/DeepSpeed deepspeed/runtime/zero/config.py: DeepSpeedZeroConfig.
 inline constexpr std::int64_t kDeepspeedBucket = 500'000'000;
 
-/// What stands behind "auto" in the configuration of a trainer, as far as it is known.
+/// Values behind "auto" in the configuration of a trainer, as far as they are known.
 struct TrainerValues {
   std::optional<std::int64_t> micro_batch, accumulation;
   std::optional<DType> precision;
-  std::optional<std::int64_t> hidden;  ///< Of the model.
+  std::optional<std::int64_t> hidden;  ///< Width of the model.
 };
 
 /// Reads a configuration of DeepSpeed, with the values that transformers' Trainer fills in: those
@@ -25,8 +25,8 @@ struct TrainerValues {
 /// configuration says another batch or precision than the trainer, which does not start then.
 /// huggingface/transformers src/transformers/integrations/deepspeed.py: HfTrainerDeepSpeedConfig;
 /// huggingface/accelerate src/accelerate/utils/dataclasses.py: DeepSpeedPlugin (precision).
-void read_deepspeed_document(const Document& document, const Given& given, Draft& draft,
-                             const TrainerValues* trainer = nullptr);
+Draft read_deepspeed_document(const Document& document, const Given& given, Draft draft,
+                              ImportReport& report, const TrainerValues* trainer = nullptr);
 
 /// True if a job's framework is DeepSpeed, whatever program stands on it.
 bool runs_on_deepspeed(const plan::Job& job);
@@ -38,6 +38,6 @@ Tree deepspeed_configuration(const plan::PlannedJob& planned);
 /// Reads what a section `zero_optimization` leaves to the host, with ZeRO's stage: all of the
 /// optimizer, with stage 3 also a share of it (ZeRO-Offload++), or parameters beside it. Ranks and
 /// sharding must be settled. deepspeedai/DeepSpeed deepspeed/runtime/zero/offload_config.py.
-void read_deepspeed_offload(const Fields& zero, int stage, Draft& draft);
+void read_deepspeed_offload(const Fields& zero, int stage, plan::Plan& plan, ImportReport& report);
 
 }  // namespace stepwright::framework_files

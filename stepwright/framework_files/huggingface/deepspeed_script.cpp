@@ -54,9 +54,9 @@ std::optional<Node> first_of(const Fields& arguments, std::span<const std::strin
 constexpr std::string_view kMicroBatches[] = {"train_micro_batch_size_per_gpu", "micro_batch_size",
                                               "per_device_train_batch_size", "batch_size"};
 
-/// What the program puts into a configuration that says no batch, as DeepSpeed then asks it to.
+/// Adds the batch that the program puts into a configuration without one, as DeepSpeed asks it to.
 /// microsoft/LMOps minillm/utils.py: initialize, of many alike.
-Document with_batch(Document said, const Fields& arguments, Draft& draft) {
+Document with_batch(Document said, const Fields& arguments, ImportReport& report) {
   Tree all = said.root().placed_tree();
   const auto lacks = [&](std::string_view key) {
     const Tree* value = all.find(key);
@@ -66,32 +66,34 @@ Document with_batch(Document said, const Fields& arguments, Draft& draft) {
   const auto micro = first_of(arguments, kMicroBatches);
   if (!micro) return said;
   all.set("train_micro_batch_size_per_gpu", micro->integer(1));
-  draft.assume("micro_batch", "the program's batch is taken as that of a device");
+  report.assume("micro_batch", "the program's batch is taken as that of a device");
   if (lacks("gradient_accumulation_steps")) {
     all.set("gradient_accumulation_steps", arguments.integer("gradient_accumulation_steps", 1));
   }
   return Document::from(std::move(all), said.name());
 }
 
-void read_arguments(const Fields& arguments, const Given& given, Draft& draft) {
-  if (const auto model = first_of(arguments, kModels)) take_hub_model(*model, given, draft);
+Draft read_arguments(const Fields& arguments, const Given& given, Draft draft,
+                     ImportReport& report) {
+  if (const auto model = first_of(arguments, kModels)) take_hub_model(*model, given, draft, report);
   for (const std::string_view name : kLengths) {
-    if (!draft.length) draft.length = arguments.size(name);
+    if (!draft.batch.length) draft.batch.length = arguments.size(name);
   }
   for (const std::string_view name : {"gradient_checkpointing", "activation_checkpointing"}) {
     if (arguments.flag(name, false)) draft.plan.recompute.kind = plan::RecomputeKind::kFull;
   }
+  return draft;
 }
 
 }  // namespace
 
-void read_deepspeed_script(Sources files, const Given& given, Draft& draft) {
+Draft read_deepspeed_script(Sources files, const Given& given, Draft draft, ImportReport& report) {
   const StartedProgram program{.framework = "DeepSpeed",
                                .arguments = "--deepspeed_config FILE.json",
                                .starts = starts_with_deepspeed,
                                .has_argument = is_argument_and_value};
   const SourceFile& first = *std::ranges::find_if(files, is_shell_script);
-  const HubScript script = read_hub_script(first, files, given, program, draft);
+  const HubScript script = read_hub_script(first, files, given, program, draft.start, report);
   const StartedCommand& command = script.command;
   const std::vector<ShellWord> words = command.all_words();
   const ShellWord path = configuration_named(words).value();
@@ -105,26 +107,27 @@ void read_deepspeed_script(Sources files, const Given& given, Draft& draft) {
     fail_input(fmt::format("{}:{}: names {}: give this file, too{}", command.file, path.line,
                            printable(path.text), open));
   }
-  if (script.files.model) draft.model = model::read_config(*script.files.model, &draft.notes);
+  if (script.files.model) draft.model = model::read_config(*script.files.model, &report.notes);
   const Document said = Document::from(command_fields(words), command.file);
   const Fields arguments(said.root());
   for (const std::string_view name : kPlaces) arguments.take(name);
   check_trains(arguments);
-  read_arguments(arguments, given, draft);
-  read_launcher(command, draft);
+  draft = read_arguments(arguments, given, std::move(draft), report);
+  read_launcher(command, draft.extent, report);
   Given own = given;
   own.settings.clear();
   const SourceFile& file = *script.files.deepspeed;
-  read_deepspeed_document(with_batch(parse_as_python(file.text, file.name), arguments, draft), own,
-                          draft);
+  draft =
+      read_deepspeed_document(with_batch(parse_as_python(file.text, file.name), arguments, report),
+                              own, std::move(draft), report);
   const ShellWord& started = command.words.front();
-  draft.report.not_read.push_back(
+  report.not_read.push_back(
       {printable(started.text), "", command.file, started.line, Matters::kMaybe,
        "a program of its own: recomputation, kernels and what it trains of the model are known as "
        "far as its arguments say them"});
-  list_settings(arguments, command.file, known_settings("huggingface/deepspeed_script"),
-                draft.report);
-  read_environment(command, draft);
+  list_settings(arguments, command.file, known_settings("huggingface/deepspeed_script"), report);
+  read_environment(command, draft, draft.extent, report);
+  return draft;
 }
 
 bool starts_with_deepspeed(Words words) {

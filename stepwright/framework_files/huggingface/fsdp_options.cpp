@@ -94,29 +94,31 @@ bool shares_states(const plan::Plan& plan) {
 
 bool leaves_to_host(const plan::Plan& plan) { return plan.offload.optimizer > 0; }
 
-void leave_to_host(const UnreadSetting& setting, Draft& draft) {
-  plan::Plan& plan = draft.plan;
-  if (!plan::traits_of(draft.optimizer).can_offload) {
-    return draft.leave_out(setting,
-                           fmt::format("states on the host: those of {} are counted on the devices",
-                                       name_of(plan::kOptimizerNames, draft.optimizer)));
+void leave_to_host(const UnreadSetting& setting, Settled& settled, ImportReport& report) {
+  plan::Plan& plan = settled.plan;
+  if (!plan::traits_of(settled.optimizer).can_offload) {
+    return report.leave_out(
+        setting, fmt::format("states on the host: those of {} are counted on the devices",
+                             name_of(plan::kOptimizerNames, settled.optimizer)));
   }
   plan.offload.optimizer = 1;
   const bool shared = shares_states(plan);
   plan.offload.parameters = shared && plan.sharding.parameters != plan::Spread::kNone;
   if (shared) return;
-  draft.leave_out(setting,
-                  "parameters and gradients on the host, which no plan has of states that ranks do "
-                  "not share: they are counted on the devices");
+  report.leave_out(
+      setting,
+      "parameters and gradients on the host, which no plan has of states that ranks do "
+      "not share: they are counted on the devices");
 }
 
-void spread_states(const FsdpChoice& choice, std::int64_t copies, Draft& draft) {
-  plan::Plan& plan = draft.plan;
+void spread_states(const FsdpChoice& choice, std::int64_t copies, Settled& settled,
+                   const JobExtent& extent, ImportReport& report) {
+  plan::Plan& plan = settled.plan;
   std::string states = choice.states;
   std::int64_t group = plan.parallel.data / copies * plan.parallel.context;
   if (choice.by_node) {
-    group = draft.cluster.devices_per_node;
-    draft.assume("sharding.group", "hybrid sharding shares them among the devices of a node");
+    group = extent.cluster.devices_per_node;
+    report.assume("sharding.group", "hybrid sharding shares them among the devices of a node");
   } else if (copies > 1) {
     std::ranges::replace(states, 'G', 'I');
   }
@@ -124,12 +126,12 @@ void spread_states(const FsdpChoice& choice, std::int64_t copies, Draft& draft) 
   plan.sharding = plan::sharding_of(states).value();
   if (plan.sharding.uses(plan::Spread::kInner)) plan.sharding.group = group;
   if (!choice.mesh) {
-    draft.space.tensor = {plan.parallel.tensor};
-    draft.space.context = {plan.parallel.context};
+    settled.space.tensor = {plan.parallel.tensor};
+    settled.space.context = {plan.parallel.context};
   }
   if (choice.checkpointing) plan.recompute.kind = plan::RecomputeKind::kFull;
   if (choice.moves_inputs) plan.offload.move_inputs();
-  if (choice.offload) leave_to_host(*choice.offload, draft);
+  if (choice.offload) leave_to_host(*choice.offload, settled, report);
 }
 
 }  // namespace stepwright::framework_files

@@ -10,14 +10,15 @@
 
 namespace stepwright::framework_files {
 
-/// What PyTorch's FSDP is asked for through Accelerate.
+/// Options of PyTorch's FSDP, as Accelerate takes them.
 struct FsdpChoice {
   std::string states = "NNN";  ///< As `sharding_of` reads it; NNN is plain data parallelism.
   bool by_node = false;        ///< The devices of a node share them (FSDP1's HYBRID_SHARD).
-  bool checkpointing = false;  ///< Of activations, by FSDP itself.
+  bool checkpointing = false;  ///< True if FSDP itself recomputes activations.
   bool mesh = true;           ///< Tensor and context parallelism can stand beside it: not of FSDP1.
-  bool moves_inputs = false;  ///< What checkpointing keeps lies on the host.
-  std::optional<UnreadSetting> offload;  ///< What leaves states to the host; nothing does: none.
+  bool moves_inputs = false;  ///< True if tensors that checkpointing keeps lie on the host.
+  /// Setting that leaves states to the host; nullopt: none does.
+  std::optional<UnreadSetting> offload;
 };
 
 /// The states that a word shares: `true` or `false` for reshard_after_forward, a strategy of FSDP1
@@ -25,9 +26,9 @@ struct FsdpChoice {
 /// huggingface/accelerate src/accelerate/utils/constants.py: FSDP_SHARDING_STRATEGY.
 FsdpChoice fsdp_choice(std::string word, Node place);
 
-/// The same of a section `fsdp_config`, whose keys may begin with `fsdp_`; `usual` where it says
-/// nothing.
-/// huggingface/accelerate src/accelerate/utils/dataclasses.py: FullyShardedDataParallelPlugin.
+/// Reads the states that a section `fsdp_config` shares, whose keys may begin with `fsdp_`; `usual`
+/// where it says nothing. huggingface/accelerate src/accelerate/utils/dataclasses.py:
+/// FullyShardedDataParallelPlugin.
 FsdpChoice read_fsdp_section(const Fields& section, FsdpChoice usual = {.states = "GGG"});
 
 /// True if a setting of FSDP's version says 2; `usual` where it is absent.
@@ -43,13 +44,14 @@ bool shares_states(const plan::Plan& plan);
 /// parameters with gradients where they are gathered for each use. What no plan has there is said
 /// under `setting`. pytorch/pytorch torch/distributed/fsdp/_fully_shard/_fsdp_api.py:
 /// CPUOffloadPolicy; huggingface/accelerate src/accelerate/utils/dataclasses.py: set_cpu_offload.
-void leave_to_host(const UnreadSetting& setting, Draft& draft);
+void leave_to_host(const UnreadSetting& setting, Settled& settled, ImportReport& report);
 
 /// Whether FSDP leaves the states of a plan to the host.
 bool leaves_to_host(const plan::Plan& plan);
 
 /// Shares the states over the ranks that are left to data and context parallelism, in `copies`
 /// groups. Ranks must be settled.
-void spread_states(const FsdpChoice& choice, std::int64_t copies, Draft& draft);
+void spread_states(const FsdpChoice& choice, std::int64_t copies, Settled& settled,
+                   const JobExtent& extent, ImportReport& report);
 
 }  // namespace stepwright::framework_files

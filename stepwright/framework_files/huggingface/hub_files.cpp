@@ -11,11 +11,9 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/named_model.h"
-#include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/framework_files/targets/code.h"
-#include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -39,7 +37,8 @@ bool is_fsdp_config(const SourceFile& file) {
          std::ranges::any_of(kKeys, [&](std::string_view key) { return holds(file, key); });
 }
 
-/// The same values, of no line: they are of another file than the one that names it.
+/// Returns the values of a file without lines, as they are of another file than the one that names
+/// it.
 Tree without_lines(Tree tree) {
   tree.line = tree.column = 0;
   for (Tree& item : tree.items) item = without_lines(std::move(item));
@@ -93,8 +92,8 @@ Document with_fsdp_file(Document said, const HubFiles& files) {
   return Document::from(std::move(tree), said.name());
 }
 
-void take_hub_model(Node id, const Given& given, Draft& draft) {
-  if (take_named_model(id.text(), given, draft)) return;
+void take_hub_model(Node id, const Given& given, ModelWords& model_words, ImportReport& report) {
+  if (take_named_model(id.text(), given, model_words, report)) return;
   id.fail(
       fmt::format("no built-in model has the name {}: --model CONFIG.JSON says its sizes (or give "
                   "its config.json beside this file)",

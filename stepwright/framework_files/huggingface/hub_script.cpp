@@ -1,20 +1,17 @@
 #include "stepwright/framework_files/huggingface/hub_script.h"
 
-#include <fmt/format.h>
-
 #include <string_view>
 #include <vector>
 
-#include "stepwright/core/error.h"
-#include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/framework_files/targets/code.h"
 
 namespace stepwright::framework_files {
 HubScript read_hub_script(const SourceFile& script, Sources files, const Given& given,
-                          const StartedProgram& program, Draft& draft) {
+                          const StartedProgram& program, ProgramStart& start,
+                          ImportReport& report) {
   std::vector<SourceFile> scripts = {script};
   std::vector<const SourceFile*> beside;
   for (const SourceFile& file : files) {
@@ -25,8 +22,8 @@ HubScript read_hub_script(const SourceFile& script, Sources files, const Given& 
       beside.push_back(&file);
     }
   }
-  HubScript made{.command = started_command(scripts, given, program, draft)};
-  draft.source = made.command.file;
+  HubScript made{.command = started_command(scripts, given, program, report)};
+  start.source = made.command.file;
   made.files = sorted_hub_files(beside);
   made.files.name = script.name;
   for (const auto& [name, file] : made.command.written) {
@@ -47,8 +44,7 @@ void take_named_settings(const ShellWord& path, HubScript& script) {
   }
   const auto written = script.command.written.find(name);
   if (written == script.command.written.end()) {
-    fail_input(fmt::format("{}:{}: names {}: give this file, too", script.command.file, path.line,
-                           printable(path.text)));
+    fail_without_file(path, script.command);
   }
   script.files.program = &written->second;
 }

@@ -19,7 +19,7 @@ struct HubScript {
 /// Reads a script and what it starts; of `files` those beside it. Configurations of Accelerate and
 /// DeepSpeed that it writes are there, too. Fails as `started_command` and `sorted_hub_files`.
 HubScript read_hub_script(const SourceFile& script, Sources files, const Given& given,
-                          const StartedProgram& program, Draft& draft);
+                          const StartedProgram& program, ProgramStart& start, ImportReport& report);
 
 /// Takes the file that a word of the command names as what the program is told: among those that
 /// were given, or as the script writes it. Fails with `kInput` where it is neither.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "stepwright/core/document.h"

@@ -12,7 +12,7 @@ namespace stepwright::framework_files {
 struct OptimizerWord {
   std::string_view word;  ///< With `*` at the end, all that begin so.
   plan::Optimizer optimizer = plan::Optimizer::kAdamW;
-  std::string_view leaves_out{};  ///< Empty: nothing.
+  std::string_view leaves_out{};  ///< Part that a plan leaves out; empty: nothing.
 };
 
 /// Words of optimizers in a program.

@@ -10,7 +10,6 @@
 #include "stepwright/core/python_document.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/words_table.h"
-#include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/recognition/marks.h"
@@ -38,56 +37,55 @@ const OptimizerWord* optimizer_word(std::string_view word, std::string_view tabl
   return loaded_table<OptimizerTable>(table).find(word);
 }
 
-void take_trainer_defaults(Draft& draft) {
+void take_trainer_defaults(Settled& settled, JobBatch& batch) {
   constexpr std::int64_t kUsualBatch = 8;
-  draft.open_micro_batch = false;
-  draft.plan.micro_batch = kUsualBatch;
-  draft.micro_batches = 1;
-  draft.precision = DType::kFp32;
-  draft.optimizer = plan::Optimizer::kAdamW;
+  batch.open_micro_batch = false;
+  settled.plan.micro_batch = kUsualBatch;
+  batch.micro_batches = 1;
+  settled.precision = DType::kFp32;
+  settled.optimizer = plan::Optimizer::kAdamW;
 }
 
 void take_optimizer_word(const Fields& fields, std::string_view key, const OptimizerWord* known,
-                         const std::string& section, std::vector<LeftOut>& left_out, Draft& draft) {
+                         Settled& settled, ImportReport& report) {
   static constexpr OptimizerWord kUnknown{
       .word = "", .leaves_out = "its states and its update: AdamW's are counted"};
   const Node given = fields.node().get(key);
   if (known == nullptr) known = &kUnknown;
-  draft.optimizer = known->optimizer;
+  settled.optimizer = known->optimizer;
   if (known->leaves_out.empty()) {
     fields.take(key);
     return;
   }
-  draft.assume("job.optimizer", fmt::format("in the place of {}", printable(given.text())));
-  left_out.push_back({section + std::string(key), given, std::string(known->leaves_out)});
+  report.assume("job.optimizer", fmt::format("in the place of {}", printable(given.text())));
+  fields.leave_out(key, given, std::string(known->leaves_out));
 }
 
-void take_optimizer(const Fields& fields, std::string_view key, std::vector<LeftOut>& left_out,
-                    Draft& draft) {
+void take_optimizer(const Fields& fields, std::string_view key, Settled& settled,
+                    ImportReport& report) {
   const auto given = fields.node().find(key);
   if (!given || given->is_null()) return;
-  take_optimizer_word(fields, key, optimizer_word(given->text()), "", left_out, draft);
+  take_optimizer_word(fields, key, optimizer_word(given->text()), settled, report);
 }
 
-void take_attention(const Fields& fields, std::string_view key, std::vector<LeftOut>& left_out,
-                    Draft& draft) {
+void take_attention(const Fields& fields, std::string_view key, Settled& settled) {
   const auto given = fields.node().find(key);
   if (!given || given->is_null()) return;
   const std::string_view known = meaning_of("huggingface/attention", "kernels", given->text());
   if (known.empty()) {
-    left_out.push_back({std::string(key), *given, "this kernel of attention"});
+    fields.leave_out(key, *given, "this kernel of attention");
     return;
   }
   for (const auto& [kernel, name] : cluster::kAttentionKernelNames) {
-    if (name == known) draft.attention = kernel;
+    if (name == known) settled.attention = kernel;
   }
-  if (known == "pytorch") leave_attention_to_pytorch(draft);
+  if (known == "pytorch") leave_attention_to_pytorch(settled);
   fields.take(key);
 }
 
-void leave_attention_to_pytorch(Draft& draft) {
-  draft.attention.reset();
-  draft.pytorch_attention = true;
+void leave_attention_to_pytorch(Settled& settled) {
+  settled.attention.reset();
+  settled.pytorch_attention = true;
 }
 
 void check_trains(const Fields& fields) {
@@ -116,8 +114,9 @@ std::optional<Document> deepspeed_of(const Fields& fields, std::string_view key,
   return parse_as_python(files.deepspeed->text, files.deepspeed->name);
 }
 
-std::int64_t settled_copies(const Trainer& trainer, const Draft& draft, const std::string& name) {
-  const std::int64_t data = draft.plan.parallel.data;
+std::int64_t settled_copies(const Trainer& trainer, const plan::Plan& plan, const JobExtent& extent,
+                            const std::string& name) {
+  const std::int64_t data = plan.parallel.data;
   const std::int64_t copies = trainer.copies
                                   ? *trainer.copies
                                   : std::max<std::int64_t>(1, data / trainer.share.value_or(data));
@@ -126,11 +125,11 @@ std::int64_t settled_copies(const Trainer& trainer, const Draft& draft, const st
   fail_input(fmt::format(
       "{}: {} (replicate) x {} (share) are not the {} data-parallel ranks that the other degrees "
       "leave of {} devices",
-      name, copies, share, data, draft.cluster.devices()));
+      name, copies, share, data, extent.cluster.devices()));
 }
 
-void settle_trainer(const Trainer& trainer, const Given& given, Draft& draft,
-                    const std::string& name) {
+Draft settle_trainer(const Trainer& trainer, const Given& given, Draft draft, ImportReport& report,
+                     const std::string& name) {
   if (trainer.deepspeed) {
     draft.framework.name = "deepspeed";
     std::optional<std::int64_t> hidden;
@@ -139,35 +138,22 @@ void settle_trainer(const Trainer& trainer, const Given& given, Draft& draft,
     // Products in fp8 are the trainer's, above DeepSpeed's bf16.
     const DType precision = draft.precision;
     const TrainerValues values{.micro_batch = draft.plan.micro_batch,
-                               .accumulation = draft.micro_batches.value_or(1),
+                               .accumulation = draft.batch.micro_batches.value_or(1),
                                .precision = plan::storage_type(precision),
                                .hidden = hidden};
-    read_deepspeed_document(*trainer.deepspeed, given, draft, &values);
+    draft = read_deepspeed_document(*trainer.deepspeed, given, std::move(draft), report, &values);
     if (draft.precision == plan::storage_type(precision)) draft.precision = precision;
-    return;
+    return draft;
   }
   draft.framework_overlap = draft.framework_gradients = true;
-  settle_ranks(draft, given, name);
-  spread_states(trainer.fsdp, settled_copies(trainer, draft, name), draft);
+  settle_ranks(draft.plan, draft.extent, report, given, name);
+  spread_states(trainer.fsdp, settled_copies(trainer, draft.plan, draft.extent, name), draft,
+                draft.extent, report);
   const bool stays = trainer.weights == LoadedWeights::kPure ||
                      (trainer.weights == LoadedWeights::kNarrow && !shares_states(draft.plan));
   // Adapters are fp32: huggingface/peft src/peft/tuners/tuners_utils.py, autocast_adapter_dtype.
   if (stays && !draft.adapters) draft.masters = plan::Masters::kNone;
-}
-
-void list_left_out(const std::vector<LeftOut>& left_out, const std::string& file,
-                   ImportReport& report) {
-  for (const LeftOut& one : left_out) {
-    const auto listed = std::ranges::find(report.not_read, one.name, &UnreadSetting::name);
-    if (listed == report.not_read.end()) {
-      report.not_read.push_back({printable(one.name),
-                                 one.place.is_scalar() ? printable(one.place.text()) : "", file,
-                                 one.place.line(), Matters::kYes, one.why});
-    } else {
-      listed->matters = Matters::kYes;
-      listed->why = one.why;
-    }
-  }
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

@@ -9,7 +9,7 @@
 #include "stepwright/framework_files/draft/code_notes.h"
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
-#include "stepwright/framework_files/huggingface/attention_words.h"
+#include "stepwright/framework_files/huggingface/trainer.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -40,50 +40,50 @@ DType trained_precision(const Fields& arguments) {
 
 /// huggingface/transformers src/transformers/modeling_utils.py, from_pretrained: dtype, before it
 /// torch_dtype.
-void read_loaded_type(const Fields& arguments, Trainer& trainer, Draft& draft) {
+void read_loaded_type(const Fields& arguments, Trainer& trainer, Settled& settled) {
   for (const std::string_view key : {"torch_dtype", "dtype"}) {
     const auto said = arguments.node().find(key);
     if (!said || !said->is_scalar()) continue;
     const bool narrow = said->text() == "bfloat16";
     if (!narrow && said->text() != "float32") continue;
     arguments.take(key);
-    if (!narrow || draft.precision == DType::kFp16) continue;
+    if (!narrow || settled.precision == DType::kFp16) continue;
     trainer.weights =
-        draft.precision == DType::kFp32 ? LoadedWeights::kPure : LoadedWeights::kNarrow;
-    draft.precision = DType::kBf16;
+        settled.precision == DType::kFp32 ? LoadedWeights::kPure : LoadedWeights::kNarrow;
+    settled.precision = DType::kBf16;
   }
 }
 
-void read_length(const Fields& arguments, Draft& draft) {
-  for (const std::string_view key :
-       {"max_length", "max_seq_length", "max_seq_len", "block_size", "model_max_length"}) {
-    if (!draft.length) draft.length = arguments.size(key);
+void read_length(const Fields& arguments, JobBatch& batch) {
+  for (const std::string_view key : {"max_length", "max_seq_length", "max_seq_len", "block_size",
+                                     "model_max_length", "pack_length"}) {
+    if (!batch.length) batch.length = arguments.size(key);
   }
   // trl/trainer/grpo_config.py: a sequence is as long as its prompt and its completion may be.
   const auto completion = arguments.node().find("max_completion_length");
-  if (draft.length || !completion || completion->is_null()) return;
+  if (batch.length || !completion || completion->is_null()) return;
   constexpr std::int64_t kUsualPrompt = 512;
-  draft.length = arguments.integer("max_prompt_length", kUsualPrompt) +
+  batch.length = arguments.integer("max_prompt_length", kUsualPrompt) +
                  arguments.integer("max_completion_length", kUsualPrompt);
 }
 
 /// Adapters of TRL (`use_peft`) and of other scripts (`lora_enable`, `use_lora`).
 /// Words that no program of this room defines are taken by a table of synonyms, which is said.
-std::optional<AdapterWords> script_adapters(const Fields& arguments, Draft& draft) {
+std::optional<AdapterWords> script_adapters(const Fields& arguments, ImportReport& report) {
   constexpr std::string_view kTable = "huggingface/adapters";
   if (const auto on = adapter_switch(arguments, kTable, "own"); !on.empty()) {
-    draft.assume("job.adapters", fmt::format("{} is taken for LoRA by the names of the program's "
-                                             "arguments, with what peft's examples/sft has where "
-                                             "they are silent",
-                                             on));
+    report.assume("job.adapters", fmt::format("{} is taken for LoRA by the names of the program's "
+                                              "arguments, with what peft's examples/sft has where "
+                                              "they are silent",
+                                              on));
     return read_adapter_words(arguments, kTable, "own");
   }
   const bool peft = arguments.flag("use_peft", false);
   const Node said = arguments.node();
   if (peft && said.find("lora_rank") && !said.find("lora_r")) {
-    draft.assume("job.adapters",
-                 "use_peft beside lora_rank is taken for LoRA by the names of the "
-                 "program's arguments, which are not TRL's");
+    report.assume("job.adapters",
+                  "use_peft beside lora_rank is taken for LoRA by the names of the "
+                  "program's arguments, which are not TRL's");
     return read_adapter_words(arguments, kTable, "own");
   }
   const bool enabled = arguments.flag("lora_enable", false);
@@ -95,16 +95,17 @@ std::optional<AdapterWords> script_adapters(const Fields& arguments, Draft& draf
 /// longest first into the fullest sequence that has room, `bfd_split` cuts what is longer where the
 /// former leaves its end out, and `wrapped` joins documents and cuts them; each works on a batch of
 /// `Dataset.map`. trl/trainer/sft_trainer.py: the first two fill nothing up.
-void read_trl_packing(const Fields& arguments, const Given& given, Draft& draft) {
+void read_trl_packing(const Fields& arguments, const Given& given, JobBatch& batch,
+                      ImportReport& report) {
   const auto packs = arguments.node().find("packing");
   const bool packed = packs && !packs->is_null() && packs->boolean();
   if (!packed && arguments.node().find("max_length")) {
-    list_length_bound(arguments, "max_length", given, draft);
+    list_length_bound(arguments, "max_length", given, batch, report);
   }
   constexpr std::int64_t kMapBatch = 1000;  // huggingface/datasets src/datasets/arrow_dataset.py
   PackingWords words = {
       .packing = {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kTruncate}};
-  take_packing(arguments, "padding_free", words, given, draft);
+  take_packing(arguments, "padding_free", words, given, batch);
   if (!packs_documents(arguments, "packing", given)) return;
   const std::string strategy = arguments.word("packing_strategy", "bfd");
   words.packing.kind = packing::PackingKind::kFirstFit;
@@ -113,21 +114,21 @@ void read_trl_packing(const Fields& arguments, const Given& given, Draft& draft)
   if (strategy == "bfd_split" || strategy == "bfd-requeue") {
     words.packing.too_long = packing::TooLong::kSplit;
   }
-  take_packing(arguments, "packing", words, given, draft);
+  take_packing(arguments, "packing", words, given, batch);
 }
 
 /// deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat/dschat/utils/module/lora.py: adapters
 /// of alpha 1 beside the products of modules whose names hold a text; without
 /// `--only_optimize_lora` the weights that none stands beside are trained, too.
-void read_chat_adapters(const Fields& arguments, std::vector<LeftOut>& left_out, Draft& draft) {
+void read_chat_adapters(const Fields& arguments, ModelWords& model_words) {
   const auto rank = arguments.node().find("lora_dim");
   if (!rank || rank->integer(0) == 0) return;
   const std::string part = arguments.word("lora_module_name", "decoder.layers.");
   if (part.find("decoder.") != std::string::npos) {
-    left_out.push_back({"lora_dim", *rank,
+    arguments.leave_out("lora_dim", *rank,
                         fmt::format("adapters, if the model has modules that are called {}: a "
                                     "Llama has none",
-                                    printable(part))});
+                                    printable(part)));
     return;
   }
   AdapterWords words{.rank = arguments.find("lora_dim")->integer(1),
@@ -135,10 +136,10 @@ void read_chat_adapters(const Fields& arguments, std::vector<LeftOut>& left_out,
                      .modules = {"all-linear"},
                      .of_transformers = true};
   if (part.find("layers") == std::string::npos) words.modules = {part};
-  draft.adapters = std::move(words);
+  model_words.adapters = std::move(words);
   if (!arguments.flag("only_optimize_lora", false)) {
-    left_out.push_back({"only_optimize_lora", *rank,
-                        "its absence: embeddings, norms and head are trained beside the adapters"});
+    arguments.leave_out("only_optimize_lora", *rank,
+                        "its absence: embeddings, norms and head are trained beside the adapters");
   }
 }
 
@@ -147,8 +148,7 @@ void read_chat_adapters(const Fields& arguments, std::vector<LeftOut>& left_out,
 /// deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat/dschat/utils/ds_utils.py:
 /// get_train_ds_config; training/step1_supervised_finetuning/main.py: parse_args.
 std::optional<DType> read_switched_deepspeed(const Fields& arguments, const HubFiles& files,
-                                             std::vector<LeftOut>& left_out, Trainer& trainer,
-                                             Draft& draft) {
+                                             Trainer& trainer, ModelWords& model_words) {
   const auto on = arguments.node().find("deepspeed");
   if (files.deepspeed != nullptr || arguments.has("deepspeed_config") || !on || !on->is_scalar() ||
       on->text() != "true") {
@@ -169,7 +169,7 @@ std::optional<DType> read_switched_deepspeed(const Fields& arguments, const HubF
   if (stage == 3) zero.set("stage3_prefetch_bucket_size", kPrefetched);
   trainer.deepspeed =
       Document::from(Tree::mapping().set("zero_optimization", zero), "get_train_ds_config");
-  read_chat_adapters(arguments, left_out, draft);
+  read_chat_adapters(arguments, model_words);
   if (arguments.has("bf16") || arguments.has("fp16")) return std::nullopt;
   static constexpr Named<DType> kTypes[] = {{DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
   return arguments.choice("dtype", kTypes, DType::kFp16);
@@ -195,83 +195,82 @@ bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& train
 }
 
 void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer& trainer,
-                         std::vector<LeftOut>& left_out, Draft& draft) {
-  draft.precision = trained_precision(arguments);
-  read_loaded_type(arguments, trainer, draft);
-  draft.plan.micro_batch = arguments.integer("per_device_train_batch_size", draft.plan.micro_batch);
-  draft.micro_batches = arguments.integer("gradient_accumulation_steps", 1);
+                         Settled& settled, JobBatch& batch, ImportReport& report) {
+  settled.precision = trained_precision(arguments);
+  read_loaded_type(arguments, trainer, settled);
+  settled.plan.micro_batch =
+      arguments.integer("per_device_train_batch_size", settled.plan.micro_batch);
+  batch.micro_batches = arguments.integer("gradient_accumulation_steps", 1);
   for (const std::string_view key : {"gradient_checkpointing", "activation_checkpointing"}) {
-    if (arguments.flag(key, false)) draft.plan.recompute.kind = plan::RecomputeKind::kFull;
+    if (arguments.flag(key, false)) settled.plan.recompute.kind = plan::RecomputeKind::kFull;
   }
   if (arguments.flag(kMovesInputs, false)) {
-    take_moved_inputs(kMovesInputs, *arguments.find(kMovesInputs), left_out, draft.plan);
+    take_moved_inputs(arguments, kMovesInputs, settled.plan);
   }
-  take_moved_checkpoints(arguments, left_out, draft.plan);
-  draft.take_liger(arguments.flag("use_liger_kernel", false));
-  take_optimizer(arguments, "optim", left_out, draft);
+  take_moved_checkpoints(arguments, settled.plan);
+  settled.take_liger(arguments.flag("use_liger_kernel", false));
+  take_optimizer(arguments, "optim", settled, report);
   // DeepSpeed's own argument names the file, too: deepspeed/__init__.py: add_config_arguments.
   const std::string_view key = arguments.has("deepspeed_config") ? "deepspeed_config" : "deepspeed";
   if (!trainer.deepspeed) trainer.deepspeed = deepspeed_of(arguments, key, files);
   if (trainer.fsdp.states == "NNN") read_fsdp_settings(arguments, false, trainer);
   if (arguments.flag("use_flash_attention_2", false))
-    draft.attention = cluster::AttentionKernel::kFlash2;
-  take_attention(arguments, "attn_implementation", left_out, draft);
-  read_parallelism_section(arguments.section("parallelism_config"), trainer, draft.plan);
+    settled.attention = cluster::AttentionKernel::kFlash2;
+  take_attention(arguments, "attn_implementation", settled);
+  read_parallelism_section(arguments.section("parallelism_config"), trainer, settled.plan);
 }
 
-void take_moved_checkpoints(const Fields& arguments, std::vector<LeftOut>& left_out,
-                            plan::Plan& plan) {
+void take_moved_checkpoints(const Fields& arguments, plan::Plan& plan) {
   for (const std::string_view key :
        {"gradient_checkpointing_kwargs", "activation_checkpointing_kwargs"}) {
     const auto words = arguments.node().find(key);
     if (!words || !words->is_mapping() || !arguments.section(key).flag("offload", false)) continue;
-    take_moved_inputs(fmt::format("{}.offload", key), words->get("offload"), left_out, plan);
+    take_moved_inputs(arguments.section(key), "offload", plan);
   }
 }
 
-void take_moved_inputs(std::string_view key, const Node& setting, std::vector<LeftOut>& left_out,
-                       plan::Plan& plan) {
+void take_moved_inputs(const Fields& fields, std::string_view key, plan::Plan& plan) {
   if (plan.recompute.kind == plan::RecomputeKind::kFull) return plan.offload.move_inputs();
-  left_out.push_back(
-      {std::string(key), setting, "offload of all that is kept: its messages and what it frees"});
+  fields.leave_out(key, fields.node().get(key),
+                   "offload of all that is kept: its messages and what it frees");
 }
 
-void settle_program(const Fields& fields, const HubFiles& files, Trainer& trainer,
-                    const std::vector<LeftOut>& left_out, const Given& given, Draft& draft,
-                    std::span<const KnownSetting> known) {
+Draft settle_program(const Fields& fields, const HubFiles& files, Trainer& trainer,
+                     const Given& given, Draft draft, ImportReport& report,
+                     std::span<const KnownSetting> known) {
   const std::string& name = files.program->name;
   if (files.accelerate != nullptr || !files.launch.empty()) {
-    read_accelerate_launch(files, trainer, draft);
+    read_accelerate_launch(files, trainer, draft, draft.extent, report);
   }
-  settle_trainer(trainer, given, draft, name);
-  list_settings(fields, name, known, draft.report);
-  list_left_out(left_out, name, draft.report);
-  for (UnreadSetting& one : draft.report.not_read) {
+  draft = settle_trainer(trainer, given, std::move(draft), report, name);
+  list_settings(fields, name, known, report);
+  for (UnreadSetting& one : report.not_read) {
     if (one.name == "tf32" && draft.precision != DType::kFp32) one.matters = Matters::kNo;
   }
+  return draft;
 }
 
-void read_training_arguments(const Fields& arguments, const HubFiles& files, const Given& given,
-                             Draft& draft, std::span<const KnownSetting> known) {
+Draft read_training_arguments(const Fields& arguments, const HubFiles& files, const Given& given,
+                              Draft draft, ImportReport& report,
+                              std::span<const KnownSetting> known) {
   if (draft.framework.variant.empty()) draft.framework.variant = "transformers";
-  take_trainer_defaults(draft);
+  take_trainer_defaults(draft, draft.batch);
   Trainer trainer;
-  std::vector<LeftOut> left_out;
   // The first is transformers' own, the others are scripts'.
   for (const std::string_view key : {"model_name_or_path", "model_id_or_path", "base_model",
                                      "model_path", "pretrained_model_name_or_path", "model_id"}) {
     const auto id = arguments.node().find(key);
     if (!id || !id->is_scalar() || id->is_null()) continue;
-    take_hub_model(*arguments.find(key), given, draft);
+    take_hub_model(*arguments.find(key), given, draft, report);
     break;
   }
-  read_length(arguments, draft);
-  if (auto adapters = script_adapters(arguments, draft)) draft.adapters = std::move(adapters);
-  read_trl_packing(arguments, given, draft);
-  const auto precision = read_switched_deepspeed(arguments, files, left_out, trainer, draft);
-  read_trainer_fields(arguments, files, trainer, left_out, draft);
+  read_length(arguments, draft.batch);
+  if (auto adapters = script_adapters(arguments, report)) draft.adapters = std::move(adapters);
+  read_trl_packing(arguments, given, draft.batch, report);
+  const auto precision = read_switched_deepspeed(arguments, files, trainer, draft);
+  read_trainer_fields(arguments, files, trainer, draft, draft.batch, report);
   if (precision) draft.precision = *precision;
-  settle_program(arguments, files, trainer, left_out, given, draft, known);
+  return settle_program(arguments, files, trainer, given, std::move(draft), report, known);
 }
 
 }  // namespace stepwright::framework_files

@@ -14,13 +14,14 @@ namespace stepwright::framework_files {
 /// of transformers' TrainingArguments, of releases 4 and 5, and of trl's SFTConfig.
 /// huggingface/transformers src/transformers/training_args.py;
 /// huggingface/trl trl/trainer/sft_config.py.
-void read_training_arguments(const Fields& arguments, const HubFiles& files, const Given& given,
-                             Draft& draft, std::span<const KnownSetting> known);
+Draft read_training_arguments(const Fields& arguments, const HubFiles& files, const Given& given,
+                              Draft draft, ImportReport& report,
+                              std::span<const KnownSetting> known);
 
-/// The same without the length and the spread over ranks, for programs that say these in words of
-/// their own.
+/// Reads training arguments without the length and the spread over ranks, for programs that say
+/// these in words of their own.
 void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer& trainer,
-                         std::vector<LeftOut>& left_out, Draft& draft);
+                         Settled& settled, JobBatch& batch, ImportReport& report);
 
 /// Reads the words of `fsdp` and, over them, `fsdp_config`, which turns FSDP on by itself with
 /// `section_alone`. Whether FSDP is on.
@@ -28,17 +29,15 @@ bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& train
 
 /// Takes a setting that is on and moves to the host what is kept: with full recomputation, read
 /// before, the inputs of layers; everything else is left out.
-void take_moved_inputs(std::string_view key, const Node& setting, std::vector<LeftOut>& left_out,
-                       plan::Plan& plan);
+void take_moved_inputs(const Fields& fields, std::string_view key, plan::Plan& plan);
 
 /// Spreads it over the ranks that `files` start, and lists what became of the settings.
-void settle_program(const Fields& fields, const HubFiles& files, Trainer& trainer,
-                    const std::vector<LeftOut>& left_out, const Given& given, Draft& draft,
-                    std::span<const KnownSetting> known);
+Draft settle_program(const Fields& fields, const HubFiles& files, Trainer& trainer,
+                     const Given& given, Draft draft, ImportReport& report,
+                     std::span<const KnownSetting> known);
 
 /// Moves checkpoints to the host where `gradient_checkpointing_kwargs` says so. transformers 5.23
 /// src/transformers/trainer.py: `offload` holds what checkpoints save in pinned memory of the host.
-void take_moved_checkpoints(const Fields& arguments, std::vector<LeftOut>& left_out,
-                            plan::Plan& plan);
+void take_moved_checkpoints(const Fields& arguments, plan::Plan& plan);
 
 }  // namespace stepwright::framework_files

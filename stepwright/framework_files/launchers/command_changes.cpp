@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostChangesNamed = 8;
 
-/// What follows each argument of a command, and the variables that matter.
+/// Maps each argument of a command to the words behind it, with the variables that matter.
 std::map<std::string, std::string> arguments_of(const ShellCommand& command) {
   std::map<std::string, std::string> arguments;
   for (const std::vector<ShellWord>* words : {&command.launchers, &command.words}) {

@@ -11,7 +11,7 @@ namespace stepwright::framework_files {
 /// An argument of a command, or a variable that it sees, which another command has otherwise.
 struct CommandChange {
   std::string name;                   ///< "--micro-batch-size"; empty: words in front of all.
-  std::optional<std::string> before;  ///< What follows it; nothing: it is not there.
+  std::optional<std::string> before;  ///< The old value; nullopt if absent.
   std::optional<std::string> after;
 };
 

@@ -58,4 +58,24 @@ const SourceFile* file_named(std::string_view name, Sources files, const Started
   return written == command.written.end() ? nullptr : &written->second;
 }
 
+void fail_without_file(const ShellWord& path, const StartedCommand& command) {
+  fail_input(fmt::format("{}:{}: names {}: give this file, too", command.file, path.line,
+                         printable(path.text)));
+}
+
+PartedFiles parted_files(Sources files) {
+  PartedFiles parted;
+  for (const SourceFile& file : files) {
+    (is_shell_script(file) ? parted.scripts : parted.others).push_back(file);
+  }
+  return parted;
+}
+
+ProgramStart program_start(const StartedCommand& command) {
+  return {.source = command.file,
+          .program = command.words.front().text,
+          .environment = {},
+          .launchers = {}};
+}
+
 }  // namespace stepwright::framework_files

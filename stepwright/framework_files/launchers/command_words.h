@@ -27,4 +27,16 @@ std::vector<CommandOption> command_options(Words words);
 /// command's script; nothing where there is none. Lives as long as both.
 const SourceFile* file_named(std::string_view name, Sources files, const StartedCommand& command);
 
+/// Fails with `kInput` for a file that a word of a command names and that nobody gave.
+[[noreturn]] void fail_without_file(const ShellWord& path, const StartedCommand& command);
+
+/// Parts the scripts of a shell from all other files.
+struct PartedFiles {
+  std::vector<SourceFile> scripts, others;
+};
+PartedFiles parted_files(Sources files);
+
+/// The program that a command starts, without what it sees.
+ProgramStart program_start(const StartedCommand& command);
+
 }  // namespace stepwright::framework_files

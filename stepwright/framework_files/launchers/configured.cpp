@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
-#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
@@ -47,10 +46,9 @@ class Configurations {
       if (const auto* file = file_named(one, files_, command_)) return add(*file);
     }
     if (!must) return false;
-    fail_input(fmt::format("{}:{}: names {}: give this file, too", command_.file, word.line,
-                           printable(word.text)));
+    fail_without_file(word, command_);
   }
-  /// Those that were taken, and behind them the others.
+  /// Returns the files that were taken, and behind them the others.
   std::vector<SourceFile> all() && {
     for (const SourceFile& file : files_) {
       const bool there = std::ranges::find(taken_, file.name, &SourceFile::name) != taken_.end();
@@ -84,22 +82,19 @@ bool names_option(std::string_view name, std::span<const std::string_view> optio
 }  // namespace
 
 ConfiguredRun read_configured(Sources files, const Given& given, const ConfiguredProgram& program,
-                              Draft& draft) {
-  std::vector<SourceFile> scripts;
-  std::vector<SourceFile> others;
-  for (const SourceFile& file : files) (is_shell_script(file) ? scripts : others).push_back(file);
+                              JobExtent& extent, ProgramStart& start, ImportReport& report) {
+  const PartedFiles parted = parted_files(files);
   const StartedProgram started{.framework = program.framework,
                                .arguments = program.arguments,
                                .starts = starts_of(program.target),
                                .has_argument = is_argument_and_value};
-  const StartedCommand command = started_command(scripts, given, started, draft);
-  draft.source = command.file;
-  draft.program = command.words.front().text;
-  draft.environment = command.environment;
-  draft.launchers = command.launchers;
-  read_launcher(command, draft);
+  const StartedCommand command = started_command(parted.scripts, given, started, report);
+  start = program_start(command);
+  start.environment = command.environment;
+  start.launchers = command.launchers;
+  read_launcher(command, extent, report);
   if (program.hydra) check_hydra_words(command);
-  Configurations found(others, command);
+  Configurations found(parted.others, command);
   ConfiguredRun run{.files = {}, .given = given, .words = {}};
   run.given.settings.clear();
   const std::vector<ShellWord>& words = command.words;

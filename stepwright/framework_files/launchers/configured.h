@@ -12,7 +12,7 @@ namespace stepwright::framework_files {
 /// A program that is started with files of its configuration.
 struct ConfiguredProgram {
   std::string_view framework;                 ///< As people call it.
-  std::string_view arguments;                 ///< What it is told: "--config FILE.yaml".
+  std::string_view arguments;                 ///< Arguments that it takes: "--config FILE.yaml".
   std::string_view target;                    ///< Whose commands start it.
   std::span<const std::string_view> options;  ///< That name a file.
   bool unnamed = false;    ///< Words behind the program name files, too, also without `.yml`.
@@ -32,6 +32,6 @@ struct ConfiguredRun {
 /// by it; nodes and devices are those of its launcher. Fails as `started_command`, and with
 /// `kInput` where a file that it names was not given.
 ConfiguredRun read_configured(Sources files, const Given& given, const ConfiguredProgram& program,
-                              Draft& draft);
+                              JobExtent& extent, ProgramStart& start, ImportReport& report);
 
 }  // namespace stepwright::framework_files

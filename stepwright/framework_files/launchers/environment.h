@@ -23,13 +23,14 @@ struct EnvironmentSetting {
 /// tell apart.
 std::vector<EnvironmentSetting> nccl_settings(const plan::PlannedJob& planned);
 
-/// What is known of a variable that libraries below a framework heed; null for another.
+/// Finds a variable that libraries below a framework heed; null for any other.
 const KnownSetting* known_variable(std::string_view name);
 
 /// Reads the variables that a command sees, once the arguments are read: of those which NCCL, CUDA,
 /// PyTorch and Transformer Engine heed, the choice of collectives and, unless the arguments say
 /// it, of the kernel of attention; the others are listed as not read.
-void read_environment(const StartedCommand& command, Draft& draft);
+void read_environment(const StartedCommand& command, Settled& settled, const JobExtent& extent,
+                      ImportReport& report);
 
 /// All that a plan's job needs set under its framework, by that framework's file.
 std::vector<EnvironmentSetting> needed_settings(const plan::PlannedJob& planned);

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "stepwright/collective/definition.h"
 #include "stepwright/core/utf8.h"
@@ -23,9 +22,9 @@ std::optional<plan::Collectives> collectives_of(std::string_view nccl_algo,
   return std::nullopt;
 }
 
-/// What Transformer Engine is left with (`get_attention_backend` in
+/// Returns the kernel that Transformer Engine is left with (`get_attention_backend` in
 /// transformer_engine/pytorch/attention/dot_product_attention/utils.py): each of its kernels is on
-/// unless its variable is 0. Nothing where more than one is.
+/// unless its variable is 0. nullopt if more than one is on.
 std::optional<cluster::AttentionKernel> attention_left(
     const std::map<std::string, ShellWord>& environment) {
   const auto is_on = [&](const char* name) {
@@ -56,39 +55,40 @@ const KnownSetting* known_variable(std::string_view name) {
   return known_setting(known_settings("launchers/environment"), name);
 }
 
-void read_environment(const StartedCommand& command, Draft& draft) {
-  list_open_extents(command, draft);
-  const auto attention = draft.attention ? std::nullopt : attention_left(command.environment);
-  if (attention) draft.attention = attention;
+void read_environment(const StartedCommand& command, Settled& settled, const JobExtent& extent,
+                      ImportReport& report) {
+  list_open_extents(command, extent, report);
+  const auto attention = settled.attention ? std::nullopt : attention_left(command.environment);
+  if (attention) settled.attention = attention;
   for (const auto& [name, word] : command.environment) {
     const KnownSetting* known = known_variable(name);
     if (known == nullptr) continue;
     const std::string value = printable(word.text);
     std::string field(known->field == "job.kernels.attention" && !attention ? "" : known->field);
     if (const auto collectives =
-            name == "NCCL_ALGO" ? collectives_of(word.text, draft.plan) : std::nullopt) {
-      draft.plan.collectives = *collectives;
+            name == "NCCL_ALGO" ? collectives_of(word.text, settled.plan) : std::nullopt) {
+      settled.plan.collectives = *collectives;
       field = "collectives";
     }
     if (name == "OMP_NUM_THREADS") {
-      draft.host_threads = threads_in(word.text);
-      if (!draft.host_threads) field.clear();
+      settled.host_threads = threads_in(word.text);
+      if (!settled.host_threads) field.clear();
     }
     if (asks_for_equal_bits(name, word.text)) {
-      draft.kernels.emplace_back(&plan::Kernels::deterministic, true);
+      settled.kernels.emplace_back(&plan::Kernels::deterministic, true);
       field = "job.kernels.deterministic";
     }
     if (name == "CUDA_LAUNCH_BLOCKING" && value == "1") {
-      draft.kernels.emplace_back(&plan::Kernels::blocking_launches, true);
+      settled.kernels.emplace_back(&plan::Kernels::blocking_launches, true);
       field = "job.kernels.blocking_launches";
     }
     if (field.empty()) {
       const bool usual = !known->harmless.empty() && value == known->harmless;
-      draft.report.not_read.push_back(
-          {name, value, command.file, word.line, usual ? Matters::kNo : known->matters,
-           std::string(usual ? std::string_view() : known->leaves_out)});
+      report.not_read.push_back({name, value, command.file, word.line,
+                                 usual ? Matters::kNo : known->matters,
+                                 std::string(usual ? std::string_view() : known->leaves_out)});
     } else {
-      draft.report.read.push_back({name, value, command.file, word.line, field});
+      report.read.push_back({name, value, command.file, word.line, field});
     }
   }
 }

@@ -1,13 +1,10 @@
 #include "stepwright/framework_files/launchers/setting_words.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/started.h"
@@ -56,7 +53,7 @@ void set_path(Tree& root, std::string_view path, Tree value) {
 }  // namespace
 
 Document read_setting_words(Sources files, const SettingProgram& program, const Given& given,
-                            Draft& draft) {
+                            JobExtent& extent, ProgramStart& start, ImportReport& report) {
   const auto is_setting = [&](const std::string& setting) {
     return program.has_setting(std::string_view(setting).substr(0, setting.find('=')));
   };
@@ -65,15 +62,14 @@ Document read_setting_words(Sources files, const SettingProgram& program, const 
                                                   .arguments = "NAME=VALUE",
                                                   .starts = starts_of(program.target),
                                                   .has_argument = is_setting},
-                                                 draft);
-  draft.program = command.words.front().text;
-  draft.source = command.file;
-  draft.environment = command.environment;
+                                                 report);
+  start = program_start(command);
+  start.environment = command.environment;
   if (program.launched) {
-    read_launcher(command, draft);
-    list_open_extents(command, draft);
+    read_launcher(command, extent, report);
+    list_open_extents(command, extent, report);
   }
-  if (program.whole_nodes) read_own_processes(command, draft);
+  if (program.whole_nodes) read_own_processes(command, extent, report);
   if (program.hydra) check_hydra_words(command);
   Tree settings = Tree::mapping();
   for (std::size_t i = 0; i < command.words.size(); ++i) {

@@ -26,8 +26,8 @@ struct SettingProgram {
 /// The settings `a.b=value` (also `+a.b=value`) among the words of the command in shell scripts
 /// that starts a program, as a document, with `Given::settings` over them; under `[]` the first
 /// YAML file among its other words. Conditions that are open are listed in the draft's report.
-/// `Draft::program` is then what the command starts. Fails as `started_command`.
+/// `ProgramStart::program` is then what the command starts. Fails as `started_command`.
 Document read_setting_words(Sources files, const SettingProgram& program, const Given& given,
-                            Draft& draft);
+                            JobExtent& extent, ProgramStart& start, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -25,7 +25,7 @@ namespace {
 
 /// Open conditions that are tried the other way, at most.
 constexpr std::size_t kMostTries = 60;
-/// What all tries may take, in steps.
+/// Steps that all tries may take together.
 constexpr std::size_t kMostEffort = 500'000;
 
 bool is_argument_number(std::string_view name) {
@@ -104,8 +104,8 @@ std::size_t place_of_submitted(Words words) {
   return 0;
 }
 
-/// The first word of what is launched: a file of Python, or the module behind `-m` that is no
-/// launcher itself; without one the first word.
+/// The first word of what is launched: a file of Python, the module behind `-m` that is no launcher
+/// itself, or the program behind `--no_python`; without one the first word.
 std::size_t place_of_program(Words words) {
   if (const std::size_t inner = place_of_submitted(words)) {
     return inner + place_of_program(words.subspan(inner));
@@ -120,6 +120,8 @@ std::size_t place_of_program(Words words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     if (text.ends_with(".py") && text.find('=') == std::string::npos) return i;
+    const bool other = runs && (text == "--no_python" || text == "--no-python");
+    if (other && i + 1 < words.size() && !words[i + 1].text.starts_with('-')) return i + 1;
     const bool module = i > 0 && (words[i - 1].text == "-m" || words[i - 1].text == "--module");
     if (runs && module && !launch_scripts::is_one_of(text, kLaunchers)) return i;
     const std::string name = launch_scripts::base_name(text);
@@ -270,10 +272,10 @@ std::string open_programs(const ShellScript& script) {
     if (why.size() > 1000) break;
   }
   for (const ShellCommand& command : script.commands) {
-    const std::string& started = command.words[place_of_program(command.words)].text;
-    const bool program_of_python =
-        started.ends_with(".py") || started.find('.') < started.find('/');
-    if (program_of_python && why.size() < 1000) {
+    const std::size_t place = place_of_program(command.words);
+    const std::string& started = command.words[place].text;
+    const bool python = started.ends_with(".py") || started.find('.') < started.find('/');
+    if ((python || place > 0) && why.size() < 1000) {
       why += fmt::format("; line {} starts {}, which is none of its programs", command.line,
                          printable(started));
     }
@@ -326,11 +328,12 @@ bool alike(const std::vector<const ShellCommand*>& jobs, const StartedProgram& p
 }
 
 const ShellCommand& picked(const std::vector<const ShellCommand*>& jobs, const ShellScript& script,
-                           const Given& given, const StartedProgram& program, Draft& draft) {
+                           const Given& given, const StartedProgram& program,
+                           ImportReport& report) {
   const auto count = static_cast<std::int64_t>(jobs.size());
   if (count == 1 && given.command.value_or(1) == 1) return *jobs.front();
   if (!given.command && alike(jobs, program)) {
-    draft.notes.push_back(fmt::format(
+    report.notes.push_back(fmt::format(
         "{} commands that start {} were read as one: they differ in {}, which changes no "
         "figure.",
         count, named(script, *jobs.front()), changed_names(changes(*jobs.front(), *jobs.back()))));
@@ -346,7 +349,7 @@ const ShellCommand& picked(const std::vector<const ShellCommand*>& jobs, const S
   const std::string all = fmt::format("{} starts {} jobs of {}: {}", script.files.front(), count,
                                       program.framework, fmt::join(lines, "; "));
   if (given.command && *given.command >= 1 && *given.command <= count) {
-    draft.notes.push_back(fmt::format("Command {} was read; {}.", *given.command, all));
+    report.notes.push_back(fmt::format("Command {} was read; {}.", *given.command, all));
     return *jobs[static_cast<std::size_t>(*given.command - 1)];
   }
   fail_input(given.command
@@ -393,7 +396,7 @@ class OpenConditions {
   }
 
  private:
-  /// What the command would have instead; empty where nothing changes or nothing is started.
+  /// Says how the command would differ; empty if nothing changes or nothing is started.
   std::string other_way(const std::map<std::string, std::size_t>& ways) try {
     const ShellScript script = scripts_.read(ways);
     const auto jobs = scripts_.jobs(script);
@@ -417,7 +420,7 @@ class OpenConditions {
   ImportReport& report_;
   // Of the ways that were tried for one condition.
   Matters matters_ = Matters::kNo;
-  std::vector<std::string> arguments_;  ///< Those that the ways change.
+  std::vector<std::string> arguments_;  ///< Arguments that the ways change.
 };
 
 /// Lists arguments that a variable holds which the script does not set, as that may be empty; fails
@@ -480,13 +483,14 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
 }
 
 /// Says which task of a job array was read, where scripts ask for its index.
-void note_array(const StartedCommand& command, Sources files, const Given& given, Draft& draft) {
+void note_array(const StartedCommand& command, Sources files, const Given& given,
+                ImportReport& report) {
   if (command.job == nullptr || command.job->array.empty()) return;
   const std::string variable(launch_scripts::array_variable(command.job->scheduler));
   const auto asks = [&](const SourceFile& file) { return mentions(file.text, variable); };
   const auto says = [&](const std::string& setting) { return setting.starts_with(variable + "="); };
   if (std::ranges::none_of(files, asks) || std::ranges::any_of(given.settings, says)) return;
-  draft.notes.push_back(fmt::format(
+  report.notes.push_back(fmt::format(
       "The job is an array ({}), of which the first task was read: --set {}=INDEX reads "
       "another.",
       printable(command.job->array), variable));
@@ -559,7 +563,7 @@ bool is_argument_and_value(const std::string& setting) {
 }
 
 StartedCommand started_command(Sources files, const Given& given, const StartedProgram& program,
-                               Draft& draft) {
+                               ImportReport& report) {
   Scripts scripts(files, given, program);
   std::map<std::string, std::size_t> ways;
   ShellScript script = scripts.read();
@@ -569,7 +573,7 @@ StartedCommand started_command(Sources files, const Given& given, const StartedP
     script = scripts.read(ways);
   }
   const std::vector<const ShellCommand*> jobs = scripts.jobs(script);
-  const ShellCommand& taken = picked(jobs, script, given, program, draft);
+  const ShellCommand& taken = picked(jobs, script, given, program, report);
   if (script.commands.size() > 1 && taken.words.front().text.starts_with("--")) {
     fail_input(
         fmt::format("{}:{}: a command begins with {}, as the line above it ends before its "
@@ -577,23 +581,23 @@ StartedCommand started_command(Sources files, const Given& given, const StartedP
                     script.files[taken.file], taken.line, printable(taken.words.front().text)));
   }
   const auto number = static_cast<std::size_t>(std::ranges::find(jobs, &taken) - jobs.begin());
-  OpenConditions open(scripts, program, taken, number, draft.report);
+  OpenConditions open(scripts, program, taken, number, report);
   for (const auto& [place, choice] : script.choices) {
     open.add(script, place, choice, ways);
   }
   std::set<std::string> listed;
-  for (const UnreadSetting& one : draft.report.not_read) listed.insert(one.name);
+  for (const UnreadSetting& one : report.not_read) listed.insert(one.name);
   for (const launch_scripts::MissingScript& one : script.missing) {
-    draft.missing.emplace_back(printable(one.path),
-                               fmt::format("{}:{}", script.files[one.file], one.line));
+    report.missing.emplace_back(printable(one.path),
+                                fmt::format("{}:{}", script.files[one.file], one.line));
     if (!listed.insert(printable(one.path)).second) continue;
-    draft.report.not_read.push_back({printable(one.path), "", script.files[one.file], one.line,
-                                     Matters::kMaybe, "it is not among the files: give it, too"});
+    report.not_read.push_back({printable(one.path), "", script.files[one.file], one.line,
+                               Matters::kMaybe, "it is not among the files: give it, too"});
   }
-  StartedCommand command = parted(script, taken, draft.report);
-  note_array(command, files, given, draft);
+  StartedCommand command = parted(script, taken, report);
+  note_array(command, files, given, report);
   for (const auto& [place, variable] : command.open_written) {
-    draft.open_values.emplace_back(place, fmt::format("--set {}=VALUE", printable(variable)));
+    report.open_values.emplace_back(place, fmt::format("--set {}=VALUE", printable(variable)));
   }
   const std::vector<std::string> printed = printed_values(command.words);
   for (const ShellWord& word : command.words) {
@@ -601,10 +605,10 @@ StartedCommand started_command(Sources files, const Given& given, const StartedP
     const std::string how =
         fmt::format("{}{}{}", settings_of(word.open), others_printed(printed, word.open.front()),
                     launch_scripts::capture_advice(word.text, word.line, script.files.front()));
-    draft.open_values.emplace_back(word.text, how);
+    report.open_values.emplace_back(word.text, how);
     const std::size_t equals = word.text.find('=');
     if (equals != std::string::npos)
-      draft.open_values.emplace_back(word.text.substr(equals + 1), how);
+      report.open_values.emplace_back(word.text.substr(equals + 1), how);
   }
   command.arguments_given = scripts.arguments_given();
   return command;

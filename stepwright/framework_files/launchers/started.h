@@ -45,7 +45,8 @@ struct StartedCommand {
   std::vector<ShellWord> launchers;  ///< Words in front of the program, the outermost last.
   /// The program and its arguments; lines are of `file`, `open` has names for `Given::settings`.
   std::vector<ShellWord> words;
-  std::shared_ptr<const launch_scripts::Allocation> job;  ///< Its batch job; null: none is said.
+  /// Batch job that runs the command; null: none is said.
+  std::shared_ptr<const launch_scripts::Allocation> job;
   std::map<std::string, ShellWord> environment;
   std::vector<std::string> arguments_given;  ///< `Given::settings` that name arguments.
   /// Files that the script writes, by the last part of their paths; their lines are of the script.
@@ -65,7 +66,7 @@ struct StartedCommand {
 /// `kInput` where no command or, without `Given::command`, several different ones start a job, and
 /// on a setting that no script mentions.
 StartedCommand started_command(Sources files, const Given& given, const StartedProgram& program,
-                               Draft& draft);
+                               ImportReport& report);
 
 /// True if the name of a program says that it prepares data or converts files, and trains nothing.
 bool prepares_data(std::string_view program);
@@ -74,12 +75,12 @@ bool prepares_data(std::string_view program);
 struct StartedLook {
   std::vector<ShellWord> words;
   std::string program;          ///< A file of Python or a module; empty where it is neither.
-  std::string place;            ///< "run.sh:12".
+  std::string place;            ///< Place in a script: "run.sh:12".
   bool open_arguments = false;  ///< True if arguments of the command are not known.
 };
 
-/// What scripts start, of any framework, as `started_command` reads them; nothing where they cannot
-/// be read.
+/// Lists the programs of any framework that scripts start, as `started_command` reads them; empty
+/// if the scripts cannot be read.
 std::vector<StartedLook> look_at_started(Sources files, const Given& given);
 
 /// An error about a value that a script leaves open, which says with what to settle it.

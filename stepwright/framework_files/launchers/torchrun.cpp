@@ -146,7 +146,7 @@ std::optional<std::int64_t> visible_devices(const StartedCommand& command) {
 
 /// `--include host:0,1@other:0,1` of DeepSpeed: nodes, and devices of each where all list as many;
 /// deepspeedai/DeepSpeed deepspeed/launcher/runner.py: parse_resource_filter.
-void read_included(const StartedCommand& command, Draft& draft) {
+void read_included(const StartedCommand& command, JobExtent& extent) {
   const std::vector<ShellWord>& words = command.launchers;
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string_view value = words[i].text;
@@ -165,8 +165,8 @@ void read_included(const StartedCommand& command, Draft& draft) {
       if (devices && *devices != slots) return;
       devices = slots;
     }
-    draft.nodes = nodes;
-    if (devices) draft.devices_of_node = devices;
+    extent.nodes = nodes;
+    if (devices) extent.devices_of_node = devices;
     return;
   }
 }
@@ -289,23 +289,24 @@ MpiExtent mpi_extent(const StartedCommand& command) {
   return extent;
 }
 
-void read_mpi(const StartedCommand& command, Draft& draft) {
+void read_mpi(const StartedCommand& command, JobExtent& job_extent) {
   const MpiExtent extent = mpi_extent(command);
-  draft.ranks = extent.ranks;
-  draft.devices_of_node = extent.of_node;
-  draft.nodes = extent.nodes;
+  job_extent.ranks = extent.ranks;
+  job_extent.devices_of_node = extent.of_node;
+  job_extent.nodes = extent.nodes;
   const bool whole = extent.ranks && extent.of_node && *extent.ranks % *extent.of_node == 0;
-  if (whole) draft.nodes = *extent.ranks / *extent.of_node;
-  if (draft.ranks && draft.nodes && !whole && *draft.ranks % *draft.nodes != 0) draft.nodes.reset();
-  if (draft.nodes && draft.devices_of_node) draft.ranks.reset();
-  if (!draft.devices_of_node && !draft.ranks && command.job != nullptr) {
-    draft.devices_of_node = command.job->devices_per_node;
+  if (whole) job_extent.nodes = *extent.ranks / *extent.of_node;
+  if (job_extent.ranks && job_extent.nodes && !whole && *job_extent.ranks % *job_extent.nodes != 0)
+    job_extent.nodes.reset();
+  if (job_extent.nodes && job_extent.devices_of_node) job_extent.ranks.reset();
+  if (!job_extent.devices_of_node && !job_extent.ranks && command.job != nullptr) {
+    job_extent.devices_of_node = command.job->devices_per_node;
   }
 }
 
 /// Processes that IBM's jsrun starts: so many resource sets, so many tasks in each, so many sets on
 /// a host; false where no jsrun is there, or its words are open. jsrun(1).
-bool read_jsrun(const StartedCommand& command, Draft& draft) {
+bool read_jsrun(const StartedCommand& command, JobExtent& extent) {
   static constexpr std::string_view kPrograms[] = {"jsrun"};
   const auto all = words_of(command, kPrograms);
   if (all.empty()) return false;
@@ -315,22 +316,22 @@ bool read_jsrun(const StartedCommand& command, Draft& draft) {
   const auto of_host = launch_scripts::batch_option(words, "--rs_per_host", "-r");
   const auto processes = launch_scripts::batch_option(words, "--np", "-p");
   if (!sets && !processes) return false;
-  draft.ranks = processes ? *processes : *sets * each.value_or(1);
-  if (of_host) draft.devices_of_node = *of_host * each.value_or(1);
-  if (!of_host && command.job != nullptr) draft.nodes = command.job->nodes;
-  if (draft.devices_of_node && *draft.ranks % *draft.devices_of_node == 0) {
-    draft.nodes = *draft.ranks / *draft.devices_of_node;
+  extent.ranks = processes ? *processes : *sets * each.value_or(1);
+  if (of_host) extent.devices_of_node = *of_host * each.value_or(1);
+  if (!of_host && command.job != nullptr) extent.nodes = command.job->nodes;
+  if (extent.devices_of_node && *extent.ranks % *extent.devices_of_node == 0) {
+    extent.nodes = *extent.ranks / *extent.devices_of_node;
   }
-  if (draft.nodes && draft.devices_of_node) draft.ranks.reset();
+  if (extent.nodes && extent.devices_of_node) extent.ranks.reset();
   return true;
 }
 
 /// `--hostfile FILE` of DeepSpeed, where the script writes it: "node001 slots=8".
-void read_host_file(const StartedCommand& command, Draft& draft) {
+void read_host_file(const StartedCommand& command, JobExtent& extent) {
   const auto hosts = given_hosts(command);
   if (!hosts || hosts->slots % hosts->nodes != 0) return;
-  draft.nodes = hosts->nodes;
-  if (!draft.devices_of_node && hosts->said) draft.devices_of_node = hosts->slots / hosts->nodes;
+  extent.nodes = hosts->nodes;
+  if (!extent.devices_of_node && hosts->said) extent.devices_of_node = hosts->slots / hosts->nodes;
 }
 
 /// A number that says how large a job is and that the script leaves open.
@@ -387,11 +388,12 @@ std::vector<OpenExtent> open_extents(const StartedCommand& command) {
 }
 
 /// Fails where a node has fewer visible devices than processes; says where it has more.
-void check_visible_devices(const StartedCommand& command, Draft& draft) {
+void check_visible_devices(const StartedCommand& command, const JobExtent& extent,
+                           ImportReport& report) {
   const auto visible = visible_devices(command);
-  std::optional<std::int64_t> processes = draft.devices_of_node;
-  if (draft.ranks && *draft.ranks % draft.nodes.value_or(1) == 0) {
-    processes = *draft.ranks / draft.nodes.value_or(1);
+  std::optional<std::int64_t> processes = extent.devices_of_node;
+  if (extent.ranks && *extent.ranks % extent.nodes.value_or(1) == 0) {
+    processes = *extent.ranks / extent.nodes.value_or(1);
   }
   if (!visible || !processes || *visible == *processes) return;
   if (*visible < *processes) {
@@ -400,7 +402,7 @@ void check_visible_devices(const StartedCommand& command, Draft& draft) {
         "job does not start with fewer devices than processes",
         command.file, *processes, *visible));
   }
-  draft.notes.push_back(
+  report.notes.push_back(
       fmt::format("{} of the {} devices of CUDA_VISIBLE_DEVICES are used, one for each process.",
                   *processes, *visible));
 }
@@ -446,80 +448,80 @@ bool has_starter(const StartedCommand& command) {
 }
 
 /// Nodes and devices of a batch job, where no word in front of the program says them.
-void take_job(const StartedCommand& command, Draft& draft) {
+void take_job(const StartedCommand& command, JobExtent& extent) {
   if (command.job == nullptr) return;
-  if (!draft.nodes) draft.nodes = command.job->nodes;
-  if (!draft.devices_of_node) draft.devices_of_node = command.job->devices_per_node;
+  if (!extent.nodes) extent.nodes = command.job->nodes;
+  if (!extent.devices_of_node) extent.devices_of_node = command.job->devices_per_node;
 }
 
 /// Devices of a batch job that says no nodes, where nothing else says how large the job is.
-void take_devices_of_job(const StartedCommand& command, Draft& draft) {
+void take_devices_of_job(const StartedCommand& command, JobExtent& extent) {
   if (command.job == nullptr || !command.job->devices) return;
   const std::int64_t all = *command.job->devices;
-  if (draft.ranks || draft.nodes) return;
-  if (!draft.devices_of_node) {
-    draft.ranks = all;
-  } else if (all % *draft.devices_of_node == 0) {
-    draft.nodes = all / *draft.devices_of_node;
+  if (extent.ranks || extent.nodes) return;
+  if (!extent.devices_of_node) {
+    extent.ranks = all;
+  } else if (all % *extent.devices_of_node == 0) {
+    extent.nodes = all / *extent.devices_of_node;
   }
 }
 
 /// Processes that start a launcher on each node: `mpirun -npernode 1 torchrun ...`.
-void take_nodes_of_mpi(const StartedCommand& command, Draft& draft) {
+void take_nodes_of_mpi(const StartedCommand& command, JobExtent& job_extent) {
   const MpiExtent extent = mpi_extent(command);
-  if (draft.nodes || extent.of_node.value_or(1) != 1) return;
-  draft.nodes = extent.ranks ? extent.ranks : extent.nodes;
+  if (job_extent.nodes || extent.of_node.value_or(1) != 1) return;
+  job_extent.nodes = extent.ranks ? extent.ranks : extent.nodes;
 }
 
 }  // namespace
 
-void read_launcher(const StartedCommand& command, Draft& draft) {
-  for (const OpenExtent& one : open_extents(command)) draft.open_extents.push_back(one.variable);
+void read_launcher(const StartedCommand& command, JobExtent& extent, ImportReport& report) {
+  for (const OpenExtent& one : open_extents(command)) extent.open_extents.push_back(one.variable);
   const bool torchrun = starts_with_any(
       command, {"torchrun", "torch.distributed.run", "torch.distributed.launch", "tune"});
   const bool starter = torchrun || starts_with_any(command, {"accelerate", "deepspeed"});
-  if (starts_with_mpi(command) && !starter) return read_mpi(command, draft);
-  if (!starter && read_jsrun(command, draft)) return;
-  draft.ranks = launched(command, {"--num_processes", "--num-processes"});
-  draft.nodes = launched(command, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines",
-                                   "--num-machines", "--nodes"});
-  draft.devices_of_node =
+  if (starts_with_mpi(command) && !starter) return read_mpi(command, extent);
+  if (!starter && read_jsrun(command, extent)) return;
+  extent.ranks = launched(command, {"--num_processes", "--num-processes"});
+  extent.nodes = launched(command, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines",
+                                    "--num-machines", "--nodes"});
+  extent.devices_of_node =
       launched(command, {"--nproc_per_node", "--nproc-per-node", "--num_gpus", "--num-gpus"});
-  if (!draft.devices_of_node) {
-    draft.devices_of_node =
+  if (!extent.devices_of_node) {
+    extent.devices_of_node =
         launched(command, {"--gpus-per-node", "--gpus_per_node", "--gres", "--gpus-per-task"});
   }
-  take_nodes_of_mpi(command, draft);
-  take_job(command, draft);
-  const auto total = draft.devices_of_node ? std::nullopt : launched(command, {"--gpus"});
-  if (total && draft.nodes && *total % *draft.nodes == 0) {
-    draft.devices_of_node = *total / *draft.nodes;
+  take_nodes_of_mpi(command, extent);
+  take_job(command, extent);
+  const auto total = extent.devices_of_node ? std::nullopt : launched(command, {"--gpus"});
+  if (total && extent.nodes && *total % *extent.nodes == 0) {
+    extent.devices_of_node = *total / *extent.nodes;
   }
-  if (torchrun && !draft.nodes && !has_option(command, "--nnodes")) draft.nodes = 1;
+  if (torchrun && !extent.nodes && !has_option(command, "--nnodes")) extent.nodes = 1;
   const bool deepspeed = starts_with_any(command, {"deepspeed"});
-  if (deepspeed) read_included(command, draft);
-  if (deepspeed) read_host_file(command, draft);
+  if (deepspeed) read_included(command, extent);
+  if (deepspeed) read_host_file(command, extent);
   const bool elsewhere = has_option(command, "--hostfile") || has_option(command, "-H");
-  if (deepspeed && draft.devices_of_node && !draft.nodes && !elsewhere) draft.nodes = 1;
-  take_devices_of_job(command, draft);
-  if (!draft.ranks && !draft.devices_of_node && !elsewhere) {
-    draft.devices_of_node = visible_devices(command);
-    if (draft.devices_of_node && !draft.nodes) draft.nodes = 1;
+  if (deepspeed && extent.devices_of_node && !extent.nodes && !elsewhere) extent.nodes = 1;
+  take_devices_of_job(command, extent);
+  if (!extent.ranks && !extent.devices_of_node && !elsewhere) {
+    extent.devices_of_node = visible_devices(command);
+    if (extent.devices_of_node && !extent.nodes) extent.nodes = 1;
   }
   if (starter && !(deepspeed && has_option(command, "--include"))) {
-    check_visible_devices(command, draft);
+    check_visible_devices(command, extent, report);
   }
-  if (starter || draft.ranks) return;
-  const bool silent = !draft.nodes && !draft.devices_of_node && command.job == nullptr;
+  if (starter || extent.ranks) return;
+  const bool silent = !extent.nodes && !extent.devices_of_node && command.job == nullptr;
   // torch.distributed's `env://` counts the processes that the environment says.
-  if (silent && !has_launcher(command)) draft.ranks = environment_number(command, "WORLD_SIZE");
+  if (silent && !has_launcher(command)) extent.ranks = environment_number(command, "WORLD_SIZE");
   // Slots of other schedulers are cores.
   const bool slurm = command.job != nullptr && command.job->scheduler == "slurm";
-  if (const auto tasks = launched(command, {"--ntasks"})) draft.ranks = tasks;
-  if (!draft.ranks && slurm) draft.ranks = command.job->tasks;
+  if (const auto tasks = launched(command, {"--ntasks"})) extent.ranks = tasks;
+  if (!extent.ranks && slurm) extent.ranks = command.job->tasks;
   auto tasks = launched(command, {"--ntasks-per-node"});
   if (!tasks && slurm) tasks = command.job->tasks_per_node;
-  if (tasks) draft.devices_of_node = tasks;
+  if (tasks) extent.devices_of_node = tasks;
 }
 
 std::optional<std::int64_t> visible_device_count(const StartedCommand& command) {
@@ -535,31 +537,32 @@ std::optional<std::int64_t> environment_number(const StartedCommand& command,
   return good ? std::optional(reading.value) : std::nullopt;
 }
 
-void read_own_processes(const StartedCommand& command, Draft& draft) {
-  read_launcher(command, draft);
+void read_own_processes(const StartedCommand& command, JobExtent& extent, ImportReport& report) {
+  read_launcher(command, extent, report);
   // A task of a batch system starts the processes of a node.
   if (!has_starter(command)) {
-    draft.ranks.reset();
-    draft.devices_of_node = launched(command, {"--nproc_per_node", "--gpus-per-node",
-                                               "--gpus_per_node", "--gres", "--gpus-per-task"});
-    take_job(command, draft);
-    if (!draft.devices_of_node) draft.devices_of_node = visible_devices(command);
+    extent.ranks.reset();
+    extent.devices_of_node = launched(command, {"--nproc_per_node", "--gpus-per-node",
+                                                "--gpus_per_node", "--gres", "--gpus-per-task"});
+    take_job(command, extent);
+    if (!extent.devices_of_node) extent.devices_of_node = visible_devices(command);
   }
-  if (const auto nodes = environment_number(command, "NNODES")) draft.nodes = nodes;
+  if (const auto nodes = environment_number(command, "NNODES")) extent.nodes = nodes;
   if (const auto devices = environment_number(command, "NPROC_PER_NODE")) {
-    draft.devices_of_node = devices;
+    extent.devices_of_node = devices;
   }
-  if (draft.devices_of_node && !draft.nodes && !command.environment.contains("NNODES")) {
-    draft.nodes = 1;
+  if (extent.devices_of_node && !extent.nodes && !command.environment.contains("NNODES")) {
+    extent.nodes = 1;
   }
 }
 
-void list_open_extents(const StartedCommand& command, Draft& draft) {
-  if (draft.given_extent) return;
+void list_open_extents(const StartedCommand& command, const JobExtent& extent,
+                       ImportReport& report) {
+  if (extent.given_extent) return;
   const auto list = [&](const OpenExtent& one) {
     const std::string set =
         one.variable.empty() ? "" : fmt::format(", or --set {}=VALUE", printable(one.variable));
-    draft.report.not_read.push_back(
+    report.not_read.push_back(
         {one.name, one.value, command.file, one.line, Matters::kYes,
          fmt::format("{}: --{} says it{}",
                      one.nodes ? "on how many nodes it runs" : "how many devices train",
@@ -570,7 +573,7 @@ void list_open_extents(const StartedCommand& command, Draft& draft) {
        {std::pair("NNODES", true), std::pair("NPROC_PER_NODE", false)}) {
     const auto found = command.environment.find(name);
     if (found == command.environment.end() || found->second.open.empty()) continue;
-    if (nodes ? !draft.nodes : !draft.devices_of_node) {
+    if (nodes ? !extent.nodes : !extent.devices_of_node) {
       list(open_extent(name, found->second, nodes));
     }
   }

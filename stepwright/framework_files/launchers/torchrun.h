@@ -10,7 +10,7 @@
 
 namespace stepwright::framework_files {
 
-/// "# ..." lines.
+/// Returns lines as comments: "# ...".
 std::string comment_lines(const std::vector<std::string>& lines);
 
 /// The head of a script that starts ranks with torchrun: comments, settings and, as NODES,
@@ -26,11 +26,12 @@ bool has_launcher(const StartedCommand& command);
 
 /// Takes numbers of nodes and processes from the words of launchers and from the batch job. Fails
 /// with `kInput` where more processes start on a node than devices are visible.
-void read_launcher(const StartedCommand& command, Draft& draft);
+void read_launcher(const StartedCommand& command, JobExtent& extent, ImportReport& report);
 
 /// Lists the extents that a command leaves open and nobody says, once ranks are settled: one node,
 /// or all devices of a node, were taken.
-void list_open_extents(const StartedCommand& command, Draft& draft);
+void list_open_extents(const StartedCommand& command, const JobExtent& extent,
+                       ImportReport& report);
 
 /// A variable of a command's environment that is a positive number.
 std::optional<std::int64_t> environment_number(const StartedCommand& command,
@@ -41,6 +42,6 @@ std::optional<std::int64_t> visible_device_count(const StartedCommand& command);
 
 /// The ranks that a program starts itself by torchrun, where no launcher says them: `NNODES` nodes,
 /// else one, of `NPROC_PER_NODE` devices.
-void read_own_processes(const StartedCommand& command, Draft& draft);
+void read_own_processes(const StartedCommand& command, JobExtent& extent, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
@@ -8,11 +7,9 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
-#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/tables.h"
-#include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_script.h"
 #include "stepwright/framework_files/huggingface/launch_words.h"
@@ -25,6 +22,7 @@
 #include "stepwright/framework_files/llamafactory/v1.h"
 #include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/framework_files/targets/code.h"
+#include "stepwright/launch_scripts/shell/syntax.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -55,36 +53,36 @@ void check_no_export(const Fields& fields) {
 }
 
 /// Reads the method of training. DPO counts a chosen and a rejected answer of each pair.
-void read_stage(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
+void read_stage(const Fields& fields, Settled& settled) {
   const auto stage = fields.node().find("stage");
   const std::string word = stage && !stage->is_null() ? stage->text() : "sft";
   const bool pairs = word == "dpo" && has_reference(fields);
   if (!pairs && word != "sft" && word != "pt") {
-    left_out.push_back(
-        {"stage", *stage, "a second model or another loss: one of tokens is counted"});
+    fields.leave_out("stage", *stage, "a second model or another loss: one of tokens is counted");
     return;
   }
   fields.take("stage");
   if (!pairs) return;
-  draft.method.kind = plan::MethodKind::kDpo;
-  draft.method.reference.place = plan::ModelPlace::kSame;
+  settled.method.kind = plan::MethodKind::kDpo;
+  settled.method.reference.place = plan::ModelPlace::kSame;
 }
 
-/// What is trained, and with which loss; hiyouga/LLaMA-Factory
+/// Reads which weights are trained, and with which loss; hiyouga/LLaMA-Factory
 /// src/llamafactory/hparams/finetuning_args.py: stage, finetuning_type.
-void read_method(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
+Draft read_method(const Fields& fields, Draft draft, ImportReport& report) {
   const auto type = fields.node().find("finetuning_type");
   const std::string word = type && !type->is_null() ? type->text() : "lora";
   if (word == "lora" && !type) {
-    draft.assume("job.adapters", "LLaMA-Factory trains LoRA where finetuning_type does not say");
+    report.assume("job.adapters", "LLaMA-Factory trains LoRA where finetuning_type does not say");
   }
   if (word == "lora") {
     fields.take("finetuning_type");
     draft.adapters = read_adapter_words(fields, "llamafactory/adapters", "lora");
   } else if (word != "full") {
-    left_out.push_back({"finetuning_type", *type, "frozen weights: all are trained in the plan"});
+    fields.leave_out("finetuning_type", *type, "frozen weights: all are trained in the plan");
   }
-  read_stage(fields, left_out, draft);
+  read_stage(fields, draft);
+  return draft;
 }
 
 /// Sequence parallelism of its forks; Qihoo360/360-LLaMA-Factory
@@ -102,33 +100,35 @@ void read_sequence_parallelism(const Fields& fields, plan::Plan& plan) {
 /// hiyouga/LLaMA-Factory src/llamafactory/model/patcher.py: compute_dtype.
 /// src/llamafactory/model/adapter.py, init_adapter: trained weights are made fp32, but with
 /// `pure_bf16`.
-void read_weight_types(const Fields& fields, Trainer& trainer, Draft& draft) {
+void read_weight_types(const Fields& fields, Trainer& trainer, Settled& settled,
+                       ImportReport& report) {
   const bool pure = fields.flag("pure_bf16", false);
   if (pure) trainer.weights = LoadedWeights::kPure;
-  if (draft.precision == DType::kFp32) {
-    draft.precision = DType::kBf16;
+  if (settled.precision == DType::kFp32) {
+    settled.precision = DType::kBf16;
     if (!pure) {
-      draft.assume("job.precision", "the type of the model's weights, taken to be bf16");
+      report.assume("job.precision", "the type of the model's weights, taken to be bf16");
     }
   }
-  if (fields.flag("fp8", false)) draft.precision = DType::kFp8;
+  if (fields.flag("fp8", false)) settled.precision = DType::kFp8;
 }
 
-/// hiyouga/LLaMA-Factory src/llamafactory/model/model_utils/checkpointing.py.
-void read_recomputation(const Fields& fields, Draft& draft) {
+/// Reads recomputation: hiyouga/LLaMA-Factory src/llamafactory/model/model_utils/checkpointing.py.
+void read_recomputation(const Fields& fields, plan::Plan& plan, ImportReport& report) {
   const bool off = fields.flag("disable_gradient_checkpointing", false);
-  draft.plan.recompute.kind = off ? plan::RecomputeKind::kNone : plan::RecomputeKind::kFull;
+  plan.recompute.kind = off ? plan::RecomputeKind::kNone : plan::RecomputeKind::kFull;
   if (!fields.has("disable_gradient_checkpointing")) {
-    draft.assume("recompute", "LLaMA-Factory recomputes unless disable_gradient_checkpointing");
+    report.assume("recompute", "LLaMA-Factory recomputes unless disable_gradient_checkpointing");
   }
-  if (!off && fields.flag("use_unsloth_gc", false)) draft.plan.offload.move_inputs();
+  if (!off && fields.flag("use_unsloth_gc", false)) plan.offload.move_inputs();
 }
 
 /// hiyouga/LLaMA-Factory src/llamafactory/data/processor/supervised.py: examples are cut to
 /// `cutoff_len`, and each group that is preprocessed packed by `greedy_knapsack`, the longest that
 /// fits first; without `neat_packing` documents of a sequence see each other.
 /// src/llamafactory/data/processor/pretrain.py: in pretraining they are joined and cut.
-void read_factory_packing(const Fields& fields, const Given& given, Draft& draft) {
+void read_factory_packing(const Fields& fields, const Given& given, JobBatch& batch,
+                          ImportReport& report) {
   constexpr std::int64_t kUsualGroup = 1000;
   const auto stage = fields.node().find("stage");
   const bool pretrains = stage && stage->is_scalar() && stage->text() == "pt";
@@ -138,7 +138,7 @@ void read_factory_packing(const Fields& fields, const Given& given, Draft& draft
   PackingWords words = {.packing = {.too_long = packing::TooLong::kTruncate}};
   if (pretrains && (unsaid || packs->boolean())) {
     fields.take("packing");
-    draft.packing = PackingWords{.joined = true};
+    batch.packing = PackingWords{.joined = true};
     return;
   }
   if (neat || packs_documents(fields, "packing", given)) {
@@ -146,16 +146,16 @@ void read_factory_packing(const Fields& fields, const Given& given, Draft& draft
     words.packing.group = fields.integer("preprocessing_batch_size", kUsualGroup);
     words.packing.masks = neat;
   }
-  take_packing(fields, neat ? "neat_packing" : "packing", words, given, draft);
+  take_packing(fields, neat ? "neat_packing" : "packing", words, given, batch);
   if (!asks_for(fields, "neat_packing") && !asks_for(fields, "packing")) {
-    list_length_bound(fields, "cutoff_len", given, draft);
+    list_length_bound(fields, "cutoff_len", given, batch, report);
   }
 }
 
 /// Workers of Ray, each with one device, are all that trains where Ray starts it; hiyouga/
 /// LLaMA-Factory src/llamafactory/hparams/training_args.py, train/trainer_utils.py:
 /// get_ray_trainer. A script says so by USE_RAY, settings alone by naming the run of Ray.
-void take_ray_workers(const Fields& fields, const StartedCommand* command, Draft& draft) {
+void take_ray_workers(const Fields& fields, const StartedCommand* command, JobExtent& extent) {
   bool used = fields.has("ray_num_workers");
   if (command != nullptr) {
     // src/llamafactory/extras/misc.py: is_env_enabled.
@@ -165,8 +165,8 @@ void take_ray_workers(const Fields& fields, const StartedCommand* command, Draft
            std::ranges::find(kEnabled, found->second.text) != std::end(kEnabled);
   }
   if (!used) return;
-  draft.nodes = draft.devices_of_node = std::nullopt;
-  draft.ranks = fields.integer("ray_num_workers", 1);
+  extent.nodes = extent.devices_of_node = std::nullopt;
+  extent.ranks = fields.integer("ray_num_workers", 1);
 }
 
 /// The length where `cutoff_len` does not say: src/llamafactory/hparams/data_args.py of v0.9.5. The
@@ -179,36 +179,37 @@ std::int64_t usual_length(const StartedCommand* command) {
 }
 
 /// `command`: that of the script that starts it, if one was given.
-void read_factory_program(const HubFiles& files, const Document& document,
-                          const StartedCommand* command, const Given& given, Draft& draft) {
+Draft read_factory_program(const HubFiles& files, const Document& document,
+                           const StartedCommand* command, const Given& given, Draft draft,
+                           ImportReport& report) {
   const Fields fields(document.root());
   check_trains(fields);
   check_no_export(fields);
-  take_ray_workers(fields, command, draft);
-  if (files.model) draft.model = model::read_config(*files.model, &draft.notes);
-  if (const auto id = fields.find("model_name_or_path")) take_hub_model(*id, given, draft);
+  take_ray_workers(fields, command, draft.extent);
+  if (files.model) draft.model = model::read_config(*files.model, &report.notes);
+  if (const auto id = fields.find("model_name_or_path")) take_hub_model(*id, given, draft, report);
   if (is_factory_on_megatron(fields)) {
-    return read_factory_on_megatron(files, fields, given, draft);
+    return read_factory_on_megatron(files, fields, given, std::move(draft), report);
   }
-  take_trainer_defaults(draft);
+  take_trainer_defaults(draft, draft.batch);
   Trainer trainer;
-  std::vector<LeftOut> left_out;
-  draft.length = fields.integer("cutoff_len", usual_length(command));
-  read_method(fields, left_out, draft);
+  draft.batch.length = fields.integer("cutoff_len", usual_length(command));
+  draft = read_method(fields, std::move(draft), report);
   // hiyouga/LLaMA-Factory src/llamafactory/hparams/finetuning_args.py: both by default.
   draft.frozen = model::Frozen{.encoder = fields.flag("freeze_vision_tower", true),
                                .projector = fields.flag("freeze_multi_modal_projector", true)};
-  read_trainer_fields(fields, files, trainer, left_out, draft);
+  read_trainer_fields(fields, files, trainer, draft, draft.batch, report);
   if (fields.flag("use_muon", false)) draft.optimizer = plan::Optimizer::kMuon;
-  read_recomputation(fields, draft);
-  read_weight_types(fields, trainer, draft);
+  read_recomputation(fields, draft.plan, report);
+  read_weight_types(fields, trainer, draft, report);
   read_sequence_parallelism(fields, draft.plan);
-  read_factory_packing(fields, given, draft);
+  read_factory_packing(fields, given, draft.batch, report);
   draft.take_liger(fields.flag("enable_liger_kernel", false));
-  take_attention(fields, "flash_attn", left_out, draft);
-  settle_program(fields, files, trainer, left_out, given, draft,
-                 known_settings("llamafactory/settings"));
-  if (draft.method.kind == plan::MethodKind::kDpo) draft.take_pairs();
+  take_attention(fields, "flash_attn", draft);
+  draft = settle_program(fields, files, trainer, given, std::move(draft), report,
+                         known_settings("llamafactory/settings"));
+  if (draft.method.kind == plan::MethodKind::kDpo) count_pairs(draft.plan, draft.batch, report);
+  return draft;
 }
 
 /// True if the words behind a program are of LLaMA-Factory: a file of settings, its own arguments,
@@ -244,55 +245,61 @@ std::ptrdiff_t place_of_start(Words words) {
 
 /// A script that starts it, with a file of settings or with all as arguments.
 /// hiyouga/LLaMA-Factory src/llamafactory/hparams/parser.py: read_args.
-void read_factory_script(Sources files, const SourceFile& script, const Given& given,
-                         Draft& draft) {
+Draft read_factory_script(Sources files, const SourceFile& script, const Given& given, Draft draft,
+                          ImportReport& report) {
   const StartedProgram program{.framework = "LLaMA-Factory",
                                .arguments = "llamafactory-cli train",
                                .starts = starts_llamafactory,
                                .has_argument = is_argument_and_value,
                                .matters = matters_by(known_settings("llamafactory/settings"))};
-  HubScript read = read_hub_script(script, files, given, program, draft);
+  HubScript read = read_hub_script(script, files, given, program, draft.start, report);
   const StartedCommand& command = read.command;
-  read_own_processes(command, draft);
+  read_own_processes(command, draft.extent, report);
   const std::vector<ShellWord> words = command.all_words();
   const auto first = static_cast<std::size_t>(place_of_start(words)) + 1;
   const bool named = first < words.size() && names_settings(words[first].text);
   if (!named) {
     read.files.program = &script;
-    take_launch_words(command, read.files, draft.report);
+    take_launch_words(command, read.files, report);
     Document said = Document::from(command_fields(words, known_settings("llamafactory/settings")),
                                    command.file);
-    read_factory_program(read.files, with_fsdp_file(std::move(said), read.files), &command, given,
-                         draft);
-    return read_environment(command, draft);
+    draft = read_factory_program(read.files, with_fsdp_file(std::move(said), read.files), &command,
+                                 given, std::move(draft), report);
+    read_environment(command, draft, draft.extent, report);
+    return draft;
   }
   take_named_settings(words[first], read);
-  take_launch_words(command, read.files, draft.report);
+  take_launch_words(command, read.files, report);
   Given own = given;
   own.settings.clear();
   for (const ShellWord& word : std::span(words).subspan(first + 1)) {
     if (is_argument_and_value(word.text)) own.settings.push_back(word.text);
   }
   if (is_file_of(kFactory, *read.files.program, "v1")) {
-    read_factory_v1(read.files, own, draft);
+    draft = read_factory_v1(read.files, own, std::move(draft), report);
   } else {
-    read_factory_program(read.files, program_document(read.files, own), &command, given, draft);
+    draft = read_factory_program(read.files, program_document(read.files, own), &command, given,
+                                 std::move(draft), report);
   }
-  read_environment(command, draft);
+  read_environment(command, draft, draft.extent, report);
+  return draft;
 }
 
 }  // namespace
 
 bool starts_llamafactory(Words words) { return place_of_start(words) >= 0; }
 
-void read_llamafactory(Sources files, const Given& given, Draft& draft) {
+Draft read_llamafactory(Sources files, const Given& given, Draft draft, ImportReport& report) {
   const auto script = std::ranges::find_if(
       files, [](const SourceFile& file) { return is_file_of(kFactory, file, "script"); });
-  if (script != files.end()) return read_factory_script(files, *script, given, draft);
+  if (script != files.end())
+    return read_factory_script(files, *script, given, std::move(draft), report);
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of LLaMA-Factory");
-  if (is_file_of(kFactory, *sorted.program, "v1")) return read_factory_v1(sorted, given, draft);
-  read_factory_program(sorted, program_document(sorted, given), nullptr, given, draft);
+  if (is_file_of(kFactory, *sorted.program, "v1"))
+    return read_factory_v1(sorted, given, std::move(draft), report);
+  return read_factory_program(sorted, program_document(sorted, given), nullptr, given,
+                              std::move(draft), report);
 }
 
 }  // namespace stepwright::framework_files

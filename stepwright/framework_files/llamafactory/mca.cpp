@@ -7,7 +7,6 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
-#include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -39,8 +38,8 @@ bool is_factory_on_megatron(const Fields& fields) {
   });
 }
 
-void read_factory_on_megatron(const HubFiles& files, const Fields& fields, const Given& given,
-                              Draft& draft) {
+Draft read_factory_on_megatron(const HubFiles& files, const Fields& fields, const Given& given,
+                               Draft draft, ImportReport& report) {
   constexpr std::int64_t kUsualLength = 2048;
   constexpr std::int64_t kUsualBatch = 8;
   const std::string& name = files.program->name;
@@ -54,18 +53,19 @@ void read_factory_on_megatron(const HubFiles& files, const Fields& fields, const
   text.derived.set("seq_length", fields.integer("cutoff_len", kUsualLength));
   text.derived.set("micro_batch_size", fields.integer("per_device_train_batch_size", kUsualBatch));
   const std::int64_t accumulation = fields.integer("gradient_accumulation_steps", 1);
-  if (given.batch.empty()) draft.micro_batches = accumulation;
+  if (given.batch.empty()) draft.batch.micro_batches = accumulation;
   const auto type = fields.node().find("finetuning_type");
   const auto own = known_settings("llamafactory/mca");
   const auto others = known_settings("llamafactory/settings");
   std::vector<KnownSetting> known(own.begin(), own.end());
   known.insert(known.end(), others.begin(), others.end());
-  read_megatron_text(text, fields, known, given, draft, name);
+  draft = read_megatron_text(text, fields, known, given, std::move(draft), report, name);
   // src/llamafactory/train/mca/workflow.py trains all weights.
-  if (type && type->is_scalar() && type->text() == "full") return;
-  draft.report.not_read.push_back(
-      {"finetuning_type", type && type->is_scalar() ? type->text() : "lora", name,
-       type ? type->line() : 0, Matters::kYes, "adapters: all weights are trained in the plan"});
+  if (type && type->is_scalar() && type->text() == "full") return draft;
+  report.not_read.push_back({"finetuning_type", type && type->is_scalar() ? type->text() : "lora",
+                             name, type ? type->line() : 0, Matters::kYes,
+                             "adapters: all weights are trained in the plan"});
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

@@ -12,7 +12,7 @@ bool is_factory_on_megatron(const Fields& fields);
 
 /// Reads such a configuration; hiyouga/LLaMA-Factory src/llamafactory/train/mca/workflow.py,
 /// alibaba/ROLL mcore_adapter/src/mcore_adapter/training_args.py. The model must be named or given.
-void read_factory_on_megatron(const HubFiles& files, const Fields& fields, const Given& given,
-                              Draft& draft);
+Draft read_factory_on_megatron(const HubFiles& files, const Fields& fields, const Given& given,
+                               Draft draft, ImportReport& report);
 
 }  // namespace stepwright::framework_files

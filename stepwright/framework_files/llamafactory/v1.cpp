@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
-#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/tables.h"
-#include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/model/catalog.h"
@@ -20,7 +18,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// src/llamafactory/v1/plugins/trainer_plugins/distributed/hub.py: DistributedPlugin.
+/// Ways to share states: src/llamafactory/v1/plugins/trainer_plugins/distributed/hub.py,
+/// DistributedPlugin.
 enum class Sharing : std::uint8_t { kNone, kFsdp2, kFsdpTurbo, kDeepSpeed };
 constexpr Named<Sharing> kSharings[] = {{Sharing::kFsdp2, "fsdp2"},
                                         {Sharing::kFsdpTurbo, "fsdpturbo"},
@@ -38,19 +37,19 @@ std::optional<AdapterWords> v1_adapters(const Fields& fields) {
   return words;
 }
 
-/// src/llamafactory/v1/plugins/trainer_plugins/optimizer.py: OptimizerPlugin.
-void read_v1_optimizer(const Fields& section, std::vector<LeftOut>& left_out, Draft& draft) {
+/// Reads the optimizer: src/llamafactory/v1/plugins/trainer_plugins/optimizer.py, OptimizerPlugin.
+void read_v1_optimizer(const Fields& section, Settled& settled, ImportReport& report) {
   static constexpr OptimizerWord kWords[] = {{"muon", plan::Optimizer::kMuon}, {"adamw"}};
   const auto name = section.node().find("name");
   if (!name || name->is_null()) return;
   const auto* known = std::ranges::find(kWords, name->text(), &OptimizerWord::word);
-  take_optimizer_word(section, "name", known == std::end(kWords) ? nullptr : known, "optim_config.",
-                      left_out, draft);
+  take_optimizer_word(section, "name", known == std::end(kWords) ? nullptr : known, settled,
+                      report);
 }
 
 /// src/llamafactory/v1/plugins/model_plugins/kernels/interface.py: apply_liger_kernels, which keeps
 /// the logits, as the loss is weighted.
-void read_v1_kernels(const Fields& section, Draft& draft) {
+void read_v1_kernels(const Fields& section, Settled& settled) {
   if (section.word("name", "") != "liger_kernel") return;
   const auto included = section.node().find("include_kernels");
   if (!included || included->is_null() || included->text() == "false") return;
@@ -59,46 +58,47 @@ void read_v1_kernels(const Fields& section, Draft& draft) {
     return parts.front() == "auto" || parts.front() == "true" ||
            std::ranges::find(parts, part) != parts.end();
   };
-  draft.kernels.emplace_back(&plan::Kernels::fused_norm, has("rms_norm"));
-  draft.kernels.emplace_back(&plan::Kernels::fused_activation, has("swiglu"));
+  settled.kernels.emplace_back(&plan::Kernels::fused_norm, has("rms_norm"));
+  settled.kernels.emplace_back(&plan::Kernels::fused_activation, has("swiglu"));
 }
 
 /// The ranks that sizes of the two meshes make, where a file says all of one.
 /// src/llamafactory/v1/accelerator/interface.py: DistributedStrategy.
-void read_v1_degrees(const Fields& dist, Sharing sharing, Draft& draft) {
+void read_v1_degrees(const Fields& dist, Sharing sharing, plan::Plan& plan, JobExtent& extent) {
   static constexpr Named<plan::ContextKind> kModes[] = {{plan::ContextKind::kUlysses, "ulysses"},
                                                         {plan::ContextKind::kRing, "ring"},
                                                         {plan::ContextKind::kRing, "ring_zigzag"}};
-  plan::Parallel& degrees = draft.plan.parallel;
+  plan::Parallel& degrees = plan.parallel;
   degrees.context = dist.integer("cp_size", 1);
-  draft.plan.context_kind = dist.choice("cp_mode", kModes, plan::ContextKind::kUlysses);
+  plan.context_kind = dist.choice("cp_mode", kModes, plan::ContextKind::kUlysses);
   if (sharing == Sharing::kFsdpTurbo) degrees.expert = dist.integer("ep_size", 1);
-  if (const auto data = dist.size("dp_size")) draft.ranks = *data * degrees.context;
+  if (const auto data = dist.size("dp_size")) extent.ranks = *data * degrees.context;
   const auto share = dist.size("mp_shard_size");
-  if (share && !draft.ranks) draft.ranks = *share * dist.integer("mp_replicate_size", 1);
+  if (share && !extent.ranks) extent.ranks = *share * dist.integer("mp_replicate_size", 1);
 }
 
 /// Spreads the states over replicas x shards, context parallelism among them. FSDPTurbo's mesh has
 /// the data-parallel ranks alone.
-void share_states(const Fields& dist, const std::string& file, Draft& draft) {
-  const std::int64_t ranks = draft.plan.parallel.data * draft.plan.parallel.context;
+void share_states(const Fields& dist, const std::string& file, Settled& settled,
+                  const JobExtent& extent, ImportReport& report) {
+  const std::int64_t ranks = settled.plan.parallel.data * settled.plan.parallel.context;
   const std::int64_t copies = dist.integer("mp_replicate_size", 1);
   const std::int64_t share =
       dist.integer("mp_shard_size", std::max<std::int64_t>(1, ranks / copies));
-  if (copies * share != ranks || draft.plan.parallel.data % copies != 0) {
+  if (copies * share != ranks || settled.plan.parallel.data % copies != 0) {
     fail_input(
         fmt::format("{}: dist_config: mp_replicate_size {} x mp_shard_size {} are not the {} "
                     "ranks, of which {} share sequences",
-                    file, copies, share, ranks, draft.plan.parallel.context));
+                    file, copies, share, ranks, settled.plan.parallel.context));
   }
   FsdpChoice choice{.states = dist.flag("reshard_after_forward", true) ? "GGG" : "NGG"};
   if (dist.flag("offload_params", false)) {
     choice.offload = unread_setting(*dist.find("offload_params"));
   }
-  spread_states(choice, copies, draft);
+  spread_states(choice, copies, settled, extent, report);
 }
 
-/// What a configuration of DeepSpeed computes in where its words leave it open.
+/// Returns the precision of a configuration of DeepSpeed that leaves it open.
 /// src/llamafactory/v1/plugins/model_plugins/deepspeed_utils.py: infer_deepspeed_mixed_precision.
 DType precision_of_deepspeed(const Document& document) {
   const Fields root(document.root());
@@ -111,43 +111,45 @@ DType precision_of_deepspeed(const Document& document) {
   return off ? DType::kFp32 : DType::kBf16;
 }
 
-void settle_deepspeed(const Fields& dist, const HubFiles& files, const Given& given, Draft& draft) {
+Draft settle_deepspeed(const Fields& dist, const HubFiles& files, const Given& given, Draft draft,
+                       ImportReport& report) {
   Trainer trainer;
   trainer.deepspeed = deepspeed_of(dist, "config_file", files);
   if (!trainer.deepspeed) dist.node().fail("must say config_file, the configuration of DeepSpeed");
   draft.precision = precision_of_deepspeed(*trainer.deepspeed);
   const std::string& name = files.program->name;
-  settle_ranks(draft, given, name);
+  settle_ranks(draft.plan, draft.extent, report, given, name);
   const std::int64_t pass = draft.plan.parallel.data * draft.plan.micro_batch;
-  if (draft.sequences && *draft.sequences % pass == 0)
-    draft.micro_batches = *draft.sequences / pass;
-  settle_trainer(trainer, given, draft, name);
+  if (draft.batch.sequences && *draft.batch.sequences % pass == 0)
+    draft.batch.micro_batches = *draft.batch.sequences / pass;
+  return settle_trainer(trainer, given, std::move(draft), report, name);
 }
 
 /// FSDP2 in bf16 over fp32 parameters, or plain data parallelism, which computes in the type of its
 /// weights: fp32, or under adapters that of the file. v1/core/model_engine.py: _init_model.
-void settle_fsdp(const Fields& fields, Sharing sharing, const HubFiles& files, const Given& given,
-                 Draft& draft) {
+Draft settle_fsdp(const Fields& fields, Sharing sharing, const HubFiles& files, const Given& given,
+                  Draft draft, ImportReport& report) {
   const std::string& name = files.program->name;
   draft.framework.name = "fsdp";
   draft.framework_overlap = true;
   draft.plan.accumulate = DType::kFp32;
-  settle_ranks(draft, given, name);
+  settle_ranks(draft.plan, draft.extent, report, given, name);
   if (sharing == Sharing::kNone) {
     draft.plan.sharding = plan::sharding_of("NNN").value();
     draft.precision = draft.adapters ? DType::kBf16 : DType::kFp32;
-    draft.assume("job.precision", draft.adapters
-                                      ? "the type of the model's weights, taken to be bf16"
-                                      : "without dist_config weights are fp32, and nothing casts");
-    return;
+    report.assume("job.precision", draft.adapters
+                                       ? "the type of the model's weights, taken to be bf16"
+                                       : "without dist_config weights are fp32, and nothing casts");
+    return draft;
   }
   draft.precision = fields.flag("bf16", true) ? DType::kBf16 : DType::kFp32;
-  share_states(fields.section("dist_config"), name, draft);
+  share_states(fields.section("dist_config"), name, draft, draft.extent, report);
+  return draft;
 }
 
 /// src/llamafactory/v1/plugins/trainer_plugins/batching.py: documents of a micro-batch one behind
 /// the other.
-void read_v1_packing(const Fields& fields, const Given& given, Draft& draft) {
+void read_v1_packing(const Fields& fields, const Given& given, JobBatch& batch) {
   static constexpr std::array<std::string_view, 4> kBatchings = {
       "normal", "padding_free", "dynamic_batching", "dynamic_padding_free"};
   const auto said = fields.node().find("batching_strategy");
@@ -156,50 +158,50 @@ void read_v1_packing(const Fields& fields, const Given& given, Draft& draft) {
     said->fail("must be one of normal, padding_free, dynamic_batching, dynamic_padding_free");
   }
   if (!read_given_batch(given.batch).documents || said->text() != "padding_free") return;
-  draft.packing = PackingWords{
+  batch.packing = PackingWords{
       .packing = {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kDrop}};
   fields.take("batching_strategy");
 }
 
 }  // namespace
 
-void read_factory_v1(const HubFiles& files, const Given& given, Draft& draft) {
+Draft read_factory_v1(const HubFiles& files, const Given& given, Draft draft,
+                      ImportReport& report) {
   constexpr std::int64_t kUsualLength = 2048;
   const Document document = program_document(files, given);
   const Fields fields(document.root());
-  if (files.model) draft.model = model::read_config(*files.model, &draft.notes);
-  if (const auto id = fields.find("model")) take_hub_model(*id, given, draft);
-  std::vector<LeftOut> left_out;
-  draft.length = fields.integer("cutoff_len", kUsualLength);
+  if (files.model) draft.model = model::read_config(*files.model, &report.notes);
+  if (const auto id = fields.find("model")) take_hub_model(*id, given, draft, report);
+  draft.batch.length = fields.integer("cutoff_len", kUsualLength);
   draft.plan.micro_batch = fields.integer("micro_batch_size", 1);
-  draft.sequences = fields.size("global_batch_size");
-  if (!draft.sequences) draft.micro_batches = 1;
+  draft.batch.sequences = fields.size("global_batch_size");
+  if (!draft.batch.sequences) draft.batch.micro_batches = 1;
   const bool recomputes = fields.flag("enable_activation_checkpointing", true);
   draft.plan.recompute.kind = recomputes ? plan::RecomputeKind::kFull : plan::RecomputeKind::kNone;
   if (!fields.has("enable_activation_checkpointing")) {
-    draft.assume("recompute", "on unless enable_activation_checkpointing is false");
+    report.assume("recompute", "on unless enable_activation_checkpointing is false");
   }
-  take_attention(fields, "flash_attn", left_out, draft);
+  take_attention(fields, "flash_attn", draft);
   draft.adapters = v1_adapters(fields);
-  read_v1_optimizer(fields.section("optim_config"), left_out, draft);
+  read_v1_optimizer(fields.section("optim_config"), draft, report);
   read_v1_kernels(fields.section("kernel_config"), draft);
-  read_v1_packing(fields, given, draft);
+  read_v1_packing(fields, given, draft.batch);
   const Fields dist = fields.section("dist_config");
   const auto named = dist.find("name");
   if (dist.node().size() > 0 && !named) dist.node().fail("must say name");
   const Sharing sharing = named ? named->choice(kSharings) : Sharing::kNone;
-  read_v1_degrees(dist, sharing, draft);
+  read_v1_degrees(dist, sharing, draft.plan, draft.extent);
   if (sharing == Sharing::kDeepSpeed) {
-    settle_deepspeed(dist, files, given, draft);
+    draft = settle_deepspeed(dist, files, given, std::move(draft), report);
   } else {
-    settle_fsdp(fields, sharing, files, given, draft);
+    draft = settle_fsdp(fields, sharing, files, given, std::move(draft), report);
   }
   if (sharing == Sharing::kFsdpTurbo && !draft.adapters) {
-    left_out.push_back({"dist_config.name", *named,
-                        "that parameters and their optimizer's states are in bf16 there"});
+    dist.leave_out("name", *named,
+                   "that parameters and their optimizer's states are in bf16 there");
   }
-  list_settings(fields, files.program->name, known_settings("llamafactory/v1"), draft.report);
-  list_left_out(left_out, files.program->name, draft.report);
+  list_settings(fields, files.program->name, known_settings("llamafactory/v1"), report);
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

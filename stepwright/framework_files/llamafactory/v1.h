@@ -7,6 +7,6 @@ namespace stepwright::framework_files {
 
 /// Reads a configuration of LLaMA-Factory's second trainer (`USE_V1=1 llamafactory-cli sft FILE`),
 /// which shares models by FSDP2 or DDP itself, or by the configuration of DeepSpeed that it names.
-void read_factory_v1(const HubFiles& files, const Given& given, Draft& draft);
+Draft read_factory_v1(const HubFiles& files, const Given& given, Draft draft, ImportReport& report);
 
 }  // namespace stepwright::framework_files

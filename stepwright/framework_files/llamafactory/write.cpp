@@ -23,7 +23,7 @@ void add_llamafactory_precision(Tree& file, const plan::Job& job) {
   if (precision == DType::kFp8) file.set("fp8", true);
 }
 
-/// src/llamafactory/extras/constants.py: AttentionFunction.
+/// Names a kernel of attention: src/llamafactory/extras/constants.py, AttentionFunction.
 std::string_view llamafactory_attention(cluster::AttentionKernel kernel) {
   if (kernel == cluster::AttentionKernel::kUnfused) return "disabled";
   return kernel == cluster::AttentionKernel::kFlash3 ? "fa3" : "sdpa";

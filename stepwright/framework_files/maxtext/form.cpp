@@ -5,7 +5,6 @@
 #include "stepwright/core/lower_case.h"
 #include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/python_document.h"
-#include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/forms/parents.h"
@@ -83,9 +82,9 @@ const SourceFile* started_with(const Document& words, Sources files) {
 
 /// Adds what the environment says of settings, which no word says, too: src/MaxText/pyconfig.py,
 /// yaml_key_to_env_key.
-void add_environment(const Draft& draft, MappingBuilder& settings) {
+void add_environment(const ProgramStart& start, MappingBuilder& settings) {
   constexpr std::string_view kPrefix = "M_";
-  for (const auto& [name, word] : draft.environment) {
+  for (const auto& [name, word] : start.environment) {
     if (!name.starts_with(kPrefix)) continue;
     const std::string key = lower_case(name.substr(kPrefix.size()));
     if (known_setting(known_settings("maxtext/settings"), key) == nullptr) continue;
@@ -97,7 +96,8 @@ void add_environment(const Draft& draft, MappingBuilder& settings) {
 
 }  // namespace
 
-Document read_maxtext_form(Sources files, const Given& given, Draft& draft) {
+Document read_maxtext_form(Sources files, const Given& given, JobExtent& extent,
+                           ProgramStart& start, ImportReport& report) {
   const SourceFile& first = files.front();
   if (holds(first, kLogged)) return with_settings(read_logged(first), given);
   const bool script = is_file_of("maxtext", first, "script") && !first.name.ends_with(".yml");
@@ -105,7 +105,7 @@ Document read_maxtext_form(Sources files, const Given& given, Draft& draft) {
     const SourceFile& top = topmost_file(files, kBaseConfig);
     return with_settings(Document::from(laid_together(top, files), top.name), given);
   }
-  const Document words = read_setting_words(files.first(1), kProgram, given, draft);
+  const Document words = read_setting_words(files.first(1), kProgram, given, extent, start, report);
   const Sources others = files.subspan(1);
   Tree below = Tree::mapping();
   if (!others.empty()) {
@@ -113,7 +113,7 @@ Document read_maxtext_form(Sources files, const Given& given, Draft& draft) {
     below = laid_together(top != nullptr ? *top : topmost_file(others, kBaseConfig), others);
   }
   MappingBuilder all(std::move(below));
-  add_environment(draft, all);
+  add_environment(start, all);
   for (const auto& [name, value] : words.root().members()) all.set(name, placed_tree(value));
   Tree settings = all.take();
   // The file that it starts with is there, or says nothing of its own.

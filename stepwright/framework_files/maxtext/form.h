@@ -13,6 +13,7 @@ namespace stepwright::framework_files {
 /// (`base_config`), and further YAML files over it; a script that starts MaxText's train with a
 /// file and words NAME=VALUE, which stand over YAML files that are given behind it; or the lines
 /// "Config param NAME: VALUE" that it logs.
-Document read_maxtext_form(Sources files, const Given& given, Draft& draft);
+Document read_maxtext_form(Sources files, const Given& given, JobExtent& extent,
+                           ProgramStart& start, ImportReport& report);
 
 }  // namespace stepwright::framework_files

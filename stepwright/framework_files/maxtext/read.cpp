@@ -72,15 +72,16 @@ model::Architecture read_model_sizes(const Fields& fields) {
 }
 
 /// A name stands for all sizes, unless override_model_config lets others count.
-void read_maxtext_model(const Fields& fields, const Given& given, Draft& draft) {
+void read_maxtext_model(const Fields& fields, const Given& given, ModelWords& model_words,
+                        ImportReport& report) {
   const std::string name = fields.word("model_name", "default");
   if (name == "default" || name.empty()) {
     static constexpr std::string_view kSizes[] = {"base_emb_dim", "base_num_decoder_layers",
                                                   "global_parameter_scale"};
     const bool said = std::ranges::any_of(kSizes, [&](auto key) { return fields.has(key); });
-    if (draft.model || (given.known_model && !said)) return;
-    draft.model = read_model_sizes(fields);
-    if (!said) draft.notes.emplace_back("No size of the model is said: it is that of base.yml.");
+    if (model_words.model || (given.known_model && !said)) return;
+    model_words.model = read_model_sizes(fields);
+    if (!said) report.notes.emplace_back("No size of the model is said: it is that of base.yml.");
     return;
   }
   if (given.known_model) return;
@@ -88,15 +89,15 @@ void read_maxtext_model(const Fields& fields, const Given& given, Draft& draft) 
   if (known.empty()) {
     fields.find("model_name")->fail("is none of the built-in models: --model is required");
   }
-  draft.model = model::built_in_model(known);
-  draft.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(name), known));
+  model_words.model = model::built_in_model(known);
+  report.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(name), known));
 }
 
 /// The degrees of one level of the mesh; 0 where it follows from the devices.
 struct MeshLevel {
   MaxTextMesh mesh;
   std::int64_t MaxTextMesh::* open = nullptr;  ///< The axis that takes what is left.
-  std::int64_t product = 1;                    ///< Of the others.
+  std::int64_t product = 1;                    ///< Product of the axes whose degrees are said.
 };
 
 /// Axes that are others under another name: states and activations are cut alike.
@@ -181,19 +182,20 @@ std::int64_t ranks_of(const MaxTextMesh& mesh, const Fields& fields) {
 }
 
 MaxTextMesh read_mesh(const Fields& fields, const std::string& name, const Given& given,
-                      Draft& draft) {
+                      plan::Plan& plan, JobExtent& extent, ImportReport& report) {
   const MeshLevel outer = read_level(fields, "dcn", "data");
   const MeshLevel inner = read_level(fields, "ici", "fsdp");
   // What is open follows from the devices, which are known once there is a cluster.
-  if (outer.open != nullptr || inner.open != nullptr) settle_ranks(draft, given, name);
-  MaxTextMesh mesh = filled(outer, inner, draft.cluster, fields);
-  draft.ranks = ranks_of(mesh, fields);
-  plan::Parallel& degrees = draft.plan.parallel;
+  if (outer.open != nullptr || inner.open != nullptr)
+    settle_ranks(plan, extent, report, given, name);
+  MaxTextMesh mesh = filled(outer, inner, extent.cluster, fields);
+  extent.ranks = ranks_of(mesh, fields);
+  plan::Parallel& degrees = plan.parallel;
   degrees.tensor = mesh.tensor * mesh.tensor_sequence;
   degrees.context = mesh.context;
   degrees.pipeline = mesh.pipeline;
   degrees.expert = mesh.expert;
-  settle_ranks(draft, given, name);
+  settle_ranks(plan, extent, report, given, name);
   return mesh;
 }
 
@@ -209,9 +211,9 @@ void read_states_of_mesh(const Fields& fields, const MaxTextMesh& mesh, plan::Pl
   }
 }
 
-void read_maxtext_batch(const Fields& fields, Draft& draft) {
+Draft read_maxtext_batch(const Fields& fields, Draft draft) {
   plan::Plan& plan = draft.plan;
-  const std::int64_t ranks = draft.cluster.devices();
+  const std::int64_t ranks = draft.extent.cluster.devices();
   const double share = fields.number("per_device_batch_size", 12);
   const double whole = share * static_cast<double>(ranks);
   if (!(whole >= 0.5 && whole < 1e12)) {
@@ -221,10 +223,11 @@ void read_maxtext_batch(const Fields& fields, Draft& draft) {
   const bool piped = plan.parallel.pipeline > 1;
   const std::int64_t rounds = fields.integer("gradient_accumulation_steps", 1);
   const std::int64_t parts = piped ? fields.integer("num_pipeline_microbatches", 1) : 1;
-  draft.sequences = pass * rounds;
+  draft.batch.sequences = pass * rounds;
   plan.micro_batch = std::max<std::int64_t>(1, pass / plan.parallel.data / parts);
-  draft.micro_batches = rounds * parts;
-  draft.length = fields.integer("max_target_length", 2048);
+  draft.batch.micro_batches = rounds * parts;
+  draft.batch.length = fields.integer("max_target_length", 2048);
+  return draft;
 }
 
 std::span<const RematPolicy> policies() {
@@ -257,7 +260,8 @@ std::span<const RematPolicy> policies() {
   return kPolicies;
 }
 
-void read_remat(const Fields& fields, const std::string& file, Draft& draft) {
+void read_remat(const Fields& fields, const std::string& file, plan::Plan& plan,
+                ImportReport& report) {
   const std::string word = fields.word("remat_policy", "full");
   const auto known = std::ranges::find(policies(), word, &RematPolicy::name);
   if (known == policies().end()) {
@@ -265,41 +269,42 @@ void read_remat(const Fields& fields, const std::string& file, Draft& draft) {
     for (const RematPolicy& one : policies()) all += fmt::format(" {}", one.name);
     fields.find("remat_policy")->fail(fmt::format("must be one of{}", all));
   }
-  draft.plan.recompute = known->recompute;
+  plan.recompute = known->recompute;
   if (known->leaves_out.empty()) return;
-  draft.report.not_read.push_back({"remat_policy", word, file, fields.find("remat_policy")->line(),
-                                   Matters::kYes, std::string(known->leaves_out)});
+  report.not_read.push_back({"remat_policy", word, file, fields.find("remat_policy")->line(),
+                             Matters::kYes, std::string(known->leaves_out)});
 }
 
 /// Words of base.yml, quantization; src/maxtext/layers/quantizations.py.
-void read_quantization(const Fields& fields, const std::string& file, Draft& draft) {
+void read_quantization(const Fields& fields, const std::string& file, Settled& settled,
+                       ImportReport& report) {
   const std::string word = fields.word("quantization", "");
   const auto has = [&](std::string_view part) { return word.find(part) != std::string::npos; };
   if (word.empty()) return;
   if (has("mxfp8")) {
-    draft.precision = DType::kMxfp8;
+    settled.precision = DType::kMxfp8;
   } else if (has("fp8")) {
-    draft.precision = DType::kFp8;
+    settled.precision = DType::kFp8;
   } else if (has("nvfp4")) {
-    draft.precision = DType::kNvfp4;
+    settled.precision = DType::kNvfp4;
   } else {
-    draft.report.not_read.push_back({"quantization", printable(word), file,
-                                     fields.find("quantization")->line(), Matters::kYes,
-                                     "products in this type"});
+    report.not_read.push_back({"quantization", printable(word), file,
+                               fields.find("quantization")->line(), Matters::kYes,
+                               "products in this type"});
   }
 }
 
-void read_attention(const Fields& fields, const std::string& file, Draft& draft) {
+void read_attention(const Fields& fields, const std::string& file, Settled& settled,
+                    ImportReport& report) {
   const std::string word = fields.word("attention", "autoselected");
   const bool known = std::ranges::any_of(
       kJaxAttention, [&](const Named<cluster::AttentionKernel>& one) { return one.name == word; });
   if (known) {
-    draft.attention = fields.choice("attention", kJaxAttention, cluster::AttentionKernel::kCudnn);
+    settled.attention = fields.choice("attention", kJaxAttention, cluster::AttentionKernel::kCudnn);
   } else if (word != "autoselected") {
     // Kernels of JAX and of TPUs, which no job names.
-    draft.report.not_read.push_back({"attention", printable(word), file,
-                                     fields.find("attention")->line(), Matters::kYes,
-                                     "the kernel of attention"});
+    report.not_read.push_back({"attention", printable(word), file, fields.find("attention")->line(),
+                               Matters::kYes, "the kernel of attention"});
   }
 }
 
@@ -314,47 +319,50 @@ void mark_dense_experts(ImportReport& report) {
 
 /// Parameters in bf16, whose moments are so, too, but where `mu_dtype` says otherwise:
 /// src/MaxText/configs/base.yml; src/MaxText/optimizers.py, adamw's mu_dtype.
-void read_weight_type(const Fields& fields, Draft& draft) {
+void read_weight_type(const Fields& fields, Settled& settled) {
   const auto type = fields.node().find("weight_dtype");
   if (!type || !type->is_scalar() || type->text() != "bfloat16") return;
   const auto moment = fields.node().find("mu_dtype");
   const bool same =
       !moment || moment->is_null() || moment->text().empty() || moment->text() == "bfloat16";
-  if (!same || plan::storage_type(draft.precision) != DType::kBf16) return;
+  if (!same || plan::storage_type(settled.precision) != DType::kBf16) return;
   fields.take("weight_dtype");
   fields.take("mu_dtype");
-  draft.masters = plan::Masters::kNone;
+  settled.masters = plan::Masters::kNone;
 }
 
 }  // namespace
 
-void read_maxtext(Sources files, const Given& given, Draft& draft) {
-  read_maxtext_config(read_maxtext_form(files, given, draft), given, draft);
+Draft read_maxtext(Sources files, const Given& given, Draft draft, ImportReport& report) {
+  const Document form = read_maxtext_form(files, given, draft.extent, draft.start, report);
+  return read_maxtext_config(form, given, std::move(draft), report);
 }
 
-void read_maxtext_config(const Document& document, const Given& given, Draft& draft) {
+Draft read_maxtext_config(const Document& document, const Given& given, Draft draft,
+                          ImportReport& report) {
   const std::string& name = document.name();
   const Fields fields(document.root());
-  read_maxtext_model(fields, given, draft);
+  read_maxtext_model(fields, given, draft, report);
   draft.framework_overlap = true;
-  const MaxTextMesh mesh = read_mesh(fields, name, given, draft);
+  const MaxTextMesh mesh = read_mesh(fields, name, given, draft.plan, draft.extent, report);
   plan::Plan& plan = draft.plan;
   plan.sequence_parallel = mesh.tensor_sequence > 1;
   if (mesh.pipeline > 1) plan.schedule.kind = schedule::ScheduleKind::kGpipe;
   read_states_of_mesh(fields, mesh, plan);
-  read_maxtext_batch(fields, draft);
+  draft = read_maxtext_batch(fields, std::move(draft));
   plan.context_kind =
       fields.choice("context_parallel_strategy", kContextStrategies, plan::ContextKind::kAllGather);
-  read_remat(fields, name, draft);
+  read_remat(fields, name, draft.plan, report);
   draft.precision = fields.choice("dtype", kJaxTypes, DType::kBf16);
-  read_quantization(fields, name, draft);
+  read_quantization(fields, name, draft, report);
   plan.accumulate = fields.choice("grad_dtype", kJaxTypes, DType::kFp32);
   draft.optimizer = fields.choice("opt_type", kJaxOptimizers, plan::Optimizer::kAdamW);
-  read_attention(fields, name, draft);
+  read_attention(fields, name, draft, report);
   read_weight_type(fields, draft);
   if (fields.flag("use_ring_of_experts", false)) draft.dispatcher = plan::Dispatcher::kAllGather;
-  list_settings(fields, name, known_settings("maxtext/settings"), draft.report);
-  mark_dense_experts(draft.report);
+  list_settings(fields, name, known_settings("maxtext/settings"), report);
+  mark_dense_experts(report);
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

@@ -43,7 +43,7 @@ inline constexpr MaxTextAxis kMaxTextAxes[] = {
     {"fsdp", &MaxTextMesh::fsdp},     {"pipeline", &MaxTextMesh::pipeline},
     {"data", &MaxTextMesh::data}};
 
-/// What a policy of rematerialization is taken as: base.yml, remat_policy;
+/// A policy of rematerialization, as plans take it: base.yml, remat_policy;
 /// src/maxtext/layers/decoders.py, get_remat_policy.
 struct RematPolicy {
   std::string_view name;

@@ -10,9 +10,9 @@ namespace stepwright::framework_files {
 
 /// The words that follow an argument, as argparse's `nargs`.
 enum class Arity : std::uint8_t {
-  kNone,   ///< Nothing: the argument sets its field to `value`.
-  kOne,    ///< One word.
-  kThree,  ///< Three words.
+  kNone,   ///< The argument has no word: its field becomes `value`.
+  kOne,    ///< One word follows the argument.
+  kThree,  ///< Three words follow the argument.
   kSome,   ///< All words up to the next argument, at least one ("+").
   kAny     ///< All words up to the next argument ("*").
 };
@@ -23,7 +23,7 @@ struct MegatronArgument {
   std::string_view flag;
   std::string_view field;  ///< Empty: it changes neither time, memory nor messages of a step.
   Arity arity = Arity::kOne;
-  std::string_view value{};   ///< What one without words sets.
+  std::string_view value{};   ///< Value that an argument without words sets.
   std::string_view from{};    ///< The release of Megatron-Core that brought it; empty: the first.
   std::string_view before{};  ///< The release that no longer has it; empty: it is there.
   std::string_view source{};  ///< Where the program defines it.

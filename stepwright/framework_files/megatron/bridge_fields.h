@@ -13,8 +13,9 @@ namespace stepwright::framework_files {
 
 /// A ConfigContainer of Megatron-Bridge as fields of Megatron.
 struct BridgeFields {
-  Tree fields = Tree::mapping();  ///< What is no field of Megatron stands under `section.name`.
-  std::map<std::string, std::string> names;  ///< "train.micro_batch_size", by field.
+  /// Settings that are no fields of Megatron stand under `section.name`.
+  Tree fields = Tree::mapping();
+  std::map<std::string, std::string> names;  ///< Places such as "train.micro_batch_size", by field.
   std::string assumed;                       ///< A field that no line says.
   bool whole = false;  ///< It states all there is, as the YAML that training writes does.
 };

@@ -89,7 +89,7 @@ void lay(Tree& under, const Tree& over) {
   under = members.take();
 }
 
-/// What was asked for of the file's own form counts as read.
+/// Counts as read the settings that were asked for in the file's own form.
 void move_asked(const Fields& root, std::span<const KnownSetting> known, ImportReport& report) {
   for (const UnreadSetting& one : report.not_read) {
     if (!root.asked(one.name)) continue;
@@ -133,9 +133,9 @@ void each_written_field(
   }
 }
 
-void read_megatron_text(const MegatronText& text, const Fields& root,
-                        std::span<const KnownSetting> known, const Given& given, Draft& draft,
-                        const std::string& file) {
+Draft read_megatron_text(const MegatronText& text, const Fields& root,
+                         std::span<const KnownSetting> known, const Given& given, Draft draft,
+                         ImportReport& the_report, const std::string& file) {
   const std::optional<model::Architecture> base =
       given.known_model ? given.known_model : draft.model;
   // Sizes of a file that names its model go over those of that one.
@@ -150,7 +150,7 @@ void read_megatron_text(const MegatronText& text, const Fields& root,
     const KnownSetting* setting = known_setting(table, key);
     const bool open = text.said.find(key) == nullptr && text.derived.find(key) == nullptr;
     if (!open || setting == nullptr) continue;
-    draft.assume(std::string(setting->field), fmt::format("default of {}", text.program));
+    the_report.assume(std::string(setting->field), fmt::format("default of {}", text.program));
   }
   for (const Tree* part : {&text.usual, &text.derived}) {
     lay(fields, *part);
@@ -160,7 +160,7 @@ void read_megatron_text(const MegatronText& text, const Fields& root,
   for (const std::string& key : keys_of(text.said)) added.erase(key);
   const Document document = Document::from(fields, file);
   const Fields all(document.root());
-  read_megatron_fields(all, draft, given, file);
+  draft = read_megatron_fields(all, std::move(draft), the_report, given, file);
   if (named && !changes_model(text.said, sizes)) {
     draft.model = given.known_model ? std::nullopt : base;
   }
@@ -170,9 +170,10 @@ void read_megatron_text(const MegatronText& text, const Fields& root,
   const auto was_added = [&](const auto& one) { return added.contains(one.name); };
   std::erase_if(report.read, was_added);
   std::erase_if(report.not_read, was_added);
-  draft.report.read.insert(draft.report.read.end(), report.read.begin(), report.read.end());
-  draft.report.not_read.insert(draft.report.not_read.end(), report.not_read.begin(),
-                               report.not_read.end());
+  the_report.read.insert(the_report.read.end(), report.read.begin(), report.read.end());
+  the_report.not_read.insert(the_report.not_read.end(), report.not_read.begin(),
+                             report.not_read.end());
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

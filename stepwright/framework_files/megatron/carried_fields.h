@@ -18,7 +18,7 @@ namespace stepwright::framework_files {
 
 /// Where a file has a field of Megatron.
 struct MegatronPlace {
-  /// Its dotted path; with `.*` at the end, fields of a section under their own names.
+  /// Dotted path in a file; with `.*` at the end, fields of a section under their own names.
   std::string_view path;
   std::string_view field;  ///< Empty for a section, and for what is left where it is.
 };
@@ -55,15 +55,15 @@ void each_written_field(
 /// Fields of Megatron that a file says, and others.
 struct MegatronText {
   Tree said;                       ///< As `megatron_tree` gives them.
-  Tree usual = Tree::mapping();    ///< What the program assumes where the file is silent.
+  Tree usual = Tree::mapping();    ///< Fields that the program assumes where the file is silent.
   std::string_view program = {};   ///< Whose assumptions these are.
-  Tree derived = Tree::mapping();  ///< What follows from other settings of the file.
+  Tree derived = Tree::mapping();  ///< Fields that follow from other settings of the file.
 };
 
 /// Reads such fields; sizes of the model that nobody says are those of the one that the file names.
 /// Lists the settings, and those that were asked for of the file's own form, `root`.
-void read_megatron_text(const MegatronText& text, const Fields& root,
-                        std::span<const KnownSetting> known, const Given& given, Draft& draft,
-                        const std::string& file);
+Draft read_megatron_text(const MegatronText& text, const Fields& root,
+                         std::span<const KnownSetting> known, const Given& given, Draft draft,
+                         ImportReport& the_report, const std::string& file);
 
 }  // namespace stepwright::framework_files

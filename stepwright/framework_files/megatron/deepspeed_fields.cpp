@@ -9,34 +9,34 @@ namespace stepwright::framework_files {
 
 bool is_megatron_deepspeed(const Fields& fields) { return fields.flag("deepspeed", false); }
 
-void take_deepspeed_degrees(const Fields& fields, Draft& draft) {
-  draft.framework.name = "megatron-deepspeed";
-  plan::Parallel& degrees = draft.plan.parallel;
+void take_deepspeed_degrees(const Fields& fields, Settled& settled) {
+  settled.framework.name = "megatron-deepspeed";
+  plan::Parallel& degrees = settled.plan.parallel;
   if (const auto off = fields.find("no_pipeline_parallel"); off && degrees.pipeline > 1) {
     off->fail("--no-pipeline-parallel goes with --pipeline-model-parallel-size 1 only");
   }
   if (const auto ranks = fields.find("ds_sequence_parallel_size")) {
     degrees.context = ranks->integer(1, kMostOfField);
-    draft.plan.context_kind = plan::ContextKind::kUlysses;
+    settled.plan.context_kind = plan::ContextKind::kUlysses;
   }
   if (!fields.flag("expert_tensor_parallelism", false)) degrees.expert_tensor = 1;
 }
 
-void take_deepspeed_states(const Fields& fields, Draft& draft) {
+void take_deepspeed_states(const Fields& fields, Settled& settled, ImportReport& report) {
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
   const auto given = fields.find("zero_stage");
   auto stage = static_cast<std::size_t>(given ? given->number(0, 3) : 1);
-  if (!given) draft.assume("sharding.states", "ZeRO-1 is the default of --zero-stage");
+  if (!given) report.assume("sharding.states", "ZeRO-1 is the default of --zero-stage");
   if (stage == 0 && fields.word("precision", "") == "bf16") {
     // deepspeedai/DeepSpeed deepspeed/runtime/bf16_optimizer.py: BF16_Optimizer has a share of the
     // states on each data rank without ZeRO, too.
     stage = 1;
-    draft.notes.push_back(
+    report.notes.push_back(
         "Without ZeRO, DeepSpeed's optimizer of bf16 shards its states as ZeRO-1.");
   }
-  draft.plan.sharding = plan::sharding_of(kStages[stage]).value();
-  draft.plan.gradient_bucket = draft.plan.parameter_bucket = kDeepspeedBucket;
-  draft.framework_overlap = draft.framework_gradients = true;
+  settled.plan.sharding = plan::sharding_of(kStages[stage]).value();
+  settled.plan.gradient_bucket = settled.plan.parameter_bucket = kDeepspeedBucket;
+  settled.framework_overlap = settled.framework_gradients = true;
 }
 
 void take_deepspeed_model(const Fields& fields, model::Architecture& model) {

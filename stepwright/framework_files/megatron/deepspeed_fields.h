@@ -12,11 +12,11 @@ bool is_megatron_deepspeed(const Fields& fields);
 
 /// Takes the framework and its degrees: Ulysses, experts that tensor ranks do not share. Fails with
 /// `kInput` on stages of a pipeline that `--no-pipeline-parallel` forbids.
-void take_deepspeed_degrees(const Fields& fields, Draft& draft);
+void take_deepspeed_degrees(const Fields& fields, Settled& settled);
 
 /// Takes how states are sharded, by the stage of ZeRO that the arguments say (the configuration
 /// that they name decides; it is listed as not read); buckets and overlap are DeepSpeed's own.
-void take_deepspeed_states(const Fields& fields, Draft& draft);
+void take_deepspeed_states(const Fields& fields, Settled& settled, ImportReport& report);
 
 /// Takes what its models have beside Megatron's: a norm after the embedding, experts in each second
 /// layer, one expert for each token.

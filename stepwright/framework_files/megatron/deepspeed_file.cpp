@@ -1,7 +1,5 @@
 #include "stepwright/framework_files/megatron/deepspeed_file.h"
 
-#include <fmt/format.h>
-
 #include <string>
 #include <utility>
 
@@ -51,20 +49,20 @@ std::optional<Document> take_deepspeed_file(MegatronArguments& arguments,
   return document;
 }
 
-void settle_deepspeed_file(const Document& document, Draft& draft) {
-  std::erase_if(draft.report.not_read, [](const UnreadSetting& one) {
+void settle_deepspeed_file(const Document& document, plan::Plan& plan, ImportReport& report) {
+  std::erase_if(report.not_read, [](const UnreadSetting& one) {
     return one.name == kConfigField || one.name == "--deepspeed_config";
   });
   if (const auto bucket = number_of(document, "reduce_bucket_size"); bucket && *bucket > 0) {
-    draft.plan.gradient_bucket = *bucket;
+    plan.gradient_bucket = *bucket;
   }
   if (const auto bucket = number_of(document, "allgather_bucket_size"); bucket && *bucket > 0) {
-    draft.plan.parameter_bucket = *bucket;
+    plan.parameter_bucket = *bucket;
   }
   const Fields all(document.root());
   const auto stage = number_of(document, "stage");
   read_deepspeed_offload(all.section("zero_optimization"), static_cast<int>(stage.value_or(0)),
-                         draft);
+                         plan, report);
 }
 
 }  // namespace stepwright::framework_files

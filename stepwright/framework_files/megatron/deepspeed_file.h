@@ -17,6 +17,6 @@ std::optional<Document> take_deepspeed_file(MegatronArguments& arguments,
                                             const StartedCommand& command, Sources files);
 
 /// Takes its buckets, and lists what it leaves to the host; a draft whose arguments were read.
-void settle_deepspeed_file(const Document& document, Draft& draft);
+void settle_deepspeed_file(const Document& document, plan::Plan& plan, ImportReport& report);
 
 }  // namespace stepwright::framework_files

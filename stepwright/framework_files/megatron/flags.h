@@ -20,7 +20,7 @@ std::vector<std::string> flag_texts(const Tree& fields, std::string_view release
 /// The fields that words set, and the flag that said each.
 struct MegatronArguments {
   Tree fields = Tree::mapping();
-  std::map<std::string, std::string, std::less<>> flags;  ///< "--bf16", by field.
+  std::map<std::string, std::string, std::less<>> flags;  ///< Arguments such as "--bf16", by field.
 };
 
 /// Whether a setting `NAME=VALUE` that a person gives names an argument of Megatron-LM.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
@@ -16,8 +15,9 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Of MindSpeed alone, whose `--use-flash-attn` puts its fused kernel in the place of Megatron's
-/// own attention: Ascend/MindSpeed mindspeed/features_manager/transformer/flash_attention.
+/// Arguments of MindSpeed alone, whose `--use-flash-attn` puts its fused kernel in the place of
+/// Megatron's own attention: Ascend/MindSpeed
+/// mindspeed/features_manager/transformer/flash_attention.
 constexpr std::string_view kMindSpeed[] = {
     "--use-fused-rmsnorm", "--use-fused-swiglu",  "--use-fused-rotary-pos-emb",
     "--swap-attention",    "--reuse-fp32-param",  "--use-ascend-mc2",

@@ -10,7 +10,7 @@
 
 namespace stepwright::framework_files {
 
-/// Of `attention_backend`: a fused kernel of a fork in the place of Megatron's own attention.
+/// Word of `attention_backend`: a fused kernel of a fork in the place of Megatron's own attention.
 inline constexpr std::string_view kForkAttention = "fusion";
 
 /// Takes a field out of arguments; nothing where they do not say it.

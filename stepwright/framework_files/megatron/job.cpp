@@ -142,8 +142,8 @@ void read_graphs(const Fields& fields, Reading& reading) {
   }
 }
 
-/// What decides the workspaces and buffers of layers. Megatron's own layers have its own attention,
-/// whatever kernel is asked for.
+/// Reads the kernels that decide workspaces and buffers of layers. Megatron's own layers have its
+/// own attention, whatever kernel is asked for.
 void read_layers(const Fields& fields, const Known& known, Reading& reading) {
   if (is_megatron_deepspeed(fields)) return;
   const bool local = fields.word("transformer_impl", "transformer_engine") == "local";
@@ -247,23 +247,24 @@ constinit const Rule kOptimizerTypes{.read = read_optimizer_types, .write = writ
 constinit const Rule kKernels{.read = read_kernels, .write = write_kernels};
 constinit const Rule kDispatcher{.read = read_dispatcher, .write = write_dispatcher};
 
-void read_batch_fields(const Fields& fields, const Given& given, Draft& draft) {
-  draft.sequences = fields.size("global_batch_size");
+void read_batch_fields(const Fields& fields, const Given& given, JobBatch& job_batch,
+                       ImportReport& report) {
+  job_batch.sequences = fields.size("global_batch_size");
   if (fields.has("rampup_batch_size")) {
-    draft.notes.push_back("The batch is the one after rampup_batch_size.");
+    report.notes.push_back("The batch is the one after rampup_batch_size.");
   }
   if (const auto schedule = fields.find("step_batch_size_schedule")) {
     const std::int64_t last = last_of_schedule(*schedule);
-    if (draft.sequences && *draft.sequences != last) {
+    if (job_batch.sequences && *job_batch.sequences != last) {
       schedule->fail("goes without a global batch beside it");
     }
-    draft.sequences = last;
-    draft.notes.push_back(
+    job_batch.sequences = last;
+    report.notes.push_back(
         fmt::format("The batch is the last of step_batch_size_schedule, {} sequences.", last));
   }
-  if (draft.sequences || draft.micro_batches || !given.batch.empty()) return;
-  draft.micro_batches = 1;
-  draft.notes.push_back("The batch is one micro-batch, Megatron's default.");
+  if (job_batch.sequences || job_batch.micro_batches || !given.batch.empty()) return;
+  job_batch.micro_batches = 1;
+  report.notes.push_back("The batch is one micro-batch, Megatron's default.");
 }
 
 }  // namespace stepwright::framework_files

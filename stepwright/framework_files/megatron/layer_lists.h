@@ -18,7 +18,7 @@ std::vector<std::uint8_t> zeros_of(Node list, std::int64_t layers);
 /// 1 for the last layer of each period, or for each for which a list has 0.
 std::vector<std::uint8_t> period_ends(Node setting, std::int64_t layers);
 
-/// "[0, 1, 1]".
+/// Writes a list as Python does: "[0, 1, 1]".
 Tree layer_list(std::span<const std::uint8_t> marks);
 
 }  // namespace stepwright::framework_files

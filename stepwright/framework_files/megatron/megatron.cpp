@@ -66,13 +66,14 @@ void check_program(const StartedCommand& command, ImportReport& report) {
 }
 
 /// Lists a program that is named after a model of gated MLPs where its arguments say none.
-void list_gated_program(const StartedCommand& command, Draft& draft) {
+void list_gated_program(const StartedCommand& command, const ModelWords& model_words,
+                        ImportReport& report) {
   const ShellWord& program = command.words.front();
-  if (!draft.model || draft.model->gated || !program.text.ends_with(".py")) return;
+  if (!model_words.model || model_words.model->gated || !program.text.ends_with(".py")) return;
   const std::string_view file = launch_scripts::last_part(program.text);
   for (const auto& [name, model] : words_below("megatron/words", "gated_programs")) {
     if (file.find(name) == std::string_view::npos) continue;
-    draft.report.not_read.push_back(
+    report.not_read.push_back(
         {printable(program.text), "", command.file, program.line, Matters::kYes,
          fmt::format("that it may build {} by itself: the arguments say no gated MLP, and none is "
                      "counted",
@@ -100,25 +101,27 @@ void name_by_flags(const MegatronArguments& arguments, ImportReport& report) {
 }
 
 /// Reads what arguments say, and lists what became of each.
-void read_arguments(MegatronArguments arguments, const Given& given, const std::string& name,
-                    Draft& draft) {
+Draft read_arguments(MegatronArguments arguments, const Given& given, const std::string& name,
+                     Draft draft, ImportReport& report) {
   const Document document = Document::from(std::move(arguments.fields), name);
   const Fields fields(document.root());
-  read_megatron_fields(fields, draft, given, name);
-  list_settings(fields, name, known_settings("megatron/settings"), draft.report);
-  name_by_flags(arguments, draft.report);
+  draft = read_megatron_fields(fields, std::move(draft), report, given, name);
+  list_settings(fields, name, known_settings("megatron/settings"), report);
+  name_by_flags(arguments, report);
+  return draft;
 }
 
-void read_stated(const StatedArguments& stated, const std::string& name, const Given& given,
-                 Draft& draft) {
-  draft.ranks = stated.ranks;
-  draft.program = "pretrain_gpt.py";
+Draft read_stated(const StatedArguments& stated, const std::string& name, const Given& given,
+                  Draft draft, ImportReport& report) {
+  draft.extent.ranks = stated.ranks;
+  draft.start.program = "pretrain_gpt.py";
   const bool whole = !stated.values.empty();
-  MegatronArguments arguments = read_flags(stated.words, name, given.settings, whole, draft.report);
-  take_forks(arguments, name, draft.report);
-  read_arguments(std::move(arguments), given, name, draft);
-  if (whole) report_stated(stated, name, draft.report);
-  read_environment({.file = name, .environment = stated.environment}, draft);
+  MegatronArguments arguments = read_flags(stated.words, name, given.settings, whole, report);
+  take_forks(arguments, name, report);
+  draft = read_arguments(std::move(arguments), given, name, std::move(draft), report);
+  if (whole) report_stated(stated, name, report);
+  read_environment({.file = name, .environment = stated.environment}, draft, draft.extent, report);
+  return draft;
 }
 
 /// The program that trains a model; that of hybrids asks for their layers.
@@ -152,11 +155,11 @@ std::string write_megatron(const plan::PlannedJob& planned,
   return text + "  $TRAIN_ARGS $DATA_ARGS \"$@\"\n";
 }
 
-void read_megatron(Sources files, const Given& given, Draft& draft) {
+Draft read_megatron(Sources files, const Given& given, Draft draft, ImportReport& report) {
   if (const auto stated = read_stated_arguments(files.front(), given.settings)) {
     if (files.size() != 1) fail_input("megatron: of stated arguments one file is read at a time");
-    read_stated(*stated, files.front().name, given, draft);
-    return;
+    draft = read_stated(*stated, files.front().name, given, std::move(draft), report);
+    return draft;
   }
   const StartedProgram program{"Megatron-LM",
                                "--tensor-model-parallel-size, ...",
@@ -169,31 +172,31 @@ void read_megatron(Sources files, const Given& given, Draft& draft) {
   std::ranges::copy_if(files, std::back_inserter(scripts),
                        [](const SourceFile& file) { return !is_deepspeed(file); });
   if (scripts.empty()) fail_input("megatron: give the script that starts it, too");
-  const StartedCommand command = started_command(scripts, given, program, draft);
-  read_launcher(command, draft);
-  draft.program = command.words.front().text;
-  check_program(command, draft.report);
+  const StartedCommand command = started_command(scripts, given, program, report);
+  read_launcher(command, draft.extent, report);
+  draft.start.program = command.words.front().text;
+  check_program(command, report);
   MegatronArguments arguments =
-      read_flags(command.words, command.file, given.settings, false, draft.report);
+      read_flags(command.words, command.file, given.settings, false, report);
   const std::optional<Document> deepspeed = take_deepspeed_file(arguments, command, files);
-  draft.report.strict_parser =
-      is_own_program(command) && !deepspeed && !has_forks(arguments, draft.report);
-  take_forks(arguments, command.file, draft.report);
-  const bool slime = is_slime(arguments, draft.report);
+  report.strict_parser = is_own_program(command) && !deepspeed && !has_forks(arguments, report);
+  take_forks(arguments, command.file, report);
+  const bool slime = is_slime(arguments, report);
   if (slime) {
-    take_slime(arguments, command.file, draft);
-    name_slime_model(arguments, given, draft);
+    take_slime(arguments, command.file, draft, draft.extent, report);
+    name_slime_model(arguments, given, draft, report);
   }
   try {
-    read_arguments(std::move(arguments), given, command.file, draft);
+    draft = read_arguments(std::move(arguments), given, command.file, std::move(draft), report);
   } catch (const Error& error) {
-    fail_for_open_value(error, command, draft.report);
+    fail_for_open_value(error, command, report);
   }
-  list_gated_program(command, draft);
-  if (deepspeed) settle_deepspeed_file(*deepspeed, draft);
+  list_gated_program(command, draft, report);
+  if (deepspeed) settle_deepspeed_file(*deepspeed, draft.plan, report);
   // What slime sets stands in no line.
-  if (slime) std::erase_if(draft.report.read, [](const ReadSetting& one) { return one.line == 0; });
-  read_environment(command, draft);
+  if (slime) std::erase_if(report.read, [](const ReadSetting& one) { return one.line == 0; });
+  read_environment(command, draft, draft.extent, report);
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "stepwright/framework_files/megatron/layer_lists.h"
 #include "stepwright/model/layer_letters.h"
@@ -87,13 +86,13 @@ void add_mamba(Tree& fields, const model::StateMixer& mixer) {
 }
 
 void read_hybrid(const Fields& fields, const std::string& letters, model::Architecture& model,
-                 Draft& draft) {
+                 ImportReport& report) {
   fields.take("spec");
   model::set_layers(model, model::layers_of_letters(letters).value());
   if (model::has_mixer(model, model::Mixer::kMamba2)) model.state_mixer = read_mamba(fields, model);
   const auto node = pattern_node(fields);
   if (node && node->text().find(kMultiToken) != std::string::npos) {
-    draft.leave_out(*node, "the multi-token layers behind the pattern");
+    report.leave_out(*node, "the multi-token layers behind the pattern");
   }
 }
 
@@ -217,9 +216,9 @@ void add_mixer_fields(Tree& fields, const model::Architecture& model) {
   add_unrotated(fields, model);
 }
 
-void read_mixer_fields(const Fields& fields, model::Architecture& model, Draft& draft) {
+void read_mixer_fields(const Fields& fields, model::Architecture& model, ImportReport& report) {
   if (const auto letters = letters_of(fields, model.layers)) {
-    read_hybrid(fields, *letters, model, draft);
+    read_hybrid(fields, *letters, model, report);
   } else {
     read_delta_nets(fields, model);
   }

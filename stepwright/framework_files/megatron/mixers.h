@@ -22,7 +22,7 @@ bool is_hybrid(const model::Architecture& model);
 /// Adds what layers mix with, reach back and rotate.
 void add_mixer_fields(Tree& fields, const model::Architecture& model);
 /// Reads the same; in a hybrid also which layers have which feed-forward.
-void read_mixer_fields(const Fields& fields, model::Architecture& model, Draft& draft);
+void read_mixer_fields(const Fields& fields, model::Architecture& model, ImportReport& report);
 
 /// Whether the pattern of a hybrid has letters of layers that no model has here.
 bool has_other_layers(const Fields& fields);

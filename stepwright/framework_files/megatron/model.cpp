@@ -140,16 +140,17 @@ void add_positions(Tree& fields, const model::Architecture& model) {
   }
 }
 
-/// megatron/core/transformer/transformer_config.py: MLATransformerConfig.
-model::LatentAttention read_latent(const Fields& fields, Draft& draft) {
+/// Reads latent attention: megatron/core/transformer/transformer_config.py, MLATransformerConfig.
+model::LatentAttention read_latent(const Fields& fields, const plan::Framework& framework,
+                                   ImportReport& report) {
   model::LatentAttention latent{
       .query_rank = 0,
-      .kv_rank = read_integer(megatron_usual("kv_lora_rank", draft.framework)).value,
+      .kv_rank = read_integer(megatron_usual("kv_lora_rank", framework)).value,
       .nope_head_dim = 128,
       .rope_head_dim = 64,
       .value_head_dim = 128};
   if (!fields.has("kv_lora_rank")) {
-    draft.assume("job.model", fmt::format("kv_lora_rank is {} by default", latent.kv_rank));
+    report.assume("job.model", fmt::format("kv_lora_rank is {} by default", latent.kv_rank));
   }
   latent.query_rank = fields.integer("q_lora_rank", latent.query_rank);
   latent.kv_rank = fields.integer("kv_lora_rank", latent.kv_rank);
@@ -164,15 +165,16 @@ model::LatentAttention read_latent(const Fields& fields, Draft& draft) {
   return latent;
 }
 
-void read_softmax(const Fields& fields, model::Architecture& model, Draft& draft) {
+void read_softmax(const Fields& fields, model::Architecture& model, ImportReport& report) {
   const std::string word = fields.word("softmax_type", "vanilla");
   model.sinks = word == "learnable";
   if (word == "off-by-one") {
-    draft.leave_out(*fields.find("softmax_type"), "the one that is added to every softmax's sum");
+    report.leave_out(*fields.find("softmax_type"), "the one that is added to every softmax's sum");
   }
 }
 
-void read_attention(const Fields& fields, model::Architecture& model, Draft& draft) {
+void read_attention(const Fields& fields, model::Architecture& model,
+                    const plan::Framework& framework, ImportReport& report) {
   // A group for all heads, unless it says how many there are.
   const bool grouped = fields.flag("group_query_attention", false);
   model.kv_heads = fields.integer("num_query_groups", grouped ? 1 : model.heads);
@@ -182,13 +184,13 @@ void read_attention(const Fields& fields, model::Architecture& model, Draft& dra
   model.qk_norm = norms ? model::QkNorm::kHead : model::QkNorm::kNone;
   if (fields.flag("qk_l2_norm", false)) model.qk_norm = model::QkNorm::kPlain;
   model.attention_gate = fields.flag("attention_output_gate", false);
-  read_softmax(fields, model, draft);
+  read_softmax(fields, model, report);
   if (!fields.flag("multi_latent_attention", false)) return;
-  const model::LatentAttention latent = read_latent(fields, draft);
+  const model::LatentAttention latent = read_latent(fields, framework, report);
   model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
   model.kv_heads = model.heads;
   model.latent = latent;
-  if (!norms) draft.notes.push_back("The model is taken to norm its latent projections.");
+  if (!norms) report.notes.push_back("The model is taken to norm its latent projections.");
   model.qk_norm = model::QkNorm::kNone;
 }
 
@@ -340,10 +342,11 @@ Tree model_sizes(const model::Architecture& model) {
   return fields;
 }
 
-std::optional<model::Architecture> read_model_fields(const Fields& fields, const Given& given,
-                                                     Draft& draft) {
+Draft read_model_fields(const Fields& fields, const Given& given, Draft draft,
+                        ImportReport& report) {
+  draft.model.reset();
   if (const auto other = other_model(fields)) {
-    if (given.known_model) return std::nullopt;
+    if (given.known_model) return draft;
     fields.find(other->first)
         ->fail_unsupported(fmt::format(
             "it is {}, which cannot be read; --model of a decoder with like sizes stands for it",
@@ -353,12 +356,12 @@ std::optional<model::Architecture> read_model_fields(const Fields& fields, const
   const auto layers = pattern ? pattern : fields.size("num_layers");
   const auto hidden = fields.size("hidden_size");
   const auto heads = fields.size("num_attention_heads");
-  const auto vocabulary = read_vocabulary(fields, draft);
+  const auto vocabulary = read_vocabulary(fields, draft.start, report);
   draft.lacks = lacking({{"--num-layers", layers.has_value()},
                          {"--hidden-size", hidden.has_value()},
                          {"--num-attention-heads", heads.has_value()},
                          {"--vocab-size", vocabulary.has_value()}});
-  if (!draft.lacks.empty()) return std::nullopt;
+  if (!draft.lacks.empty()) return draft;
   model::Architecture model;
   model.name = "imported";
   model.layers = pattern ? *pattern : fields.find("num_layers")->integer(1, model::kLargestLayers);
@@ -369,13 +372,13 @@ std::optional<model::Architecture> read_model_fields(const Fields& fields, const
   model.norm_bias = model.norm == model::Norm::kLayer;
   model.norm_unit_offset = fields.flag("apply_layernorm_1p", false);
   model.norm_epsilon = fields.number("norm_epsilon", model.norm_epsilon);
-  read_attention(fields, model, draft);
+  read_attention(fields, model, draft.framework, report);
   read_positions(fields, model);
   read_mlp(fields, model);
   read_experts(fields, model);
   read_expert_layers(fields, model);
   if (is_megatron_deepspeed(fields)) take_deepspeed_model(fields, model);
-  read_mixer_fields(fields, model, draft);
+  read_mixer_fields(fields, model, report);
   drop_idle_biases(model);
   model.multi_token_layers = fields.integer("mtp_num_layers", 0, 0);
   model.count_multi_token = model.multi_token_layers > 0;
@@ -384,11 +387,12 @@ std::optional<model::Architecture> read_model_fields(const Fields& fields, const
   constexpr double kUsualDropout = 0.1;
   model.dropout = fields.number("hidden_dropout", kUsualDropout);
   if (fields.number("attention_dropout", kUsualDropout) != model.dropout) {
-    draft.notes.push_back(fmt::format(
+    report.notes.push_back(fmt::format(
         "Dropout is taken to be {} everywhere, as that of hidden states.", model.dropout));
   }
   model::check(model, fields.node().where());
-  return model;
+  draft.model = model;
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

@@ -16,11 +16,11 @@ void add_model_fields(Tree& fields, const model::Architecture& model);
 /// The sizes of a model as Megatron's arguments say them.
 Tree model_sizes(const model::Architecture& model);
 
-/// The model of such fields; nothing when they do not say layers, width, heads and vocabulary
-/// (`draft.lacks` says which), or when it is no decoder and `given` has one in its place. What
-/// Megatron assumes where nothing is said is assumed here. Fails with `kInput` on sizes that
-/// contradict each other, with `kUnsupported` on a model that is no decoder.
-std::optional<model::Architecture> read_model_fields(const Fields& fields, const Given& given,
-                                                     Draft& draft);
+/// Returns a draft with the model of such fields; without one if they do not say layers, width,
+/// heads and vocabulary (`lacks` says which), or if it is no decoder and `given` has one in its
+/// place. What Megatron assumes where nothing is said is assumed here. Fails with `kInput` on sizes
+/// that contradict each other, with `kUnsupported` on a model that is no decoder.
+Draft read_model_fields(const Fields& fields, const Given& given, Draft draft,
+                        ImportReport& report);
 
 }  // namespace stepwright::framework_files

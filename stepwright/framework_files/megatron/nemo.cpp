@@ -61,7 +61,7 @@ std::string precision_line(const plan::Job& job) {
   return word.empty() ? "" : fmt::format("        mixed_precision=\"{}\",\n", word);
 }
 
-/// src/megatron/bridge/peft/lora.py: LoRA.
+/// Returns the adapters of a recipe: src/megatron/bridge/peft/lora.py, LoRA.
 std::string adapter_lines(const plan::PlannedJob& planned) {
   const auto& adapters = planned.job.model.adapters;
   if (!adapters) return "";
@@ -75,9 +75,10 @@ std::string adapter_lines(const plan::PlannedJob& planned) {
 }
 
 /// Reads the adapters of a container.
-void read_container_adapters(Node root, const std::string& file, Draft& draft) {
+Draft read_container_adapters(Node root, const std::string& file, Draft draft,
+                              ImportReport& report) {
   const auto given = root.find("peft");
-  if (!given || !given->is_mapping()) return;
+  if (!given || !given->is_mapping()) return draft;
   const Document own = Document::from(Tree::mapping().set("peft", given->tree()), file);
   const Fields all(own.root());
   const Fields peft = all.section("peft");
@@ -87,7 +88,8 @@ void read_container_adapters(Node root, const std::string& file, Draft& draft) {
     const bool regathers = peft.flag("sequence_parallel_input_regather", false);
     if (regathers) draft.tensor_input = plan::TensorInput::kRegather;
   }
-  list_settings(all, file, known_settings("megatron/container_adapters"), draft.report);
+  list_settings(all, file, known_settings("megatron/container_adapters"), report);
+  return draft;
 }
 
 /// The path of a field of Megatron.
@@ -174,7 +176,7 @@ std::string_view provider_of(const model::Architecture& model) {
   return model.latent ? "MLAModelProvider" : "GPTModelProvider";
 }
 
-/// What few jobs need.
+/// Returns the imports that few jobs need.
 std::string imports_of(const plan::Job& job) {
   const model::Architecture& model = job.model;
   std::string text;
@@ -196,15 +198,15 @@ std::string imports_of(const plan::Job& job) {
 
 /// A YAML that is no whole container goes over a recipe that a command chooses:
 /// NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/training/utils/omegaconf_utils.py.
-void take_recipe_below(const std::string& file, BridgeFields& bridge, Draft& draft) {
-  draft.report.not_read.push_back(
+void take_recipe_below(const std::string& file, BridgeFields& bridge, ImportReport& report) {
+  report.not_read.push_back(
       {"recipe", "", file, 0, Matters::kYes,
        "what the recipe below these values says, which a command chooses: what they do not say is "
        "as Megatron-Core has it"});
   if (bridge.fields.find("precision") != nullptr) return;
   bridge.fields.set("precision", "bf16");
   bridge.assumed = "precision";
-  draft.assume("job.precision", "bf16_mixed, as recipes of Megatron-Bridge have it");
+  report.assume("job.precision", "bf16_mixed, as recipes of Megatron-Bridge have it");
 }
 
 /// True if a file is Python that writes a container or makes one by a function.
@@ -260,27 +262,28 @@ std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::s
       comment_lines(header), imports_of(planned.job), types, body);
 }
 
-void read_nemo(Sources files, const Given& given, Draft& draft) {
+Draft read_nemo(Sources files, const Given& given, Draft draft, ImportReport& report) {
   const std::vector<SourceFile> layers = container_layers(files);
   const SourceFile& file = layers.front();
   const bool python = is_python_container(file);
   // A recipe whose functions make the container is a file of the target `bridge`.
-  if (python && !holds(file, "ConfigContainer(")) return read_bridge(layers, given, draft);
+  if (python && !holds(file, "ConfigContainer("))
+    return read_bridge(layers, given, std::move(draft), report);
   Document container =
       python ? launch_scripts::read_python_call(file.text, "ConfigContainer", file.name)
              : parse_as_python(file.text, file.name);
   if (layers.size() > 1) container = with_layers(container, Sources(layers).subspan(1));
   const Document document = with_settings(std::move(container), given);
   BridgeFields bridge = bridge_fields(document.root());
-  if (!python && !bridge.whole) take_recipe_below(file.name, bridge, draft);
+  if (!python && !bridge.whole) take_recipe_below(file.name, bridge, report);
   const Document flat = Document::from(bridge.fields, file.name);
   const Fields said(flat.root());
-  read_megatron_fields(said, draft, given, file.name);
-  list_settings(said, file.name, known_settings("megatron/settings"), draft.report);
-  report_bridge(bridge, draft.report);
-  read_container_adapters(document.root(), file.name, draft);
-  std::erase_if(draft.report.read,
-                [&](const ReadSetting& one) { return one.name == bridge.assumed; });
+  draft = read_megatron_fields(said, std::move(draft), report, given, file.name);
+  list_settings(said, file.name, known_settings("megatron/settings"), report);
+  report_bridge(bridge, report);
+  draft = read_container_adapters(document.root(), file.name, std::move(draft), report);
+  std::erase_if(report.read, [&](const ReadSetting& one) { return one.name == bridge.assumed; });
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

@@ -13,16 +13,20 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Runs rules: a draft takes over their plan and remarks.
-void read_rules(std::initializer_list<const Rule*> rules, const Fields& fields, Draft& draft) {
+using Rules = std::initializer_list<const Rule*>;
+
+/// Returns what rules settle, and adds their remarks to a report.
+Settled read_rules(Rules rules, const Fields& fields, bool routed, Settled settled,
+                   ImportReport& report) {
   for (const Rule* rule : rules) {
+    const plan::Framework framework = settled.framework;
     Reading reading =
-        read_rule(*rule, fields, {.framework = draft.framework, .routed = draft.routed}, draft);
-    static_cast<Settled&>(draft) = static_cast<Settled&>(reading);
-    for (auto& [setting, why] : reading.left_out) draft.leave_out(setting, std::move(why));
-    draft.notes.insert(draft.notes.end(), reading.notes.begin(), reading.notes.end());
-    if (reading.refused) draft.refused = std::move(reading.refused);
+        read_rule(*rule, fields, {.framework = framework, .routed = routed}, std::move(settled));
+    for (auto& [setting, why] : reading.left_out) report.leave_out(setting, std::move(why));
+    report.notes.insert(report.notes.end(), reading.notes.begin(), reading.notes.end());
+    settled = std::move(reading);
   }
+  return settled;
 }
 
 }  // namespace
@@ -42,31 +46,35 @@ Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release) 
   return fields;
 }
 
-void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given,
-                          const std::string& file) {
-  draft.source = file;
+Draft read_megatron_fields(const Fields& fields, Draft draft, ImportReport& report,
+                           const Given& given, const std::string& file) {
+  Settled& settled = draft;
+  const auto read = [&](Rules rules) {
+    settled = read_rules(rules, fields, draft.routed, std::move(settled), report);
+  };
+  draft.start.source = file;
   const std::optional<model::Architecture> named = draft.model;
-  draft.model = read_model_fields(fields, given, draft);
+  draft = read_model_fields(fields, given, std::move(draft), report);
   draft.routed = fields.has("num_moe_experts") || (draft.model && draft.model->experts) ||
                  (named && named->experts) || (given.known_model && given.known_model->experts);
-  draft.length = fields.size("seq_length");
-  read_rules({&kDegrees, &kExpertDegrees}, fields, draft);
-  if (is_megatron_deepspeed(fields)) take_deepspeed_degrees(fields, draft);
-  read_rules({&kContextKind, &kRankOrder}, fields, draft);
-  settle_ranks(draft, given, file);
-  read_rules({&kMicroBatch}, fields, draft);
-  read_batch_fields(fields, given, draft);
-  read_rules({&kPipeline}, fields, draft);
+  draft.batch.length = fields.size("seq_length");
+  read({&kDegrees, &kExpertDegrees});
+  if (is_megatron_deepspeed(fields)) take_deepspeed_degrees(fields, settled);
+  read({&kContextKind, &kRankOrder});
+  settle_ranks(draft.plan, draft.extent, report, given, file);
+  read({&kMicroBatch});
+  read_batch_fields(fields, given, draft.batch, report);
+  read({&kPipeline});
   if (is_megatron_deepspeed(fields)) {
-    take_deepspeed_states(fields, draft);
+    take_deepspeed_states(fields, settled, report);
   } else {
-    read_rules({&kSharding}, fields, draft);
+    read({&kSharding});
   }
-  read_rules({&kRecompute, &kOffload, &kPrecision, &kOptimizer, &kOptimizerTypes, &kKernels,
-              &kDispatcher, &kTensorOverlap, &kExpertOverlap},
-             fields, draft);
-  note_padding(fields, draft);
+  read({&kRecompute, &kOffload, &kPrecision, &kOptimizer, &kOptimizerTypes, &kKernels, &kDispatcher,
+        &kTensorOverlap, &kExpertOverlap});
+  note_padding(fields, draft.plan, draft, report);
   if (!draft.model) draft.model = named;
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

@@ -15,7 +15,7 @@ Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release);
 /// Reads the fields that `megatron_fields` writes into `draft`, which may already know ranks and
 /// nodes. `file` stands for the file in messages. Fails with `kInput` on contradictory or unknown
 /// words.
-void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given,
-                          const std::string& file);
+Draft read_megatron_fields(const Fields& fields, Draft draft, ImportReport& report,
+                           const Given& given, const std::string& file);
 
 }  // namespace stepwright::framework_files

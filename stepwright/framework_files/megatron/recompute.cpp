@@ -33,7 +33,8 @@ void read_modules(Node list, Reading& reading) {
   reading.plan.recompute = recompute.modules.empty() ? plan::Recompute() : recompute;
 }
 
-/// Of the first layers of each chunk, which is all that a chunk has or what no plan says.
+/// Reads recomputation of the first layers of each chunk: all that a chunk has, or a number that no
+/// plan says.
 void read_full(const Fields& fields, Reading& reading) {
   const auto count = fields.find("recompute_num_layers");
   if (!count) return;

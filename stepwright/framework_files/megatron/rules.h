@@ -14,8 +14,8 @@ inline const KnownSetting& megatron_row(std::string_view key) {
   return setting_of(kMegatronTable, key);
 }
 
-/// What a setting of Megatron-Core is where a file of a framework is silent; empty: a file must say
-/// it.
+/// Returns the value of a setting of Megatron-Core where a file of a framework is silent; empty: a
+/// file must say it.
 inline std::string_view megatron_usual(std::string_view key, const plan::Framework& framework) {
   return megatron_row(key).usual.of(framework.name);
 }
@@ -56,6 +56,7 @@ extern const Rule kExpertOverlap;
 
 /// Reads the batch, which is no rule yet, as a person may give it: of one that grows the last is
 /// taken.
-void read_batch_fields(const Fields& fields, const Given& given, Draft& draft);
+void read_batch_fields(const Fields& fields, const Given& given, JobBatch& job_batch,
+                       ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -23,10 +23,10 @@ const Tree* value_of(const MegatronArguments& arguments, std::string_view field)
 
 /// The number that an argument says, which then counts as read.
 std::int64_t count_of(MegatronArguments& arguments, std::string_view field, std::int64_t usual,
-                      const std::string& name, Draft& draft) {
+                      const std::string& name, ImportReport& report) {
   const Tree* said = value_of(arguments, field);
   if (said == nullptr) {
-    draft.assume("job.cluster", fmt::format("{} is {} by slime's default", field, usual));
+    report.assume("job.cluster", fmt::format("{} is {} by slime's default", field, usual));
     return usual;
   }
   const IntegerReading number = read_integer(said->text);
@@ -36,38 +36,38 @@ std::int64_t count_of(MegatronArguments& arguments, std::string_view field, std:
   }
   std::string flag = fmt::format("--{}", field);
   std::ranges::replace(flag, '_', '-');
-  draft.report.read.push_back({flag, said->text, name, said->line, "job.cluster"});
+  report.read.push_back({flag, said->text, name, said->line, "job.cluster"});
   static_cast<void>(take_field(arguments, field));
   return number.value;
 }
 
-/// What slime sets where nothing says it: slime/backends/megatron_utils/arguments.py:
-/// set_default_megatron_args.
-void set_usual(MegatronArguments& arguments, Draft& draft) {
+/// Adds the values that slime sets where nothing says them:
+/// slime/backends/megatron_utils/arguments.py: set_default_megatron_args.
+void set_usual(MegatronArguments& arguments, ImportReport& report) {
   if (value_of(arguments, "precision") == nullptr) {
     arguments.fields.set("precision", "bf16");
-    draft.assume("job.precision", "slime trains in bf16 where --fp16 is not set");
+    report.assume("job.precision", "slime trains in bf16 where --fp16 is not set");
   }
   if (value_of(arguments, "use_distributed_optimizer") == nullptr) {
     arguments.fields.set("use_distributed_optimizer", true);
-    draft.assume("sharding.states", "slime always shards the optimizer");
+    report.assume("sharding.states", "slime always shards the optimizer");
   }
 }
 
 /// All samples of a rollout in its steps.
-void set_batch(MegatronArguments& arguments, Draft& draft) {
+void set_batch(MegatronArguments& arguments, ImportReport& report) {
   const Tree* prompts = value_of(arguments, "rollout_batch_size");
   if (value_of(arguments, "global_batch_size") != nullptr || prompts == nullptr) return;
   const Tree* samples = value_of(arguments, "n_samples_per_prompt");
   const auto steps =
-      std::ranges::find(draft.report.not_read, "--num-steps-per-rollout", &UnreadSetting::name);
+      std::ranges::find(report.not_read, "--num-steps-per-rollout", &UnreadSetting::name);
   std::int64_t all = read_integer(prompts->text).value;
   if (samples != nullptr) all *= read_integer(samples->text).value;
-  if (steps != draft.report.not_read.end()) {
+  if (steps != report.not_read.end()) {
     all /= std::max<std::int64_t>(1, read_integer(steps->value).value);
   }
   arguments.fields.set("global_batch_size", std::max<std::int64_t>(1, all));
-  draft.assume("job.batch.sequences", "the samples of a rollout, by its steps");
+  report.assume("job.batch.sequences", "the samples of a rollout, by its steps");
 }
 
 /// The number of an argument that slime alone has; nothing where it is not said.
@@ -86,26 +86,26 @@ std::optional<std::int64_t> own_number(std::string_view flag, std::string_view f
 }
 
 /// slime/utils/arguments.py: answers have no length but their largest; prompts, where it is said.
-void set_length(MegatronArguments& arguments, const std::string& name, Draft& draft) {
+void set_length(MegatronArguments& arguments, const std::string& name, ImportReport& report) {
   constexpr std::string_view kField = "job.batch.length";
-  const auto all = own_number("--rollout-max-context-len", kField, name, draft.report);
-  const auto answer = own_number("--rollout-max-response-len", kField, name, draft.report);
-  const auto prompt = own_number("--rollout-max-prompt-len", kField, name, draft.report);
+  const auto all = own_number("--rollout-max-context-len", kField, name, report);
+  const auto answer = own_number("--rollout-max-response-len", kField, name, report);
+  const auto prompt = own_number("--rollout-max-prompt-len", kField, name, report);
   if (!all && !answer) return;
   if (const auto said = take_field(arguments, "seq_length")) {
-    draft.report.not_read.push_back(
-        {"--seq-length", said->text, name, said->line, Matters::kNo, ""});
+    report.not_read.push_back({"--seq-length", said->text, name, said->line, Matters::kNo, ""});
   }
   const std::int64_t both = answer.value_or(0) + prompt.value_or(0);
   arguments.fields.set("seq_length", all ? *all : both);
-  draft.notes.push_back(
+  report.notes.push_back(
       fmt::format("Sequences are counted at their largest length, {} tokens{}.", all ? *all : both,
                   all || prompt ? "" : " of an answer, as nothing says how long a prompt can be"));
 }
 
 /// slime/backends/megatron_utils/data.py: tokens of a micro-batch are those of all ranks that share
 /// a sequence, and none has more sequences than a rank's share of the batch.
-void set_dynamic_batch(MegatronArguments& arguments, const std::string& name, Draft& draft) {
+void set_dynamic_batch(MegatronArguments& arguments, const std::string& name,
+                       const JobExtent& extent, ImportReport& report) {
   const auto number = [&](std::string_view field) {
     const Tree* const said = value_of(arguments, field);
     return said == nullptr ? 0 : read_integer(said->text).value;
@@ -116,15 +116,14 @@ void set_dynamic_batch(MegatronArguments& arguments, const std::string& name, Dr
   const auto said = take_field(arguments, "max_tokens_per_gpu");
   const std::int64_t length = number("seq_length");
   if (!said || tokens < 1 || length < 1) return;
-  draft.report.read.push_back(
-      {"--max-tokens-per-gpu", said->text, name, said->line, "micro_batch"});
+  report.read.push_back({"--max-tokens-per-gpu", said->text, name, said->line, "micro_batch"});
   const auto degree = [&](std::string_view field) {
     return std::max<std::int64_t>(1, number(field));
   };
   const std::int64_t context = degree("context_parallel_size");
   const std::int64_t inner =
       context * degree("tensor_model_parallel_size") * degree("pipeline_model_parallel_size");
-  const std::int64_t ranks = draft.nodes.value_or(1) * draft.devices_of_node.value_or(1);
+  const std::int64_t ranks = extent.nodes.value_or(1) * extent.devices_of_node.value_or(1);
   const std::int64_t share = std::max<std::int64_t>(
       1, number("global_batch_size") / std::max<std::int64_t>(1, ranks / inner));
   std::int64_t micro = std::clamp<std::int64_t>(tokens * context / length, 1, share);
@@ -153,30 +152,32 @@ bool is_slime(const MegatronArguments& arguments, const ImportReport& report) {
          report.not_read.end();
 }
 
-void take_slime(MegatronArguments& arguments, const std::string& name, Draft& draft) {
-  for (const UnreadSetting& one : draft.report.not_read) {
+void take_slime(MegatronArguments& arguments, const std::string& name, Settled& settled,
+                JobExtent& extent, ImportReport& report) {
+  for (const UnreadSetting& one : report.not_read) {
     if (one.name != "--debug-rollout-only") continue;
     fail_unsupported(fmt::format("{}:{}: --debug-rollout-only: only generates, nothing is trained",
                                  name, one.line));
   }
   constexpr std::int64_t kUsualDevices = 8;
-  draft.framework.variant = "slime";
-  draft.ranks.reset();
-  draft.nodes = count_of(arguments, "actor_num_nodes", 1, name, draft);
-  draft.devices_of_node =
-      count_of(arguments, "actor_num_gpus_per_node", kUsualDevices, name, draft);
-  set_usual(arguments, draft);
-  set_batch(arguments, draft);
-  set_length(arguments, name, draft);
-  set_dynamic_batch(arguments, name, draft);
-  settle_arguments(draft.report);
+  settled.framework.variant = "slime";
+  extent.ranks.reset();
+  extent.nodes = count_of(arguments, "actor_num_nodes", 1, name, report);
+  extent.devices_of_node =
+      count_of(arguments, "actor_num_gpus_per_node", kUsualDevices, name, report);
+  set_usual(arguments, report);
+  set_batch(arguments, report);
+  set_length(arguments, name, report);
+  set_dynamic_batch(arguments, name, extent, report);
+  settle_arguments(report);
 }
 
-void name_slime_model(MegatronArguments& arguments, const Given& given, Draft& draft) {
+void name_slime_model(MegatronArguments& arguments, const Given& given, ModelWords& model_words,
+                      ImportReport& report) {
   // Layers of Megatron-Bridge's providers: src/megatron/bridge/models/gpt_oss, models/qwen.
   const auto mode =
-      std::ranges::find(draft.report.not_read, "--megatron-to-hf-mode", &UnreadSetting::name);
-  if (mode != draft.report.not_read.end() && mode->value == "bridge") {
+      std::ranges::find(report.not_read, "--megatron-to-hf-mode", &UnreadSetting::name);
+  if (mode != report.not_read.end() && mode->value == "bridge") {
     for (const auto& [field, value] : {std::pair("moe_token_dispatcher_type", "alltoall"),
                                        std::pair("moe_grouped_gemm", "true")}) {
       if (value_of(arguments, field) == nullptr) arguments.fields.set(field, plain_scalar(value));
@@ -184,12 +185,12 @@ void name_slime_model(MegatronArguments& arguments, const Given& given, Draft& d
   }
   if (given.known_model || value_of(arguments, "num_layers") != nullptr) return;
   for (const std::string_view name : {"--ref-load", "--hf-checkpoint"}) {
-    const auto said = std::ranges::find(draft.report.not_read, name, &UnreadSetting::name);
-    if (said == draft.report.not_read.end() || said->value.empty()) continue;
-    if (!take_named_model(std::string(said->value), given, draft)) continue;
-    draft.report.read.push_back({said->name, said->value, said->file, said->line, "job.model"});
-    draft.report.not_read.erase(said);
-    draft.unknown_model.clear();
+    const auto said = std::ranges::find(report.not_read, name, &UnreadSetting::name);
+    if (said == report.not_read.end() || said->value.empty()) continue;
+    if (!take_named_model(std::string(said->value), given, model_words, report)) continue;
+    report.read.push_back({said->name, said->value, said->file, said->line, "job.model"});
+    report.not_read.erase(said);
+    model_words.unknown_model.clear();
     return;
   }
 }

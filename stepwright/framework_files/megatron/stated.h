@@ -15,7 +15,7 @@ namespace stepwright::framework_files {
 /// A value that a file states of an argument, under the name that it has there.
 struct StatedValue {
   std::string name, value;
-  std::uint32_t line = 0;  ///< From 1.
+  std::uint32_t line = 0;  ///< Line of the file, counted from 1.
 };
 
 /// The arguments of a run where they are not a command.
@@ -23,8 +23,8 @@ struct StatedArguments {
   std::vector<ShellWord> words;  ///< As a command would have them.
   std::map<std::string, ShellWord> environment;
   std::optional<std::int64_t> ranks;
-  /// Of all arguments, also of those that are as Megatron has them anyway; empty where a file
-  /// states some only.
+  /// Values of all arguments, also of those that are as Megatron has them anyway; empty where a
+  /// file states some only.
   std::vector<StatedValue> values;
 };
 

@@ -22,7 +22,7 @@ constexpr std::int64_t kVocabularyMultiple = 128;
 /// top (NVIDIA/Megatron-LM pull request 4057 of April 2026).
 constexpr std::string_view kCountsTheLastToken = "0.18";
 
-/// "meta-llama/Meta-Llama-3.1-8B" as "meta-llama-meta-llama-3-1-8b".
+/// Returns "meta-llama/Meta-Llama-3.1-8B" as "meta-llama-meta-llama-3-1-8b".
 std::string dashed_name(std::string text) {
   for (char& c : text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -57,14 +57,15 @@ bool may_be_of_gpt2(const std::string& path) {
          name.find("gpt2") != std::string::npos || name.find("gpt-2") != std::string::npos;
 }
 
-std::optional<std::int64_t> tokenizer_tokens(const Fields& fields, Draft& draft) {
+std::optional<std::int64_t> tokenizer_tokens(const Fields& fields, const ProgramStart& start,
+                                             ImportReport& report) {
   std::string type = fields.word("tokenizer_type", "");
   std::string whose = type;
   if (type.empty() &&
-      (draft.program.ends_with("pretrain_gpt.py") || draft.program.ends_with("pretrain_gpt2.py"))) {
+      (start.program.ends_with("pretrain_gpt.py") || start.program.ends_with("pretrain_gpt2.py"))) {
     type = "GPT2BPETokenizer";
     whose = fmt::format("GPT2BPETokenizer, the default of {},",
-                        launch_scripts::base_name(draft.program));
+                        launch_scripts::base_name(start.program));
   }
   const std::string model = fields.word("tokenizer_model", "");
   std::string_view tokens;
@@ -80,9 +81,9 @@ std::optional<std::int64_t> tokenizer_tokens(const Fields& fields, Draft& draft)
   }
   if (tokens.empty()) tokens = meaning_of("megatron/words", "tokenizer_types", type);
   if (tokens.empty()) return std::nullopt;
-  draft.assume("job.model",
-               fmt::format("the vocabulary of {} has {} tokens", printable(whose), tokens));
-  draft.notes.push_back(
+  report.assume("job.model",
+                fmt::format("the vocabulary of {} has {} tokens", printable(whose), tokens));
+  report.notes.push_back(
       fmt::format("The vocabulary of {} has {} tokens.", printable(whose), tokens));
   return read_integer(tokens).value;
 }
@@ -110,15 +111,16 @@ void add_null_tokenizer(Tree& fields, const plan::PlannedJob& planned) {
   }
 }
 
-std::optional<std::int64_t> read_vocabulary(const Fields& fields, Draft& draft) {
+std::optional<std::int64_t> read_vocabulary(const Fields& fields, const ProgramStart& start,
+                                            ImportReport& report) {
   if (const auto size = fields.size("vocab_size")) {
     const bool null = fields.word("tokenizer_type", "") == "NullTokenizer";
     const bool counted = fields.has("null_tokenizer_eod_id");
     return *size + (null && !counted ? 1 : 0);
   }
   const auto padded = fields.size("padded_vocab_size");
-  if (!padded) return tokenizer_tokens(fields, draft);
-  draft.notes.push_back(
+  if (!padded) return tokenizer_tokens(fields, start, report);
+  report.notes.push_back(
       fmt::format("The vocabulary is taken to be the padded one, {} tokens.", *padded));
   return padded;
 }
@@ -136,22 +138,24 @@ bool is_padded_built_in(model::Architecture model, std::int64_t vocabulary) {
 
 }  // namespace
 
-void note_padding(const Fields& fields, Draft& draft) {
+void note_padding(const Fields& fields, const plan::Plan& plan, ModelWords& model_words,
+                  ImportReport& report) {
   if (!fields.flag("pad_vocab_size", true) || fields.has("padded_vocab_size")) return;
-  const std::int64_t tensor = draft.plan.parallel.tensor;
+  const std::int64_t tensor = plan.parallel.tensor;
   const std::int64_t multiple =
       fields.integer("make_vocab_size_divisible_by", kVocabularyMultiple) * tensor;
-  if (!draft.model || model::padded_vocabulary(draft.model->vocabulary, tensor) % multiple == 0)
+  if (!model_words.model ||
+      model::padded_vocabulary(model_words.model->vocabulary, tensor) % multiple == 0)
     return;
-  const std::int64_t tokens = draft.model->vocabulary;
+  const std::int64_t tokens = model_words.model->vocabulary;
   const std::int64_t padded = (tokens + multiple - 1) / multiple * multiple;
-  if (is_padded_built_in(*draft.model, padded)) {
-    draft.model->vocabulary = padded;
+  if (is_padded_built_in(*model_words.model, padded)) {
+    model_words.model->vocabulary = padded;
     return;
   }
-  draft.notes.push_back(
+  report.notes.push_back(
       fmt::format("The vocabulary is taken as {} tokens; Megatron pads it to a multiple of {}.",
-                  model::padded_vocabulary(draft.model->vocabulary, tensor), multiple));
+                  model::padded_vocabulary(model_words.model->vocabulary, tensor), multiple));
 }
 
 }  // namespace stepwright::framework_files

@@ -25,7 +25,8 @@ constexpr Named<bool> kTensorModes[] = {{true, "REDUCE_SCATTER"},
                                         {false, "all_reduce"}};
 
 /// The sizes of a model like Llama or Qwen 2, whose keys are those of transformers.
-void read_nanotron_sizes(const Fields& model, Draft& draft, const std::string& file) {
+void read_nanotron_sizes(const Fields& model, const plan::Plan& plan, ModelWords& model_words,
+                         ImportReport& report, const std::string& file) {
   const auto config = model.find("model_config");
   if (!config || !config->is_mapping()) return;
   const auto experts = config->find("moe_config");
@@ -34,38 +35,38 @@ void read_nanotron_sizes(const Fields& model, Draft& draft, const std::string& f
     return flag && !flag->is_null() && flag->boolean();
   };
   const bool qwen = is("is_qwen2_config");
-  if (experts && !experts->is_null()) draft.lacks = "which layers have experts (moe_config)";
+  if (experts && !experts->is_null()) model_words.lacks = "which layers have experts (moe_config)";
   if (!qwen && !is("is_llama_config")) {
-    draft.lacks = "sizes in a form that is read (is_llama_config, is_qwen2_config)";
+    model_words.lacks = "sizes in a form that is read (is_llama_config, is_qwen2_config)";
   }
-  if (!draft.lacks.empty()) return;
+  if (!model_words.lacks.empty()) return;
   Tree sizes = config->tree();
   sizes.set("model_type", qwen ? "qwen2" : "llama");
   const auto window = config->find("sliding_window_size");
   if (window && !window->is_null()) {
-    draft.report.not_read.push_back({"model.model_config.sliding_window_size", window->text(), file,
-                                     window->line(), Matters::kYes, "the window of attention"});
+    report.not_read.push_back({"model.model_config.sliding_window_size", window->text(), file,
+                               window->line(), Matters::kYes, "the window of attention"});
   }
   const Document document = Document::from(sizes, config->where());
   model::Architecture read = model::read_config(document);
   const auto bias = config->find("attention_bias");
   if (bias && !bias->is_null()) read.qkv_bias = bias->boolean();
   const std::int64_t multiple =
-      model.integer("make_vocab_size_divisible_by", 1) * draft.plan.parallel.tensor;
+      model.integer("make_vocab_size_divisible_by", 1) * plan.parallel.tensor;
   read.vocabulary = (read.vocabulary + multiple - 1) / multiple * multiple;
   read.name = "imported";
-  draft.model = read;
+  model_words.model = read;
 }
 
-/// Its degrees say how many ranks there are, its launcher on which nodes: ParallelContext of
+/// Takes the number of ranks from the degrees, and the nodes from the launcher: ParallelContext of
 /// src/nanotron/parallel/context.py asks that both be as many.
 void take_nanotron_ranks(std::int64_t ranks, const Given& given, const std::string& file,
-                         Draft& draft) {
-  std::optional<std::int64_t> started = draft.ranks;
-  if (draft.nodes && draft.devices_of_node) started = *draft.nodes * *draft.devices_of_node;
+                         JobExtent& extent) {
+  std::optional<std::int64_t> started = extent.ranks;
+  if (extent.nodes && extent.devices_of_node) started = *extent.nodes * *extent.devices_of_node;
   if (!started || given.nodes || given.devices) {
-    draft.nodes = draft.devices_of_node = std::nullopt;
-    draft.ranks = ranks;
+    extent.nodes = extent.devices_of_node = std::nullopt;
+    extent.ranks = ranks;
   } else if (*started != ranks) {
     fail_input(fmt::format("{}: its degrees are those of {} ranks, its script starts {}", file,
                            ranks, *started));
@@ -73,9 +74,9 @@ void take_nanotron_ranks(std::int64_t ranks, const Given& given, const std::stri
 }
 
 /// The ranks of all axes: src/nanotron/parallel/context.py.
-void read_nanotron_degrees(const Fields& fields, Draft& draft, const Given& given,
-                           const std::string& file) {
-  plan::Parallel& degrees = draft.plan.parallel;
+void read_nanotron_degrees(const Fields& fields, plan::Plan& plan, JobExtent& extent,
+                           ImportReport& report, const Given& given, const std::string& file) {
+  plan::Parallel& degrees = plan.parallel;
   degrees.tensor = fields.integer("tp", 1);
   degrees.pipeline = fields.integer("pp", 1);
   degrees.context = fields.integer("context_parallel_size", 1);
@@ -85,8 +86,8 @@ void read_nanotron_degrees(const Fields& fields, Draft& draft, const Given& give
        {degrees.tensor, degrees.pipeline, degrees.context, degrees.expert}) {
     if (__builtin_mul_overflow(ranks, more, &ranks)) fields.node().fail("more than 2^63 ranks");
   }
-  take_nanotron_ranks(ranks, given, file, draft);
-  settle_ranks(draft, given, file);
+  take_nanotron_ranks(ranks, given, file, extent);
+  settle_ranks(plan, extent, report, given, file);
 }
 
 void read_nanotron_schedule(const Fields& fields, plan::Plan& plan) {
@@ -100,23 +101,23 @@ void read_nanotron_schedule(const Fields& fields, plan::Plan& plan) {
   if (fields.flag("recompute_layer", false)) plan.recompute.kind = plan::RecomputeKind::kFull;
 }
 
-void read_nanotron_states(const Fields& optimizer, Draft& draft) {
+void read_nanotron_states(const Fields& optimizer, Settled& settled) {
   static constexpr std::string_view kStages[] = {"NNN", "NNG"};
   const auto stage = optimizer.find("zero_stage");
   const auto index = static_cast<std::size_t>(stage ? stage->integer(0, 1) : 0);
-  draft.plan.sharding = plan::sharding_of(kStages[index]).value();
+  settled.plan.sharding = plan::sharding_of(kStages[index]).value();
   const bool wide = optimizer.flag("accumulate_grad_in_fp32", true);
-  draft.plan.accumulate = wide ? DType::kFp32 : draft.precision;
+  settled.plan.accumulate = wide ? DType::kFp32 : settled.precision;
   static constexpr Named<plan::Optimizer> kNames[] = {{plan::Optimizer::kAdamW, "adamW"},
                                                       {plan::Optimizer::kAdamW, "adamw"},
                                                       {plan::Optimizer::kSgd, "sgd"}};
-  draft.optimizer =
+  settled.optimizer =
       optimizer.section("optimizer_factory").choice("name", kNames, plan::Optimizer::kAdamW);
 }
 
 }  // namespace
 
-void read_nanotron(Sources files, const Given& given, Draft& draft) {
+Draft read_nanotron(Sources files, const Given& given, Draft draft, ImportReport& report) {
   if (is_shell_script(files.front())) {
     static constexpr std::string_view kOptions[] = {"--config-file"};
     const ConfiguredRun run = read_configured(files, given,
@@ -124,8 +125,8 @@ void read_nanotron(Sources files, const Given& given, Draft& draft) {
                                                .arguments = "--config-file FILE.yaml",
                                                .target = "nanotron",
                                                .options = kOptions},
-                                              draft);
-    return read_nanotron(run.files, run.given, draft);
+                                              draft.extent, draft.start, report);
+    return read_nanotron(run.files, run.given, std::move(draft), report);
   }
   if (files.size() != 1) fail_input("nanotron: one file is read at a time");
   const SourceFile& file = files.front();
@@ -135,15 +136,16 @@ void read_nanotron(Sources files, const Given& given, Draft& draft) {
   const Fields tokens = root.section("tokens");
   const Fields model = root.section("model");
   draft.framework_overlap = true;
-  read_nanotron_degrees(parallelism, draft, given, file.name);
-  read_nanotron_sizes(model, draft, file.name);
+  read_nanotron_degrees(parallelism, draft.plan, draft.extent, report, given, file.name);
+  read_nanotron_sizes(model, draft.plan, draft, report, file.name);
   read_nanotron_schedule(parallelism, draft.plan);
   draft.precision = model.choice("dtype", kNanotronTypes, DType::kBf16);
   read_nanotron_states(root.section("optimizer"), draft);
   draft.plan.micro_batch = tokens.integer("micro_batch_size", 1);
-  draft.micro_batches = tokens.integer("batch_accumulation_per_replica", 1);
-  draft.length = tokens.size("sequence_length");
-  list_settings(root, file.name, known_settings("nanotron/settings"), draft.report);
+  draft.batch.micro_batches = tokens.integer("batch_accumulation_per_replica", 1);
+  draft.batch.length = tokens.size("sequence_length");
+  list_settings(root, file.name, known_settings("nanotron/settings"), report);
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

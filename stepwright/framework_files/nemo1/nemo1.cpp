@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
@@ -24,24 +23,25 @@ namespace stepwright::framework_files {
 namespace {
 
 /// The configuration with its references resolved, and `given.settings` over it.
-Document resolved_nemo1(const SourceFile& file, const Given& given, Draft& draft) {
-  return with_references(with_settings(parse_as_python(file.text, file.name), given), draft.notes);
+Document resolved_nemo1(const SourceFile& file, const Given& given, ImportReport& report) {
+  return with_references(with_settings(parse_as_python(file.text, file.name), given), report.notes);
 }
 
 /// Nodes and devices, where the trainer counts them: "auto", -1 and lists of devices are left.
-void read_nemo1_trainer(const Fields& trainer, Draft& draft) {
+void read_nemo1_trainer(const Fields& trainer, JobExtent& extent) {
   const auto count = [&](std::string_view key) -> std::optional<std::int64_t> {
     const auto value = trainer.find(key);
     if (!value || !value->is_number() || value->number() < 1) return std::nullopt;
     return value->integer(1, kMostOfField);
   };
-  draft.ranks = std::nullopt;
-  if (const auto nodes = count("num_nodes")) draft.nodes = nodes;
-  if (const auto devices = count("devices")) draft.devices_of_node = devices;
+  extent.ranks = std::nullopt;
+  if (const auto nodes = count("num_nodes")) extent.nodes = nodes;
+  if (const auto devices = count("devices")) extent.devices_of_node = devices;
 }
 
 /// The type of activations; parameters have it with `megatron_amp_O2` only.
-void read_nemo1_precision(const Fields& trainer, const Fields& model, Tree& derived, Draft& draft) {
+void read_nemo1_precision(const Fields& trainer, const Fields& model, Tree& derived,
+                          ImportReport& report) {
   const auto stated =
       trainer.has("precision") ? trainer.find("precision") : model.find("precision");
   const std::string word = stated ? stated->text() : "32";
@@ -49,7 +49,7 @@ void read_nemo1_precision(const Fields& trainer, const Fields& model, Tree& deri
   const bool half = word.starts_with("16") || word == "fp16";
   derived.set("precision", brain ? "bf16" : half ? "fp16" : "fp32");
   if ((brain || half) && !model.flag("megatron_amp_O2", false)) {
-    draft.leave_out(*stated, "that parameters and gradients are in fp32, without megatron_amp_O2");
+    report.leave_out(*stated, "that parameters and gradients are in fp32, without megatron_amp_O2");
   }
   if (!model.flag("fp8", false)) return;
   derived.set("fp8", model.flag("fp8_e4m3", false) ? "e4m3" : "hybrid");
@@ -129,7 +129,7 @@ void refuse_nemo1_kinds(const Fields& model) {
 
 }  // namespace
 
-void read_nemo1(Sources files, const Given& given, Draft& draft) {
+Draft read_nemo1(Sources files, const Given& given, Draft draft, ImportReport& report) {
   if (is_shell_script(files.front())) {
     static constexpr std::string_view kOptions[] = {"--config-name", "-cn"};
     const ConfiguredRun run = read_configured(files, given,
@@ -138,17 +138,17 @@ void read_nemo1(Sources files, const Given& given, Draft& draft) {
                                                .target = "nemo1",
                                                .options = kOptions,
                                                .overrides = true},
-                                              draft);
-    return read_nemo1(run.files, run.given, draft);
+                                              draft.extent, draft.start, report);
+    return read_nemo1(run.files, run.given, std::move(draft), report);
   }
   const std::string& file = files.front().name;
-  const Document document = resolved_nemo1(files.front(), given, draft);
+  const Document document = resolved_nemo1(files.front(), given, report);
   const Fields root(document.root());
   const Fields trainer = root.section("trainer");
   const Fields model = root.section("model");
   refuse_nemo1_kinds(model);
   draft.framework.name = "nemo";
-  read_nemo1_trainer(trainer, draft);
+  read_nemo1_trainer(trainer, draft.extent);
   MegatronText text{.said = megatron_tree(root.node(), megatron_places("nemo1/settings")),
                     .program = "NeMo 1"};
   if (model.flag("defer_embedding_wgrad_compute", false)) text.usual.set("wgrad_deferral_limit", 0);
@@ -156,11 +156,12 @@ void read_nemo1(Sources files, const Given& given, Draft& draft) {
   if (model.integer("virtual_pipeline_model_parallel_size", 1) > 1) {
     text.usual.set("overlap_p2p_comm", false);
   }
-  read_nemo1_precision(trainer, model, text.derived, draft);
+  read_nemo1_precision(trainer, model, text.derived, report);
   read_nemo1_optimizer(model, text.derived);
   read_nemo1_layers(model, text.derived);
   read_nemo1_tokenizer(model, text.derived);
-  read_megatron_text(text, root, known_settings("nemo1/settings"), given, draft, file);
+  return read_megatron_text(text, root, known_settings("nemo1/settings"), given, std::move(draft),
+                            report, file);
 }
 
 }  // namespace stepwright::framework_files

@@ -25,7 +25,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// What Primus assumes where Megatron-LM assumes otherwise or asks: trainer_base.yaml,
+/// Values that Primus assumes where Megatron-LM assumes others or asks: trainer_base.yaml,
 /// pre_trainer.yaml.
 Tree primus_defaults() {
   Tree usual = Tree::mapping();
@@ -34,7 +34,7 @@ Tree primus_defaults() {
   return usual.set("precision", "bf16");
 }
 
-/// The same of fine-tuning: sft_trainer.yaml.
+/// Values that Primus assumes in fine-tuning: sft_trainer.yaml.
 Tree primus_tuning_defaults() {
   Tree usual = primus_defaults();
   return usual.set("micro_batch_size", 1).set("global_batch_size", 128).set("seq_length", 2048);
@@ -115,7 +115,8 @@ std::string primus_model(const Fields& trainer) {
   return file;
 }
 
-void name_primus_model(const Fields& trainer, const Given& given, Draft& draft) {
+void name_primus_model(const Fields& trainer, const Given& given, ModelWords& model_words,
+                       ImportReport& report) {
   const std::string whole = trainer.word("model", "");
   if (given.known_model || whole.empty()) return;
   const std::string_view known = meaning_of("primus/models", "models", primus_model(trainer));
@@ -130,8 +131,8 @@ void name_primus_model(const Fields& trainer, const Given& given, Draft& draft) 
                     "model: --model says them (or {}, where its own are near enough)",
                     known));
   }
-  draft.model = model::built_in_model(known);
-  draft.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(whole), known));
+  model_words.model = model::built_in_model(known);
+  report.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(whole), known));
 }
 
 /// Keys under which its files name those that they go over: AMD-AGI/Primus
@@ -204,10 +205,11 @@ Document laid_experiment(const SourceFile& file, Sources others) {
 }
 
 /// Reads one experiment beside other files; `environment`: what its `${NAME}` sees.
-void read_experiment(const SourceFile& file, Sources others, const Given& given,
-                     const std::map<std::string, std::string>& environment, Draft& draft) {
+Draft read_experiment(const SourceFile& file, Sources others, const Given& given,
+                      const std::map<std::string, std::string>& environment, Draft draft,
+                      ImportReport& report) {
   const Document document = with_references(with_settings(laid_experiment(file, others), given),
-                                            draft.notes, environment);
+                                            report.notes, environment);
   const Fields root(document.root());
   const Fields modules = root.section("modules");
   const bool behind = !modules.has("pre_trainer");
@@ -224,11 +226,12 @@ void read_experiment(const SourceFile& file, Sources others, const Given& given,
     trainer.find("framework")
         ->fail_unsupported("is read where it is megatron, torchtitan or maxtext");
   }
-  name_primus_model(trainer, given, draft);
+  name_primus_model(trainer, given, draft, report);
   if (framework == "maxtext") {
     draft.framework.name = "maxtext";
     const Tree overrides = placed_tree(trainer.section("overrides").node());
-    return read_maxtext_config(Document::from(overrides, file.name), given, draft);
+    return read_maxtext_config(Document::from(overrides, file.name), given, std::move(draft),
+                               report);
   }
   if (framework == "torchtitan") {
     draft.framework.name = "torchtitan";
@@ -240,11 +243,12 @@ void read_experiment(const SourceFile& file, Sources others, const Given& given,
       overrides.set("model", Tree::mapping().set("converters", placed_tree(*model)));
       overrides.find("model")->find("converters")->text = "quantize.linear.float8";
     }
-    read_titan_config({Document::from(overrides, file.name), true, {}}, given, draft);
-    return;
+    draft = read_titan_config({Document::from(overrides, file.name), true, {}}, given,
+                              std::move(draft), report);
+    return draft;
   }
   Tree fields = with_arguments(megatron_tree(document.root(), megatron_places("primus/settings")),
-                               file.name, draft.report);
+                               file.name, report);
   read_flags_of_yaml(fields);
   take_turbo_dispatcher(fields);
   MegatronText text{.said = fields,
@@ -258,25 +262,27 @@ void read_experiment(const SourceFile& file, Sources others, const Given& given,
   const std::string_view dispatcher =
       meaning_of("primus/models", "dispatchers", primus_model(trainer));
   if (!dispatcher.empty()) text.usual.set("moe_token_dispatcher_type", dispatcher);
-  read_megatron_text(text, root, known_settings("primus/settings"), given, draft, file.name);
+  return read_megatron_text(text, root, known_settings("primus/settings"), given, std::move(draft),
+                            report, file.name);
 }
 
 }  // namespace
 
-void read_primus(Sources files, const Given& given, Draft& draft) {
+Draft read_primus(Sources files, const Given& given, Draft draft, ImportReport& report) {
   if (std::ranges::any_of(files, is_shell_script)) {
-    const PrimusRun run = read_primus_script(files, given, draft);
-    const std::string script = draft.source;
-    read_experiment(run.file, run.others, run.given, run.environment, draft);
-    draft.source = script;
-    return;
+    const PrimusRun run = read_primus_script(files, given, draft.extent, draft.start, report);
+    const std::string script = draft.start.source;
+    draft =
+        read_experiment(run.file, run.others, run.given, run.environment, std::move(draft), report);
+    draft.start.source = script;
+    return draft;
   }
   std::vector<SourceFile> experiments;
   for (const SourceFile& file : files) {
     if (is_file_of("primus", file)) experiments.push_back(file);
   }
   const SourceFile& top = topmost_file(experiments.empty() ? files : experiments, kParentKeys);
-  read_experiment(top, files, given, {}, draft);
+  return read_experiment(top, files, given, {}, std::move(draft), report);
 }
 
 }  // namespace stepwright::framework_files

@@ -24,8 +24,9 @@ namespace {
 
 constexpr std::string_view kCommand = "primus-cli";
 
-/// What its own scripts start: AMD-AGI/Primus examples/run_pretrain.sh and those that go on with
-/// it (run_local_pretrain.sh, run_slurm_pretrain.sh, their _cli forms), runner/primus-cli.
+/// Commands that the scripts of Primus start: AMD-AGI/Primus examples/run_pretrain.sh and those
+/// that go on with it (run_local_pretrain.sh, run_slurm_pretrain.sh, their _cli forms),
+/// runner/primus-cli.
 constexpr std::string_view kStarters[] = {"run_pretrain.sh",           "run_local_pretrain.sh",
                                           "run_slurm_pretrain.sh",     "run_pretrain_cli.sh",
                                           "run_local_pretrain_cli.sh", "run_slurm_pretrain_cli.sh"};
@@ -48,14 +49,14 @@ std::string yaml_value(const std::string& text) {
 }
 
 /// Nodes that `primus-cli slurm -N 8` asks for, and those of the variables that its launcher heeds.
-void read_primus_extent(Words front, const StartedCommand& command, Draft& draft) {
-  if (const auto nodes = launch_scripts::batch_option(front, "--nodes", "-N")) draft.nodes = nodes;
+void read_primus_extent(Words front, const StartedCommand& command, JobExtent& extent) {
+  if (const auto nodes = launch_scripts::batch_option(front, "--nodes", "-N")) extent.nodes = nodes;
   const bool direct =
       std::ranges::any_of(front, [](const ShellWord& word) { return word.text == "direct"; });
-  if (!draft.nodes) draft.nodes = environment_number(command, "NNODES");
-  if (!draft.nodes && direct && !command.environment.contains("NNODES")) draft.nodes = 1;
-  if (!draft.devices_of_node) {
-    draft.devices_of_node = environment_number(command, "GPUS_PER_NODE");
+  if (!extent.nodes) extent.nodes = environment_number(command, "NNODES");
+  if (!extent.nodes && direct && !command.environment.contains("NNODES")) extent.nodes = 1;
+  if (!extent.devices_of_node) {
+    extent.devices_of_node = environment_number(command, "GPUS_PER_NODE");
   }
 }
 
@@ -69,7 +70,7 @@ SourceFile experiment_named(const ShellWord& path, Sources files, const StartedC
                          printable(path.text), how));
 }
 
-/// "modules.pre_trainer.overrides.micro_batch_size=4".
+/// Returns a setting as "modules.pre_trainer.overrides.micro_batch_size=4".
 std::string override_of(std::string_view module, std::string name, const std::string& value) {
   if (name.starts_with("modules.")) return fmt::format("{}={}", name, value);
   return fmt::format("modules.{}.overrides.{}={}", module, name, value);
@@ -77,11 +78,12 @@ std::string override_of(std::string_view module, std::string name, const std::st
 
 /// Files as a script of Primus sees them.
 struct PrimusFiles {
-  std::vector<SourceFile> scripts;  ///< Those of a person first, its own behind them.
+  std::vector<SourceFile> scripts;  ///< Scripts of a person first, those of Primus behind them.
   std::vector<SourceFile> others;
 };
 
-/// Its own scripts are taken to do what they do for all backends, whoever gives them.
+/// Parts scripts from other files; scripts of Primus, whoever gives them, are replaced by ones that
+/// do the same for all backends.
 PrimusFiles sorted_files(Sources files) {
   PrimusFiles sorted;
   for (const SourceFile& file : files) {
@@ -148,22 +150,23 @@ PrimusWords words_of(Words arguments, const StartedCommand& command, const std::
 
 }  // namespace
 
-PrimusRun read_primus_script(Sources files, const Given& given, Draft& draft) {
+PrimusRun read_primus_script(Sources files, const Given& given, JobExtent& extent,
+                             ProgramStart& start, ImportReport& report) {
   const PrimusFiles sorted = sorted_files(files);
   const StartedProgram program{.framework = "Primus",
                                .arguments = "train pretrain --config FILE.yaml",
                                .starts = starts_of("primus"),
                                .has_argument = is_argument_and_value};
-  const StartedCommand command = started_command(sorted.scripts, given, program, draft);
+  const StartedCommand command = started_command(sorted.scripts, given, program, report);
   const std::string& source = sorted.scripts.front().name;
-  draft.source = source;
-  draft.program = command.words.front().text;
-  draft.environment = command.environment;
-  draft.launchers = command.launchers;
-  read_launcher(command, draft);
+  start.source = source;
+  start.program = command.words.front().text;
+  start.environment = command.environment;
+  start.launchers = command.launchers;
+  read_launcher(command, extent, report);
   const Words words(command.words);
   const std::size_t place = place_of_arguments(words).value_or(0);
-  read_primus_extent(words.first(place), command, draft);
+  read_primus_extent(words.first(place), command, extent);
   PrimusWords said = words_of(words.subspan(place), command, source);
   PrimusRun run{.file = experiment_named(said.experiment, sorted.others, command, source),
                 .others = {},

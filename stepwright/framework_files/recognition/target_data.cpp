@@ -103,7 +103,7 @@ std::vector<TargetData> read_targets() {
   return targets;
 }
 
-/// What stands in a list of `unread.yaml`: `{mark, of}`.
+/// Reads a list of `unread.yaml`: `{mark, of}`.
 std::vector<UnreadMark> read_unread(std::string_view list) {
   const Document document =
       embedded_document(*find_embedded(embedded_tables(), "recognition/unread"));

@@ -4,7 +4,6 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/named_model.h"
@@ -37,25 +36,26 @@ Document laid_together(Sources files) {
 }
 
 /// The ranks that train: what generation on devices of its own leaves. Returns those devices.
-std::int64_t read_cluster(const Fields& root, Draft& draft) {
+std::int64_t read_cluster(const Fields& root, JobExtent& extent) {
   const Fields cluster = root.section("cluster");
-  draft.nodes = cluster.size("num_nodes");
-  draft.devices_of_node = cluster.size("gpus_per_node");
+  extent.nodes = cluster.size("num_nodes");
+  extent.devices_of_node = cluster.size("gpus_per_node");
   const Fields colocated = root.section("policy").section("generation").section("colocated");
-  if (colocated.flag("enabled", true) || !draft.nodes) return 0;
+  if (colocated.flag("enabled", true) || !extent.nodes) return 0;
   const Fields own = colocated.section("resources");
   const std::int64_t nodes = own.integer("num_nodes", 0);
-  if (*draft.nodes > 1 && nodes < *draft.nodes) {
-    *draft.nodes -= nodes;
-    return nodes * draft.devices_of_node.value_or(0);
+  if (*extent.nodes > 1 && nodes < *extent.nodes) {
+    *extent.nodes -= nodes;
+    return nodes * extent.devices_of_node.value_or(0);
   }
   const auto devices = own.size("gpus_per_node");
-  if (!devices || !draft.devices_of_node) return 0;
-  *draft.devices_of_node = std::max<std::int64_t>(1, *draft.devices_of_node - *devices);
+  if (!devices || !extent.devices_of_node) return 0;
+  *extent.devices_of_node = std::max<std::int64_t>(1, *extent.devices_of_node - *devices);
   return *devices;
 }
 
-void read_dtensor(const Fields& root, const std::string& file, const Given& given, Draft& draft) {
+Draft read_dtensor(const Fields& root, const std::string& file, const Given& given, Draft draft,
+                   ImportReport& report) {
   draft.framework.name = "fsdp";
   draft.framework_overlap = true;
   const Fields policy = root.section("policy");
@@ -65,20 +65,21 @@ void read_dtensor(const Fields& root, const std::string& file, const Given& give
   plan.parallel.context = config.integer("context_parallel_size", 1);
   plan.parallel.expert = config.integer("expert_parallel_size", 1);
   plan.sequence_parallel = plan.parallel.tensor > 1 && config.flag("sequence_parallel", false);
-  settle_ranks(draft, given, file);
+  settle_ranks(draft.plan, draft.extent, report, given, file);
   plan.sharding = plan::sharding_of("GGG").value();
   // nemo_rl/models/policy, dtensor workers: CPUOffloadPolicy.
   if (config.flag("cpu_offload", false)) {
-    leave_to_host(unread_setting(*config.find("cpu_offload")), draft);
+    leave_to_host(unread_setting(*config.find("cpu_offload")), draft, report);
   }
   if (config.flag("activation_checkpointing", false))
     plan.recompute.kind = plan::RecomputeKind::kFull;
   draft.precision = policy.choice("precision", kNemoRlPrecisions, DType::kBf16);
   plan.accumulate = DType::kFp32;
-  draft.sequences = policy.size("train_global_batch_size");
-  draft.length = policy.size("max_total_sequence_length");
+  draft.batch.sequences = policy.size("train_global_batch_size");
+  draft.batch.length = policy.size("max_total_sequence_length");
   plan.micro_batch = policy.integer("train_micro_batch_size", 1);
-  list_settings(root, file, known_settings("rl/nemo_rl"), draft.report);
+  list_settings(root, file, known_settings("rl/nemo_rl"), report);
+  return draft;
 }
 
 void read_policy_recompute(const Fields& config, Tree& fields) {
@@ -101,18 +102,19 @@ void check_parent(const Fields& root, const Fields& config,
   }
 }
 
-/// Those of its policy that are not Megatron-Core's, also where it runs what its variant refuses.
-void take_kernels(Draft& draft) {
-  const plan::Kernels usual = plan::framework_defaults(draft.framework).kernels;
-  const plan::Framework own{.name = draft.framework.name, .variant = "nemo-rl"};
+/// Takes the kernels of its policy that are not Megatron-Core's, also where it runs what its
+/// variant refuses.
+void take_kernels(Settled& settled) {
+  const plan::Kernels usual = plan::framework_defaults(settled.framework).kernels;
+  const plan::Framework own{.name = settled.framework.name, .variant = "nemo-rl"};
   const plan::Kernels kernels = plan::framework_defaults(own).kernels;
   for (const auto& [flag, name] : plan::kKernelFlags) {
-    if (kernels.*flag != usual.*flag) draft.kernels.emplace_back(flag, kernels.*flag);
+    if (kernels.*flag != usual.*flag) settled.kernels.emplace_back(flag, kernels.*flag);
   }
 }
 
-void read_megatron_policy(const Fields& root, const std::string& file, const Given& given,
-                          Draft& draft) {
+Draft read_megatron_policy(const Fields& root, const std::string& file, const Given& given,
+                           Draft draft, ImportReport& report) {
   draft.framework.name = "megatron-core";
   const Fields policy = root.section("policy");
   const Fields config = policy.section("megatron_cfg");
@@ -131,14 +133,16 @@ void read_megatron_policy(const Fields& root, const std::string& file, const Giv
     text.derived.set("fp8", eight.word("fp8", "hybrid"));
     text.derived.set("fp8_recipe", eight.word("fp8_recipe", "delayed"));
   }
-  read_megatron_text(text, root, known_settings("rl/nemo_rl"), given, draft, file);
+  draft = read_megatron_text(text, root, known_settings("rl/nemo_rl"), given, std::move(draft),
+                             report, file);
   take_kernels(draft);
+  return draft;
 }
 
 /// NVIDIA-NeMo/RL nemo_rl/data/packing/algorithms.py: its packers; their batches count answers.
 /// nemo_rl/distributed/batched_data_dict.py: `shard_by_batch_size` packs those of one update.
 /// nemo_rl/models/megatron/data.py: under a pipeline alone sequences are filled up to the longest.
-void read_sequence_packing(const Fields& policy, const Given& given, Draft& draft) {
+void read_sequence_packing(const Fields& policy, const Given& given, JobBatch& batch) {
   struct Packer {
     packing::PackingKind kind = packing::PackingKind::kFirstFit;
     packing::PackingOrder order = packing::PackingOrder::kLongestFirst;
@@ -161,33 +165,36 @@ void read_sequence_packing(const Fields& policy, const Given& given, Draft& draf
         config.flag("enabled", false) && config.integer("pipeline_model_parallel_size", 1) > 1;
     words.packing.pad_to = piped ? packing::PadTo::kLength : packing::PadTo::kNone;
   }
-  take_packing(section, "enabled", words, given, draft);
+  take_packing(section, "enabled", words, given, batch);
 }
 
 /// nemo_rl/algorithms/dpo.py and rm.py take a pair of sequences for each of the batch.
-void read_pairs(const Fields& root, Draft& draft) {
+void read_pairs(const Fields& root, Settled& settled, JobBatch& batch, ImportReport& report) {
   const auto rewards = root.node().find("rm");
   const bool ranks = rewards && rewards->is_mapping();
-  if (ranks || draft.method.kind == plan::MethodKind::kDpo) draft.take_pairs();
+  if (ranks || settled.method.kind == plan::MethodKind::kDpo)
+    count_pairs(settled.plan, batch, report);
 }
 
 /// The policy as the section says that is enabled.
-void read_policy(const Fields& root, const std::string& file, const Given& given, Draft& draft) {
+Draft read_policy(const Fields& root, const std::string& file, const Given& given, Draft draft,
+                  ImportReport& report) {
   const Fields policy = root.section("policy");
   if (policy.section("megatron_cfg").flag("enabled", false)) {
-    return read_megatron_policy(root, file, given, draft);
+    return read_megatron_policy(root, file, given, std::move(draft), report);
   }
   if (policy.section("dtensor_cfg").flag("enabled", false)) {
-    return read_dtensor(root, file, given, draft);
+    return read_dtensor(root, file, given, std::move(draft), report);
   }
   root.node().fail(
       "enables neither policy.megatron_cfg nor policy.dtensor_cfg; give the file that its defaults "
       "name, too");
+  return draft;
 }
 
 }  // namespace
 
-void read_nemo_rl(Sources files, const Given& given, Draft& draft) {
+Draft read_nemo_rl(Sources files, const Given& given, Draft draft, ImportReport& report) {
   if (is_shell_script(files.front())) {
     static constexpr std::string_view kOptions[] = {"--config"};
     const ConfiguredRun run = read_configured(files, given,
@@ -197,21 +204,22 @@ void read_nemo_rl(Sources files, const Given& given, Draft& draft) {
                                                .options = kOptions,
                                                .overrides = true,
                                                .hydra = true},
-                                              draft);
+                                              draft.extent, draft.start, report);
     // Ray starts the ranks, as the configuration says.
-    draft.ranks = draft.nodes = draft.devices_of_node = std::nullopt;
-    return read_nemo_rl(run.files, run.given, draft);
+    draft.extent.ranks = draft.extent.nodes = draft.extent.devices_of_node = std::nullopt;
+    return read_nemo_rl(run.files, run.given, std::move(draft), report);
   }
   const Document document =
-      with_references(with_settings(laid_together(files), given), draft.notes);
+      with_references(with_settings(laid_together(files), given), report.notes);
   const std::string& file = document.name();
   const Fields root(document.root());
   const Fields policy = root.section("policy");
-  take_named_model(policy.word("model_name", ""), given, draft);
-  draft.method = nemo_rl_method(root, read_cluster(root, draft));
-  read_sequence_packing(policy, given, draft);
-  read_policy(root, file, given, draft);
-  read_pairs(root, draft);
+  take_named_model(policy.word("model_name", ""), given, draft, report);
+  draft.method = nemo_rl_method(root, read_cluster(root, draft.extent));
+  read_sequence_packing(policy, given, draft.batch);
+  draft = read_policy(root, file, given, std::move(draft), report);
+  read_pairs(root, draft, draft.batch, report);
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

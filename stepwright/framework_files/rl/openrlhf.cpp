@@ -14,10 +14,10 @@
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/draft/words_table.h"
-#include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
+#include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
@@ -38,7 +38,7 @@ struct OpenrlhfTrainer {
   std::string_view leaves_out{};
 };
 
-/// OpenRLHF/OpenRLHF openrlhf/cli.
+/// The trainers of OpenRLHF: OpenRLHF/OpenRLHF openrlhf/cli.
 constexpr std::string_view kAnswers =
     "generation and the passes of the other models, which `phases` counts: the step is an update";
 constexpr OpenrlhfTrainer kTrainers[] = {
@@ -54,7 +54,7 @@ constexpr OpenrlhfTrainer kTrainers[] = {
 constexpr std::int64_t kUsualBatch = 128;
 constexpr std::int64_t kUsualPart = 1024;
 
-/// What trainers that Ray starts are called: their ranks are the actor's.
+/// Names of trainers that Ray starts: their ranks are the actor's.
 constexpr std::string_view kOfRay = "_ray";
 
 /// "train_sft" of a word that names a trainer: "openrlhf.cli.train_sft",
@@ -76,7 +76,7 @@ std::string_view trainer_among(Words words) {
   return "";
 }
 
-/// Its trainer of that name; of a fork the one that it is made of, `train_rlvr_ray` of
+/// Finds the trainer of a name; of a fork the one that it is made of, `train_rlvr_ray` of
 /// `train_ppo_ray`. Fails where there is none.
 OpenrlhfTrainer trainer_of(std::string_view name, const StartedCommand& command,
                            ImportReport& report) {
@@ -128,19 +128,20 @@ void name_as_said(const OpenrlhfArguments& arguments, ImportReport& report) {
   });
 }
 
-/// Of the update of one step.
+/// Sequences of the update of one step.
 struct OpenrlhfBatch {
   std::int64_t sequences = 0;
   std::int64_t micro_batch = 0;
 };
 
 OpenrlhfBatch read_openrlhf_batch(const Fields& fields, const OpenrlhfTrainer& trainer,
-                                  Draft& draft) {
+                                  const plan::Plan& plan, JobBatch& job_batch) {
   if (trainer.length > 0) {
-    draft.length = fields.integer("max_len", trainer.length);
+    job_batch.length = fields.integer("max_len", trainer.length);
   } else {
-    draft.length = fields.integer("max_len", fields.integer("prompt_max_len", kUsualPart) +
-                                                 fields.integer("generate_max_len", kUsualPart));
+    job_batch.length =
+        fields.integer("max_len", fields.integer("prompt_max_len", kUsualPart) +
+                                      fields.integer("generate_max_len", kUsualPart));
   }
   OpenrlhfBatch batch{.sequences = fields.integer("train_batch_size", kUsualBatch),
                       .micro_batch = fields.integer("micro_train_batch_size", trainer.micro_batch)};
@@ -148,8 +149,8 @@ OpenrlhfBatch read_openrlhf_batch(const Fields& fields, const OpenrlhfTrainer& t
   if (dynamic && dynamic->is_scalar() && dynamic->text() == "true") {
     constexpr std::int64_t kUsualTokens = 16192;
     const std::int64_t tokens = fields.integer("train_max_tokens_per_gpu", kUsualTokens) *
-                                draft.plan.parallel.context * draft.plan.parallel.tensor;
-    batch.micro_batch = std::max<std::int64_t>(1, tokens / *draft.length);
+                                plan.parallel.context * plan.parallel.tensor;
+    batch.micro_batch = std::max<std::int64_t>(1, tokens / *job_batch.length);
   }
   return batch;
 }
@@ -192,41 +193,45 @@ std::optional<AdapterWords> openrlhf_adapters(const Fields& fields) {
   return read_adapter_words(fields, "rl/adapters", "openrlhf");
 }
 
-void read_openrlhf_model(const Fields& fields, const Given& given, Draft& draft) {
-  if (const auto model = fields.find("pretrain")) take_named_model(model->text(), given, draft);
+Draft read_openrlhf_model(const Fields& fields, const Given& given, Draft draft,
+                          ImportReport& report) {
+  if (const auto model = fields.find("pretrain"))
+    take_named_model(model->text(), given, draft, report);
   draft.adapters = openrlhf_adapters(fields);
   if (fields.flag("gradient_checkpointing", false)) {
     draft.plan.recompute.kind = plan::RecomputeKind::kFull;
   }
   draft.fused_cross_entropy = fields.flag("use_liger_kernel", false);
+  return draft;
 }
 
 /// Ray starts the actor's ranks; its program has a default of one node of eight.
-void read_actor_ranks(const Fields& fields, Draft& draft) {
+void read_actor_ranks(const Fields& fields, JobExtent& extent) {
   constexpr std::int64_t kUsualDevices = 8;
-  draft.ranks.reset();
-  draft.nodes = fields.integer("actor_num_nodes", 1);
-  draft.devices_of_node = fields.integer("actor_num_gpus_per_node", kUsualDevices);
+  extent.ranks.reset();
+  extent.nodes = fields.integer("actor_num_nodes", 1);
+  extent.devices_of_node = fields.integer("actor_num_gpus_per_node", kUsualDevices);
 }
 
 /// openrlhf/trainer/dpo_trainer.py: concatenated_forward takes both sequences of a pair at once.
-void take_method(const Fields& fields, const OpenrlhfTrainer& trainer, Draft& draft) {
-  if (trainer.name == "train_sft") draft.method.kind = plan::MethodKind::kSft;
+void take_method(const Fields& fields, const OpenrlhfTrainer& trainer, Settled& settled,
+                 JobBatch& batch, ImportReport& report) {
+  if (trainer.name == "train_sft") settled.method.kind = plan::MethodKind::kSft;
   if (trainer.name == "train_ppo" || trainer.name == "train_ppo_ray") {
-    draft.method = openrlhf_method(fields);
+    settled.method = openrlhf_method(fields);
   }
   if (trainer.name != "train_dpo") return;
-  draft.method.kind = plan::MethodKind::kDpo;
-  draft.method.reference.place =
+  settled.method.kind = plan::MethodKind::kDpo;
+  settled.method.reference.place =
       fields.flag("ref_offload", false) ? plan::ModelPlace::kHost : plan::ModelPlace::kSame;
-  draft.take_pairs();
+  count_pairs(settled.plan, batch, report);
 }
 
-void read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
-                          const std::string& file, const Given& given, Draft& draft) {
+Draft read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
+                           const std::string& file, const Given& given, Draft draft,
+                           ImportReport& report) {
   draft.framework.name = "deepspeed";
-  std::vector<LeftOut> left_out;
-  read_openrlhf_model(fields, given, draft);
+  draft = read_openrlhf_model(fields, given, std::move(draft), report);
   draft.precision = openrlhf_precision(fields);
   static constexpr Named<plan::Optimizer> kOptimizers[] = {{plan::Optimizer::kAdamW, "adam"},
                                                            {plan::Optimizer::kMuon, "muon"}};
@@ -234,10 +239,10 @@ void read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
   if (fields.flag("flash_attn", trainer.name == "train_ppo_ray")) {
     draft.attention = cluster::AttentionKernel::kFlash2;
   }
-  take_attention(fields, "attn_implementation", left_out, draft);
+  take_attention(fields, "attn_implementation", draft);
   take_packing(fields, "packing_samples",
                {.packing = {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kSplit}},
-               given, draft);
+               given, draft.batch);
   plan::Plan& plan = draft.plan;
   plan.parallel.context = fields.integer("ring_attn_size", 1);
   plan.parallel.tensor = fields.integer("ds_tensor_parallel_size", 1);
@@ -248,15 +253,15 @@ void read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
   const TrainerValues values{
       .micro_batch = {}, .accumulation = {}, .precision = draft.precision, .hidden = hidden};
   const DType precision = draft.precision;
-  const ImportReport before = draft.report;
-  read_deepspeed_document(config, given, draft, &values);
+  const ImportReport before = report;
+  draft = read_deepspeed_document(config, given, std::move(draft), report, &values);
   draft.precision = precision;
   // What the arguments make stands in no file.
-  draft.report.read = before.read;
-  draft.report.not_read = before.not_read;
-  const OpenrlhfBatch batch = read_openrlhf_batch(fields, trainer, draft);
-  draft.open_micro_batch = false;
-  draft.micro_batches.reset();
+  report.read = before.read;
+  report.not_read = before.not_read;
+  const OpenrlhfBatch batch = read_openrlhf_batch(fields, trainer, draft.plan, draft.batch);
+  draft.batch.open_micro_batch = false;
+  draft.batch.micro_batches.reset();
   const std::int64_t data = plan.parallel.data;
   if (!fields.flag("use_dynamic_batch", false) && given.batch.empty() &&
       batch.sequences % std::max<std::int64_t>(1, batch.micro_batch * data) != 0) {
@@ -265,26 +270,25 @@ void read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
                     "(micro_train_batch_size) x {} (ranks that share it), as DeepSpeed asks",
                     file, batch.sequences, batch.micro_batch, data));
   }
-  take_update_batch(batch.sequences, batch.micro_batch, draft);
-  take_method(fields, trainer, draft);
-  list_settings(fields, file, known_settings("rl/openrlhf"), draft.report);
-  list_left_out(left_out, file, draft.report);
+  take_update_batch(batch.sequences, batch.micro_batch, draft.plan, draft.batch, report);
+  take_method(fields, trainer, draft, draft.batch, report);
+  list_settings(fields, file, known_settings("rl/openrlhf"), report);
+  return draft;
 }
 
 }  // namespace
 
-void read_openrlhf(Sources files, const Given& given, Draft& draft) {
+Draft read_openrlhf(Sources files, const Given& given, Draft draft, ImportReport& report) {
   const StartedProgram program{.framework = "OpenRLHF",
                                .arguments = "--train_batch_size, --zero_stage",
                                .starts = starts_openrlhf,
                                .has_argument = is_argument_and_value,
                                .matters = matters_by(known_settings("rl/openrlhf"))};
-  const StartedCommand command = started_command(files, given, program, draft);
-  draft.source = command.file;
-  draft.program = command.words.front().text;
+  const StartedCommand command = started_command(files, given, program, report);
+  draft.start = program_start(command);
   std::vector<ShellWord> all = command.launchers;
   all.insert(all.end(), command.words.begin(), command.words.end());
-  const OpenrlhfTrainer trainer = trainer_of(trainer_among(all), command, draft.report);
+  const OpenrlhfTrainer trainer = trainer_of(trainer_among(all), command, report);
   OpenrlhfArguments arguments = with_first_names(command_fields(command.all_words()));
   const Document document = Document::from(std::move(arguments.fields), command.file);
   const Fields fields(document.root());
@@ -292,21 +296,22 @@ void read_openrlhf(Sources files, const Given& given, Draft& draft) {
   if (backend && backend->text() != "deepspeed") {
     backend->fail_unsupported("is of a branch; OpenRLHF is read on DeepSpeed alone");
   }
-  read_launcher(command, draft);
-  if (trainer.name == "train_ppo_ray") read_actor_ranks(fields, draft);
+  read_launcher(command, draft.extent, report);
+  if (trainer.name == "train_ppo_ray") read_actor_ranks(fields, draft.extent);
   if (!trainer.leaves_out.empty()) {
-    draft.report.not_read.push_back({std::string(trainer.name), "", command.file,
-                                     command.words.front().line, Matters::kYes,
-                                     std::string(trainer.leaves_out)});
+    report.not_read.push_back({std::string(trainer.name), "", command.file,
+                               command.words.front().line, Matters::kYes,
+                               std::string(trainer.leaves_out)});
   }
   try {
-    read_openrlhf_fields(fields, trainer, command.file, given, draft);
+    draft = read_openrlhf_fields(fields, trainer, command.file, given, std::move(draft), report);
   } catch (const Error& error) {
-    fail_for_open_value(error, command, draft.report);
+    fail_for_open_value(error, command, report);
   }
-  name_as_said(arguments, draft.report);
-  if (trainer.name != "train_ppo_ray") list_open_extents(command, draft);
-  read_environment(command, draft);
+  name_as_said(arguments, report);
+  if (trainer.name != "train_ppo_ray") list_open_extents(command, draft.extent, report);
+  read_environment(command, draft, draft.extent, report);
+  return draft;
 }
 
 bool starts_openrlhf(Words words) { return !trainer_among(words).empty(); }

@@ -34,12 +34,12 @@ constexpr SettingProgram kVerlProgram = {
     .launched = true,
     .hydra = true};
 
-/// What one update trains on.
+/// Sequences on which one update trains.
 struct Update {
   std::int64_t sequences = 0;
   std::int64_t length = 0;
-  std::int64_t micro_batch = 0;  ///< Of a data rank; 0: not said.
-  std::int64_t tokens = 0;       ///< Of a micro-batch and device, in its place; 0: not said.
+  std::int64_t micro_batch = 0;  ///< Sequences of a data rank; 0: not said.
+  std::int64_t tokens = 0;       ///< Tokens of a micro-batch and device, in its place; 0: not said.
   std::int64_t pass = 0;         ///< The micro-batches of all data ranks together; 0: not said.
 };
 
@@ -91,11 +91,11 @@ void say_short_micro_batch(const Fields& root, const Update& update, std::int64_
 /// The sequences of an update that all data ranks have together: each takes a whole number of them,
 /// and the rest goes into other updates. verl/workers/fsdp_workers.py, megatron_workers.py:
 /// `ppo_mini_batch_size //= ` the data ranks.
-std::int64_t shared_sequences(const Update& update, Draft& draft) {
-  const std::int64_t ranks = draft.plan.parallel.data;
+std::int64_t shared_sequences(const Update& update, const plan::Plan& plan, ImportReport& report) {
+  const std::int64_t ranks = plan.parallel.data;
   const std::int64_t share = update.sequences / ranks;
   if (share == 0 || share * ranks == update.sequences) return update.sequences;
-  draft.notes.push_back(
+  report.notes.push_back(
       fmt::format("An update has {} sequences, not {}: verl gives each of {} data ranks {}.",
                   share * ranks, update.sequences, ranks, share));
   return share * ranks;
@@ -103,17 +103,18 @@ std::int64_t shared_sequences(const Update& update, Draft& draft) {
 
 /// verl/workers/actor/dp_actor.py, megatron_actor.py: tokens of a micro-batch are those of all
 /// ranks that share a sequence.
-void take_update(const Update& update, Draft& draft) {
-  draft.length = update.length;
-  const plan::Parallel& degrees = draft.plan.parallel;
+void take_update(const Update& update, plan::Plan& plan, JobBatch& batch, ImportReport& report) {
+  batch.length = update.length;
+  const plan::Parallel& degrees = plan.parallel;
   std::int64_t micro = update.micro_batch;
   if (micro == 0) micro = update.pass / degrees.data;
   if (update.tokens > 0) micro = update.tokens * degrees.context / update.length;
-  take_update_batch(shared_sequences(update, draft), std::max<std::int64_t>(1, micro), draft);
+  take_update_batch(shared_sequences(update, plan, report), std::max<std::int64_t>(1, micro), plan,
+                    batch, report);
 }
 
-void read_fsdp_actor(const Fields& root, const std::string& file, const Given& given,
-                     Draft& draft) {
+Draft read_fsdp_actor(const Fields& root, const std::string& file, const Given& given, Draft draft,
+                      ImportReport& report) {
   draft.framework.name = "fsdp";
   draft.framework_overlap = true;
   plan::Plan& plan = draft.plan;
@@ -123,17 +124,18 @@ void read_fsdp_actor(const Fields& root, const std::string& file, const Given& g
   const Update update = read_update(root);
   plan.parallel.context = actor.integer("ulysses_sequence_parallel_size",
                                         config.integer("ulysses_sequence_parallel_size", 1));
-  settle_ranks(draft, given, file);
-  read_fsdp_engine(config, actor.word("strategy", "fsdp") == "fsdp2", draft);
-  read_verl_model(policy.section("model"), draft);
-  take_update(update, draft);
-  read_parameter_type(config, draft);
-  list_settings(root, file, known_settings("rl/verl"), draft.report);
-  say_short_micro_batch(root, update, plan.parallel.context, file, draft.report);
+  settle_ranks(draft.plan, draft.extent, report, given, file);
+  read_fsdp_engine(config, actor.word("strategy", "fsdp") == "fsdp2", draft, report);
+  read_verl_model(policy.section("model"), draft.plan, draft);
+  take_update(update, draft.plan, draft.batch, report);
+  draft = read_parameter_type(config, std::move(draft));
+  list_settings(root, file, known_settings("rl/verl"), report);
+  say_short_micro_batch(root, update, plan.parallel.context, file, report);
+  return draft;
 }
 
-void read_megatron_actor(const Fields& root, const std::string& file, const Given& given,
-                         Draft& draft) {
+Draft read_megatron_actor(const Fields& root, const std::string& file, const Given& given,
+                          Draft draft, ImportReport& report) {
   draft.framework.name = "megatron-core";
   const Update update = read_update(root);
   const Fields lora = root.section(kPolicy).section("model").section("lora");
@@ -142,9 +144,11 @@ void read_megatron_actor(const Fields& root, const std::string& file, const Give
                     .program = "verl"};
   text.usual = verl_defaults(text.said);
   text.derived.set("seq_length", update.length).set("global_batch_size", update.sequences);
-  read_megatron_text(text, root, known_settings("rl/verl"), given, draft, file);
-  take_update(update, draft);
-  say_short_micro_batch(root, update, draft.plan.parallel.context, file, draft.report);
+  draft = read_megatron_text(text, root, known_settings("rl/verl"), given, std::move(draft), report,
+                             file);
+  take_update(update, draft.plan, draft.batch, report);
+  say_short_micro_batch(root, update, draft.plan.parallel.context, file, report);
+  return draft;
 }
 
 /// Whether a configuration is one of verl's own, whose values are the defaults here.
@@ -167,7 +171,7 @@ bool is_configuration(const SourceFile& file) {
   return (named && !holds(file, "actor_rollout_ref.")) || holds(file, "partial_pretrain:");
 }
 
-/// The same of its trainers of fine-tuning.
+/// True if a name is that of a trainer of fine-tuning.
 bool is_own_tuning(std::string_view name) {
   return name == "sft_trainer" || name == "sft_trainer_engine";
 }
@@ -182,15 +186,15 @@ void refuse_easy_r1(const Node& root) {
 
 /// Lists a program of another package that has defaults of its own, which no file says: a copy of
 /// verl ("lab.verl.trainer.main_ppo"), or a module on its trainers.
-void list_own_defaults(const std::string& file, Draft& draft) {
-  const std::string& program = draft.program;
+void list_own_defaults(const std::string& file, const ProgramStart& start, ImportReport& report) {
+  const std::string& program = start.program;
   const bool module = program.find('/') == std::string::npos && !program.ends_with(".py");
   if (!module || program.starts_with("verl.") || program.starts_with("recipe.")) return;
   const std::size_t copy = program.find("verl.trainer.");
   std::string folder = copy == std::string::npos ? program.substr(0, program.find('.'))
                                                  : program.substr(0, copy) + "verl/trainer";
   std::ranges::replace(folder, '.', '/');
-  draft.report.not_read.push_back(
+  report.not_read.push_back(
       {printable(program), "", file, 0, copy == std::string::npos ? Matters::kMaybe : Matters::kYes,
        fmt::format("its own defaults of what the command does not say (rollout.n, micro-batches, "
                    "recomputation): those of verl are taken; give {}/config/ppo_trainer.yaml, too",
@@ -198,7 +202,8 @@ void list_own_defaults(const std::string& file, Draft& draft) {
 }
 
 /// The words of a script over the configurations that are given beside it, or one of these alone.
-Document read_verl_form(Sources files, const Given& given, Draft& draft) {
+Document read_verl_form(Sources files, const Given& given, JobExtent& extent, ProgramStart& start,
+                        ImportReport& report) {
   std::vector<SourceFile> scripts;
   std::vector<SourceFile> configurations;
   for (const SourceFile& file : files) {
@@ -209,8 +214,8 @@ Document read_verl_form(Sources files, const Given& given, Draft& draft) {
     if (files.size() != 1) fail_input("verl: one configuration is read at a time");
     return with_settings(parse_as_python(file.text, file.name), given);
   }
-  const Document words = read_setting_words(scripts, kVerlProgram, given, draft);
-  if (configurations.empty()) list_own_defaults(words.name(), draft);
+  const Document words = read_setting_words(scripts, kVerlProgram, given, extent, start, report);
+  if (configurations.empty()) list_own_defaults(words.name(), start, report);
   Tree all = Tree::mapping();
   for (const SourceFile& file : configurations) {
     const Document document = parse_as_python(file.text, file.name);
@@ -264,21 +269,21 @@ std::string engine_of(const Fields& root) {
 
 }  // namespace
 
-void read_verl(Sources files, const Given& given, Draft& draft) {
-  const Document said = read_verl_form(files, given, draft);
+Draft read_verl(Sources files, const Given& given, Draft draft, ImportReport& report) {
+  const Document said = read_verl_form(files, given, draft.extent, draft.start, report);
   const std::string& name = said.name();
-  const Document document = with_references(said, draft.notes);
+  const Document document = with_references(said, report.notes);
   const Fields root(document.root());
   refuse_easy_r1(root.node());
   if (!root.node().find(kPolicy))
-    return read_verl_tuning(root, name, engine_of(root), given, draft);
+    return read_verl_tuning(root, name, engine_of(root), given, std::move(draft), report);
   // Ray starts the ranks.
-  draft.ranks.reset();
+  draft.extent.ranks.reset();
   const Fields policy = root.section(kPolicy);
-  draft.nodes = root.section("trainer").size("nnodes");
-  draft.devices_of_node = root.section("trainer").size("n_gpus_per_node");
-  take_named_model(policy.section("model").word("path", ""), given, draft);
-  take_packing(policy.section("model"), "use_remove_padding", kVerlNoPadding, given, draft);
+  draft.extent.nodes = root.section("trainer").size("nnodes");
+  draft.extent.devices_of_node = root.section("trainer").size("n_gpus_per_node");
+  take_named_model(policy.section("model").word("path", ""), given, draft, report);
+  take_packing(policy.section("model"), "use_remove_padding", kVerlNoPadding, given, draft.batch);
   const Fields actor = policy.section("actor");
   const std::string strategy = actor.word("strategy", engine_of(root));
   draft.method = verl_method(root, strategy);
@@ -287,14 +292,15 @@ void read_verl(Sources files, const Given& given, Draft& draft) {
       draft.method.reference.place == plan::ModelPlace::kHost) {
     draft.method.reference.place = plan::ModelPlace::kSame;
   }
-  if (strategy == "megatron") return read_megatron_actor(root, name, given, draft);
+  if (strategy == "megatron")
+    return read_megatron_actor(root, name, given, std::move(draft), report);
   if (strategy != "fsdp" && strategy != "fsdp2") {
     fail_unsupported(
         fmt::format("{}: actor_rollout_ref.actor.strategy {} is not read: megatron, "
                     "fsdp and fsdp2 are",
                     name, printable(strategy)));
   }
-  read_fsdp_actor(root, name, given, draft);
+  return read_fsdp_actor(root, name, given, std::move(draft), report);
 }
 
 }  // namespace stepwright::framework_files

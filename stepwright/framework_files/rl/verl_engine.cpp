@@ -8,8 +8,8 @@
 
 namespace stepwright::framework_files {
 
-void read_fsdp_engine(const Fields& config, bool second, Draft& draft) {
-  plan::Plan& plan = draft.plan;
+void read_fsdp_engine(const Fields& config, bool second, Settled& settled, ImportReport& report) {
+  plan::Plan& plan = settled.plan;
   if (plan.parallel.context > 1) plan.context_kind = plan::ContextKind::kUlysses;
   const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
   const auto size = config.find("fsdp_size");
@@ -22,7 +22,7 @@ void read_fsdp_engine(const Fields& config, bool second, Draft& draft) {
   if (!whole) plan.sharding.group = group;
   // verl/workers/engine/fsdp/transformer_impl.py: FSDP2 alone has the policy.
   if (second && config.flag("offload_policy", false)) {
-    leave_to_host(unread_setting(*config.find("offload_policy")), draft);
+    leave_to_host(unread_setting(*config.find("offload_policy")), settled, report);
   }
   static constexpr Named<DType> kTypes[] = {{DType::kFp32, "fp32"},
                                             {DType::kFp32, "float32"},
@@ -32,26 +32,27 @@ void read_fsdp_engine(const Fields& config, bool second, Draft& draft) {
   plan.accumulate = config.section("mixed_precision").choice("reduce_dtype", kTypes, DType::kFp32);
 }
 
-void read_parameter_type(const Fields& config, Draft& draft) {
+Draft read_parameter_type(const Fields& config, Draft draft) {
   const auto type = config.node().find("model_dtype");
   const std::string word = type && type->is_scalar() ? type->text() : "fp32";
   const bool narrow = word == "bf16" || word == "bfloat16";
-  if (!narrow && word != "fp32" && word != "float32") return;
+  if (!narrow && word != "fp32" && word != "float32") return draft;
   config.take("model_dtype");
   if (narrow && !draft.adapters) draft.masters = plan::Masters::kNone;
+  return draft;
 }
 
-void read_verl_model(const Fields& model, Draft& draft) {
+void read_verl_model(const Fields& model, plan::Plan& plan, ModelWords& model_words) {
   if (model.flag("enable_gradient_checkpointing", true)) {
-    draft.plan.recompute.kind = plan::RecomputeKind::kFull;
+    plan.recompute.kind = plan::RecomputeKind::kFull;
     // verl/utils/activation_offload.py: what checkpoints keep, a layer's input, but for the last
     // layer's; without checkpoints all that layers keep, which no plan has.
-    if (model.flag("enable_activation_offload", false)) draft.plan.offload.move_inputs();
+    if (model.flag("enable_activation_offload", false)) plan.offload.move_inputs();
   }
   // verl/workers/engine/fsdp/transformer_impl.py: LoRA where lora_rank is above 0.
   const auto rank = model.node().find("lora_rank");
   if (!rank || rank->is_null() || rank->integer(0, kMostOfField) == 0) return;
-  draft.adapters = read_adapter_words(model, "rl/adapters", "verl");
+  model_words.adapters = read_adapter_words(model, "rl/adapters", "verl");
 }
 
 std::optional<AdapterWords> joined_adapters(const Fields& lora) {
@@ -60,15 +61,16 @@ std::optional<AdapterWords> joined_adapters(const Fields& lora) {
   return read_adapter_words(lora, "rl/adapters", "verl_megatron");
 }
 
-void take_update_batch(std::int64_t sequences, std::int64_t micro_batch, Draft& draft) {
-  draft.sequences = sequences;
-  const std::int64_t share = std::max<std::int64_t>(1, sequences / draft.plan.parallel.data);
-  std::int64_t& micro = draft.plan.micro_batch;
+void take_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::Plan& plan,
+                       JobBatch& batch, ImportReport& report) {
+  batch.sequences = sequences;
+  const std::int64_t share = std::max<std::int64_t>(1, sequences / plan.parallel.data);
+  std::int64_t& micro = plan.micro_batch;
   // The last micro-batches of an update may be smaller.
   micro = std::min(micro_batch, share);
   while (share % micro != 0) --micro;
   if (micro == micro_batch) return;
-  draft.notes.push_back(
+  report.notes.push_back(
       fmt::format("Micro-batches have {} sequences, as {} of a rank are no multiple of {}.", micro,
                   share, micro_batch));
 }

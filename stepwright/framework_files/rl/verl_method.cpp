@@ -5,7 +5,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// verl/trainer/config/data/legacy_data.yaml and actor/actor.yaml.
+/// Values where a file is silent: verl/trainer/config/data/legacy_data.yaml and actor/actor.yaml.
 constexpr std::int64_t kVerlPrompts = 1024;
 constexpr std::int64_t kVerlMiniBatch = 256;
 constexpr std::int64_t kVerlPart = 512;

@@ -22,32 +22,34 @@ constexpr std::int64_t kTunedLength = 1024;
 constexpr std::int64_t kTunedTokens = 8192;
 
 /// Whether it is the trainer that stands on FSDP alone.
-bool is_first_trainer(const Fields& root, const Draft& draft) {
-  if (draft.program.find("fsdp_sft_trainer") != std::string::npos) return true;
+bool is_first_trainer(const Fields& root, const ProgramStart& start) {
+  if (start.program.find("fsdp_sft_trainer") != std::string::npos) return true;
   return root.section("model").node().find("partial_pretrain").has_value();
 }
 
 /// verl/trainer/fsdp_sft_trainer.py of 0.6.1: FULL_SHARD, or fully_shard that gathers again.
-void read_first_trainer(const Fields& root, const std::string& file, const Given& given,
-                        Draft& draft) {
+Draft read_first_trainer(const Fields& root, const std::string& file, const Given& given,
+                         Draft draft, ImportReport& report) {
   const Fields model = root.section("model");
   const Fields data = root.section("data");
-  take_named_model(model.word("partial_pretrain", ""), given, draft);
-  draft.length = data.integer("max_length", kTunedLength);
+  take_named_model(model.word("partial_pretrain", ""), given, draft, report);
+  draft.batch.length = data.integer("max_length", kTunedLength);
   draft.plan.parallel.context = root.integer("ulysses_sequence_parallel_size", 1);
-  take_packing(root, "use_remove_padding", kVerlNoPadding, given, draft);
-  settle_ranks(draft, given, file);
+  take_packing(root, "use_remove_padding", kVerlNoPadding, given, draft.batch);
+  settle_ranks(draft.plan, draft.extent, report, given, file);
   const Fields config = model.section("fsdp_config");
-  read_fsdp_engine(config, false, draft);
+  read_fsdp_engine(config, false, draft, report);
   const auto host = config.find("cpu_offload");
   if (host && host->boolean() && config.flag("offload_params", false)) {
-    leave_to_host(unread_setting(*host), draft);
+    leave_to_host(unread_setting(*host), draft, report);
   }
-  read_verl_model(model, draft);
-  read_parameter_type(config, draft);
+  read_verl_model(model, draft.plan, draft);
+  draft = read_parameter_type(config, std::move(draft));
   take_update_batch(data.integer("train_batch_size", kTunedBatch),
-                    data.integer("micro_batch_size_per_gpu", kTunedMicroBatch), draft);
-  list_settings(root, file, known_settings("rl/verl_tuning"), draft.report);
+                    data.integer("micro_batch_size_per_gpu", kTunedMicroBatch), draft.plan,
+                    draft.batch, report);
+  list_settings(root, file, known_settings("rl/verl_tuning"), report);
+  return draft;
 }
 
 /// Sequences of a micro-batch; verl/trainer/sft_trainer.py, verl/workers/engine/utils.py. Its
@@ -60,14 +62,14 @@ std::int64_t micro_batch_of(const Fields& data, std::int64_t length, std::int64_
       1, data.integer("max_token_len_per_gpu", kTunedTokens) * context / length);
 }
 
-void read_engine_trainer(const Fields& root, const std::string& file, const std::string& engine,
-                         const Given& given, Draft& draft) {
+Draft read_engine_trainer(const Fields& root, const std::string& file, const std::string& engine,
+                          const Given& given, Draft draft, ImportReport& report) {
   const Fields model = root.section("model");
   const Fields data = root.section("data");
   const Fields config = root.section("engine");
-  take_named_model(model.word("path", ""), given, draft);
-  draft.length = data.integer("max_length", kTunedLength);
-  take_packing(model, "use_remove_padding", kVerlNoPadding, given, draft);
+  take_named_model(model.word("path", ""), given, draft, report);
+  draft.batch.length = data.integer("max_length", kTunedLength);
+  take_packing(model, "use_remove_padding", kVerlNoPadding, given, draft.batch);
   const std::int64_t sequences = data.integer("train_batch_size", kTunedBatch);
   if (engine == "megatron") {
     draft.framework.name = "megatron-core";
@@ -75,38 +77,44 @@ void read_engine_trainer(const Fields& root, const std::string& file, const std:
     MegatronText text{.said = megatron_tree(root.node(), megatron_places("rl/verl_tuning")),
                       .program = "verl"};
     text.usual = verl_defaults(text.said);
-    text.derived.set("seq_length", *draft.length).set("global_batch_size", sequences);
-    read_megatron_text(text, root, known_settings("rl/verl_tuning"), given, draft, file);
-    return take_update_batch(
-        sequences, micro_batch_of(data, *draft.length, draft.plan.parallel.context), draft);
+    text.derived.set("seq_length", *draft.batch.length).set("global_batch_size", sequences);
+    draft = read_megatron_text(text, root, known_settings("rl/verl_tuning"), given,
+                               std::move(draft), report, file);
+    take_update_batch(sequences,
+                      micro_batch_of(data, *draft.batch.length, draft.plan.parallel.context),
+                      draft.plan, draft.batch, report);
+    return draft;
   }
   draft.plan.parallel.context = config.integer("ulysses_sequence_parallel_size", 1);
-  settle_ranks(draft, given, file);
-  read_fsdp_engine(config, config.word("strategy", "fsdp") == "fsdp2", draft);
-  read_verl_model(model, draft);
-  read_parameter_type(config, draft);
-  take_update_batch(sequences, micro_batch_of(data, *draft.length, draft.plan.parallel.context),
-                    draft);
-  list_settings(root, file, known_settings("rl/verl_tuning"), draft.report);
+  settle_ranks(draft.plan, draft.extent, report, given, file);
+  read_fsdp_engine(config, config.word("strategy", "fsdp") == "fsdp2", draft, report);
+  read_verl_model(model, draft.plan, draft);
+  draft = read_parameter_type(config, std::move(draft));
+  take_update_batch(sequences,
+                    micro_batch_of(data, *draft.batch.length, draft.plan.parallel.context),
+                    draft.plan, draft.batch, report);
+  list_settings(root, file, known_settings("rl/verl_tuning"), report);
+  return draft;
 }
 
 }  // namespace
 
-void read_verl_tuning(const Fields& root, const std::string& file, const std::string& engine,
-                      const Given& given, Draft& draft) {
+Draft read_verl_tuning(const Fields& root, const std::string& file, const std::string& engine,
+                       const Given& given, Draft draft, ImportReport& report) {
   draft.framework.name = "fsdp";
   draft.framework_overlap = true;
-  if (is_first_trainer(root, draft)) return read_first_trainer(root, file, given, draft);
+  if (is_first_trainer(root, draft.start))
+    return read_first_trainer(root, file, given, std::move(draft), report);
   if (engine != "fsdp" && engine != "megatron") {
     fail_unsupported(
         fmt::format("{}: engine {} is not read: fsdp and megatron are", file, printable(engine)));
   }
   // trainer/sft_trainer_ray.py alone starts its ranks itself.
-  if (!draft.ranks && !draft.devices_of_node) {
-    draft.nodes = root.section("trainer").size("nnodes");
-    draft.devices_of_node = root.section("trainer").size("n_gpus_per_node");
+  if (!draft.extent.ranks && !draft.extent.devices_of_node) {
+    draft.extent.nodes = root.section("trainer").size("nnodes");
+    draft.extent.devices_of_node = root.section("trainer").size("n_gpus_per_node");
   }
-  read_engine_trainer(root, file, engine, given, draft);
+  return read_engine_trainer(root, file, engine, given, std::move(draft), report);
 }
 
 }  // namespace stepwright::framework_files

@@ -11,7 +11,7 @@ namespace stepwright::framework_files {
 /// `verl.trainer.fsdp_sft_trainer` (0.2 to 0.6, trainer/config/sft_trainer.yaml), or
 /// `verl.trainer.sft_trainer` over an engine (since 0.6, sft_trainer_engine.yaml). Fails with
 /// `kUnsupported` on other engines than FSDP and Megatron.
-void read_verl_tuning(const Fields& root, const std::string& file, const std::string& engine,
-                      const Given& given, Draft& draft);
+Draft read_verl_tuning(const Fields& root, const std::string& file, const std::string& engine,
+                       const Given& given, Draft draft, ImportReport& report);
 
 }  // namespace stepwright::framework_files

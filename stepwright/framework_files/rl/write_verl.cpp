@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "stepwright/core/error.h"
 #include "stepwright/core/quoting.h"
 #include "stepwright/framework_files/draft/adapter_words.h"
@@ -43,7 +41,8 @@ void check_verl_pools(const plan::TrainingMethod& method) {
   }
 }
 
-/// verl/trainer/config/data/legacy_data.yaml, actor/actor.yaml, rollout/rollout.yaml.
+/// Adds the words of the method and its batch: verl/trainer/config/data/legacy_data.yaml,
+/// actor/actor.yaml, rollout/rollout.yaml.
 void add_verl_method(const plan::PlannedJob& planned, HydraWords& words) {
   const plan::Job& job = planned.job;
   const plan::TrainingMethod& method = job.method;
@@ -70,7 +69,7 @@ void add_verl_method(const plan::PlannedJob& planned, HydraWords& words) {
   words.set("critic.ppo_micro_batch_size_per_gpu", planned.plan.micro_batch);
 }
 
-/// verl/trainer/config/engine/fsdp.yaml.
+/// Adds settings of FSDP: verl/trainer/config/engine/fsdp.yaml.
 void add_verl_engine(const plan::PlannedJob& planned, HydraWords& words) {
   const plan::Plan& plan = planned.plan;
   const std::string actor = "actor_rollout_ref.actor.";
@@ -88,7 +87,7 @@ void add_verl_engine(const plan::PlannedJob& planned, HydraWords& words) {
   words.set("+" + engine + "mixed_precision.reduce_dtype", wide ? "fp32" : "bf16");
 }
 
-/// verl/trainer/config/model/hf_model.yaml.
+/// Adds settings of the model: verl/trainer/config/model/hf_model.yaml.
 void add_verl_model(const plan::PlannedJob& planned, HydraWords& words) {
   const plan::Job& job = planned.job;
   const std::string model = "actor_rollout_ref.model.";

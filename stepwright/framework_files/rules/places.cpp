@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "stepwright/plan/choices/plan_table.h"
 
 namespace stepwright::framework_files {

@@ -13,7 +13,6 @@
 #include "stepwright/framework_files/draft/settled.h"
 #include "stepwright/framework_files/rules/places.h"
 #include "stepwright/plan/job.h"
-#include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::framework_files {
 
@@ -23,18 +22,17 @@ namespace stepwright::framework_files {
 // value for another to parse. A rule has no list of its keys: `Fields` notes which settings a
 // reader asks for in a file, and a report lists those as read.
 
-/// What is known before rules read, and set by none.
+/// Facts that are known before rules read, and set by none.
 struct Known {
   const plan::Framework& framework;
   bool routed;  ///< True if layers of the model have experts.
 };
 
-/// What a rule makes of settings: what the rules before it settled, with its own part, and remarks.
+/// Result of a rule: the settled parts of rules before it, with its own part, and remarks.
 struct Reading : Settled {
   /// Settings that no plan takes as they are, and what a prediction leaves out.
   std::vector<std::pair<Node, std::string>> left_out{};
-  std::vector<std::string> notes{};         ///< What was assumed, for people.
-  std::optional<plan::Rejected> refused{};  ///< Why the framework itself would not start.
+  std::vector<std::string> notes{};  ///< Assumptions, in sentences for people.
 };
 
 /// A part of a plan or its job in a framework's settings.
@@ -49,7 +47,7 @@ struct Rule {
   void (*write)(const plan::PlannedJob& planned, std::string_view release, Tree& fields) = nullptr;
 };
 
-/// What a rule and its rows make of settings, and of what is settled so far.
+/// Applies a rule and its rows to settings, and to the parts that are settled so far.
 Reading read_rule(const Rule& rule, const Fields& fields, const Known& known, Settled settled);
 
 /// Adds what a rule and its rows say of a plan.

@@ -53,26 +53,27 @@ Tree own_fields(const Tree& fields, std::vector<ShellWord>& words) {
 }
 
 /// Sizes follow from the model that is named, or from the folder of its weights.
-const model::Architecture& swift_model(const Fields& own, const Given& given, Draft& draft,
+const model::Architecture& swift_model(const Fields& own, const Given& given,
+                                       ModelWords& model_words, ImportReport& report,
                                        const std::string& file) {
   if (given.known_model) return *given.known_model;
   std::string named;
   for (const std::string_view key : {"model", "load", "mcore_model"}) {
     const auto id = own.find(key);
-    if (!id || draft.model) continue;
+    if (!id || model_words.model) continue;
     named = id->text();
     std::string name = named;
     if (name.ends_with("-mcore")) name.erase(name.size() - 6);
-    take_named_model(name, given, draft);
+    take_named_model(name, given, model_words, report);
   }
-  if (!draft.model) {
+  if (!model_words.model) {
     if (named.empty()) fail_input(fmt::format("--model is required: {} names no model", file));
     fail_input(fmt::format(
         "--model is required: {} names the model {}, which is not built in: --model CONFIG.JSON "
         "says its sizes",
         file, printable(named)));
   }
-  return *draft.model;
+  return *model_words.model;
 }
 
 /// Names settings as ms-swift takes them.
@@ -85,7 +86,7 @@ void name_by_underscores(ImportReport& report) {
 
 /// The type of weights, which Megatron-LM's own arguments say with a flag.
 void add_swift_precision(const Fields& own, const Tree& said, std::vector<ShellWord>& words,
-                         Draft& draft) {
+                         ImportReport& report) {
   const auto type = own.find("torch_dtype");
   const Tree* half = said.find("fp16");
   if (half != nullptr && half->text == "true") return;
@@ -93,14 +94,15 @@ void add_swift_precision(const Fields& own, const Tree& said, std::vector<ShellW
   if (type && type->text() == "float16") return words.push_back({.text = "--fp16"});
   if (said.find("bf16") == nullptr) {
     words.push_back({.text = "--bf16"});
-    if (!type) draft.assume("job.precision", "the type of the model's weights, taken to be bf16");
+    if (!type) report.assume("job.precision", "the type of the model's weights, taken to be bf16");
   }
   words.push_back({.text = "--accumulate-allreduce-grads-in-fp32"});
 }
 
 }  // namespace
 
-void read_swift_megatron(Words command, const std::string& name, const Given& given, Draft& draft) {
+Draft read_swift_megatron(Words command, const std::string& name, const Given& given, Draft draft,
+                          ImportReport& report) {
   draft.framework = {.name = "megatron-core"};
   const Tree said = command_fields(command);
   std::vector<ShellWord> words;
@@ -109,31 +111,32 @@ void read_swift_megatron(Words command, const std::string& name, const Given& gi
   for (const auto& [key, value] : words_below(kSwiftWords, "usual")) {
     if (said.find(key) == nullptr) add_swift_words(std::string(key), Tree(value), words);
   }
-  add_swift_precision(own, said, words, draft);
-  const model::Architecture model = swift_model(own, given, draft, name);
-  MegatronArguments arguments = read_flags(words, name, {}, true, draft.report);
+  add_swift_precision(own, said, words, report);
+  const model::Architecture model = swift_model(own, given, draft, report, name);
+  MegatronArguments arguments = read_flags(words, name, {}, true, report);
   add_model_fields(arguments.fields, model);
   const Document document = Document::from(std::move(arguments.fields), name);
   const Fields fields(document.root());
-  read_megatron_fields(fields, draft, given, name);
+  draft = read_megatron_fields(fields, std::move(draft), report, given, name);
   draft.model = model;
-  list_settings(fields, name, known_settings("megatron/settings"), draft.report);
+  list_settings(fields, name, known_settings("megatron/settings"), report);
   // What no word said are sizes of the model and defaults.
-  std::erase_if(draft.report.read, [](const ReadSetting& one) { return one.line == 0; });
-  std::erase_if(draft.report.not_read, [](const UnreadSetting& one) { return one.line == 0; });
-  read_tuner(own, "full", given, draft);
+  std::erase_if(report.read, [](const ReadSetting& one) { return one.line == 0; });
+  std::erase_if(report.not_read, [](const UnreadSetting& one) { return one.line == 0; });
+  read_tuner(own, "full", given, draft, report);
   if (draft.adapters) {
     // Which are its own: they keep and multiply their rank's rows.
     draft.framework.variant = "ms-swift";
     draft.tensor_input = plan::TensorInput::kRegather;
   }
-  read_swift_packing(own, given, draft);
-  list_settings(own, name, known_settings("swift/megatron"), draft.report);
-  for (auto& one : draft.report.read) {
+  read_swift_packing(own, given, draft.batch, report);
+  list_settings(own, name, known_settings("swift/megatron"), report);
+  for (auto& one : report.read) {
     const auto flag = arguments.flags.find(one.name);
     if (flag != arguments.flags.end()) one.name = flag->second;
   }
-  name_by_underscores(draft.report);
+  name_by_underscores(report);
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

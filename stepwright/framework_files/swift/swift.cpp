@@ -57,20 +57,21 @@ void refuse_spread_layers(const StartedCommand& command, const Given& given) {
 /// swift/cli/main.py: use_torchrun. Without NPROC_PER_NODE and NNODES there is one process; where
 /// it sees several devices, the model's layers are spread over them (swift/model/register.py:
 /// device_map).
-void settle_one_process(const StartedCommand& command, const Given& given, Draft& draft) {
+void settle_one_process(const StartedCommand& command, const Given& given, JobExtent& extent,
+                        ImportReport& report) {
   const auto has = [&](const char* name) { return command.environment.contains(name); };
   refuse_spread_layers(command, given);
   if (has("NPROC_PER_NODE") || has("NNODES") || has_launcher(command)) return;
   if (given.devices || given.nodes) return;
-  if (draft.devices_of_node.value_or(1) > 1) {
+  if (extent.devices_of_node.value_or(1) > 1) {
     fail_unsupported(fmt::format(
         "{}: one process sees {} devices and spreads the layers over them, which no plan has: "
         "NPROC_PER_NODE starts one for each",
-        command.file, *draft.devices_of_node));
+        command.file, *extent.devices_of_node));
   }
-  draft.ranks = draft.nodes = 1;
-  draft.devices_of_node.reset();
-  draft.assume("job.cluster", "one process, as NPROC_PER_NODE is not set");
+  extent.ranks = extent.nodes = 1;
+  extent.devices_of_node.reset();
+  report.assume("job.cluster", "one process, as NPROC_PER_NODE is not set");
 }
 
 /// swift/arguments/sft_args.py: _init_fsdp. `--fsdp '{"fsdp": ..., "fsdp_config": {...}}'`.
@@ -94,7 +95,7 @@ using RenamedWords = std::map<std::string, std::string>;
 
 /// Arguments of ms-swift 2 as those of today; modelscope/ms-swift v2.6.1
 /// swift/llm/utils/argument.py, SftArguments.
-Document with_second_words(Document said, RenamedWords& renamed, Draft& draft) {
+Document with_second_words(Document said, RenamedWords& renamed, ImportReport& report) {
   static constexpr std::string_view kOwn[] = {"sft_type", "model_id_or_path", "batch_size"};
   const auto has = [&](std::string_view key) { return said.root().find(key).has_value(); };
   if (std::ranges::none_of(kOwn, has)) return said;
@@ -121,13 +122,13 @@ Document with_second_words(Document said, RenamedWords& renamed, Draft& draft) {
       renamed["model"] = "model_type";
     }
   }
-  draft.notes.emplace_back("The arguments are those of ms-swift 2, with its defaults.");
+  report.notes.emplace_back("The arguments are those of ms-swift 2, with its defaults.");
   return Document::from(std::move(all), said.name());
 }
 
 }  // namespace
 
-void read_swift(Sources files, const Given& given, Draft& draft) {
+Draft read_swift(Sources files, const Given& given, Draft draft, ImportReport& report) {
   // Scripts that the first one goes on with.
   std::vector<const SourceFile*> others;
   std::vector<SourceFile> scripts;
@@ -143,38 +144,39 @@ void read_swift(Sources files, const Given& given, Draft& draft) {
   if (sorted.programs.size() > 1) {
     fail_input(sorted.programs[1]->name + ": is a second file of the program");
   }
-  if (sorted.model) draft.model = model::read_config(*sorted.model, &draft.notes);
+  if (sorted.model) draft.model = model::read_config(*sorted.model, &report.notes);
   const SourceFile& file = *sorted.program;
-  draft.source = file.name;
+  draft.start.source = file.name;
   if (!is_file_of(kSwift, file, "script")) {
     const Document document = program_document(sorted, given);
-    return read_swift_trainer(Fields(document.root()), sorted, given, draft);
+    return read_swift_trainer(Fields(document.root()), sorted, given, std::move(draft), report);
   }
   const StartedProgram program{.framework = "ms-swift",
                                .arguments = "swift sft, megatron sft",
                                .starts = starts_of(kSwift),
                                .has_argument = is_argument_and_value,
                                .matters = matters_by(known_settings("swift/settings"))};
-  const StartedCommand command = started_command(scripts, given, program, draft);
+  const StartedCommand command = started_command(scripts, given, program, report);
   // swift/cli/main.py: get_torchrun_args.
-  read_own_processes(command, draft);
-  settle_one_process(command, given, draft);
+  read_own_processes(command, draft.extent, report);
+  settle_one_process(command, given, draft.extent, report);
   if (is_start_of(kSwift, command.words, "megatron") ||
       is_start_of(kSwift, command.launchers, "megatron")) {
-    read_swift_megatron(command.all_words(), file.name, given, draft);
+    draft = read_swift_megatron(command.all_words(), file.name, given, std::move(draft), report);
   } else {
-    take_launch_words(command, sorted, draft.report);
+    take_launch_words(command, sorted, report);
     RenamedWords second;
     Document said = with_second_words(
-        Document::from(command_fields(command.all_words()), file.name), second, draft);
+        Document::from(command_fields(command.all_words()), file.name), second, report);
     const Document document = with_fsdp_file(with_written_fsdp(std::move(said)), sorted);
-    read_swift_trainer(Fields(document.root()), sorted, given, draft);
-    each_setting(draft.report, [&](auto& setting) {
+    draft = read_swift_trainer(Fields(document.root()), sorted, given, std::move(draft), report);
+    each_setting(report, [&](auto& setting) {
       const auto old = second.find(setting.name);
       if (old != second.end()) setting.name = old->second;
     });
   }
-  read_environment(command, draft);
+  read_environment(command, draft, draft.extent, report);
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

@@ -1,17 +1,12 @@
 #include "stepwright/framework_files/swift/trainer_words.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <string>
-#include <vector>
 
 #include "stepwright/core/tree.h"
-#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/tables.h"
-#include "stepwright/framework_files/huggingface/attention_words.h"
+#include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
 
 namespace stepwright::framework_files {
@@ -58,67 +53,72 @@ void take_own_configurations(const Fields& fields, Trainer& trainer) {
 }
 
 /// The ranks that are started, as far as files and options say.
-std::optional<std::int64_t> ranks_started(const Given& given, const Draft& draft) {
+std::optional<std::int64_t> ranks_started(const Given& given, const JobExtent& extent) {
   if (given.devices) return given.devices;
-  if (draft.ranks) return draft.ranks;
-  const auto nodes = given.nodes ? given.nodes : draft.nodes;
-  if (nodes && draft.devices_of_node) return *nodes * *draft.devices_of_node;
+  if (extent.ranks) return extent.ranks;
+  const auto nodes = given.nodes ? given.nodes : extent.nodes;
+  if (nodes && extent.devices_of_node) return *nodes * *extent.devices_of_node;
   return std::nullopt;
 }
 
 /// swift/trainers/arguments.py: 16 sequences a step where nothing is said.
-void fill_accumulation(const Fields& fields, const Given& given, Draft& draft) {
-  if (fields.has("gradient_accumulation_steps")) return;
+Draft fill_accumulation(const Fields& fields, const Given& given, Draft draft,
+                        ImportReport& report) {
+  if (fields.has("gradient_accumulation_steps")) return draft;
   constexpr std::int64_t kUsualSequences = 16;
-  const std::int64_t pass = draft.plan.micro_batch * ranks_started(given, draft).value_or(1);
-  draft.micro_batches = (kUsualSequences + pass - 1) / pass;
-  draft.assume("job.batch.sequences", "ms-swift accumulates 16 sequences where nothing is said");
+  const std::int64_t pass = draft.plan.micro_batch * ranks_started(given, draft.extent).value_or(1);
+  draft.batch.micro_batches = (kUsualSequences + pass - 1) / pass;
+  report.assume("job.batch.sequences", "ms-swift accumulates 16 sequences where nothing is said");
+  return draft;
 }
 
 /// modelscope/ms-swift swift/llm/argument/base_args/model_args.py, _init_mixed_precision: what is
 /// cast has the type of the weights.
-void read_weights_type(const Fields& fields, Trainer& trainer, Draft& draft) {
+void read_weights_type(const Fields& fields, Trainer& trainer, Settled& settled,
+                       ImportReport& report) {
   static constexpr Named<DType> kTypes[] = {
       {DType::kBf16, "bfloat16"}, {DType::kFp16, "float16"}, {DType::kFp32, "float32"}};
   if (fields.has("torch_dtype")) {
-    draft.precision = fields.choice("torch_dtype", kTypes, DType::kBf16);
+    settled.precision = fields.choice("torch_dtype", kTypes, DType::kBf16);
   } else if (!fields.has("bf16") && !fields.has("fp16")) {
-    draft.precision = DType::kBf16;
-    draft.assume("job.precision", "the type of the model's weights, taken to be bf16");
+    settled.precision = DType::kBf16;
+    report.assume("job.precision", "the type of the model's weights, taken to be bf16");
   }
-  if (draft.precision == DType::kBf16) trainer.weights = LoadedWeights::kNarrow;
+  if (settled.precision == DType::kBf16) trainer.weights = LoadedWeights::kNarrow;
 }
 
 }  // namespace
 
-void read_tuner(const Fields& fields, std::string_view usual, const Given& given, Draft& draft) {
+void read_tuner(const Fields& fields, std::string_view usual, const Given& given,
+                ModelWords& model_words, ImportReport& report) {
   // swift/arguments/tuner_args.py and swift/megatron/arguments/megatron_args.py: both by default.
-  draft.frozen = model::Frozen{.encoder = fields.flag("freeze_vit", true),
-                               .projector = fields.flag("freeze_aligner", true)};
+  model_words.frozen = model::Frozen{.encoder = fields.flag("freeze_vit", true),
+                                     .projector = fields.flag("freeze_aligner", true)};
   std::string kind(usual);
   for (const std::string_view key : {"train_type", "tuner_type"}) {
     const auto word = fields.node().find(key);
     if (!word || word->is_null()) continue;
     kind = word->text();
     // lora_llm: adapters beside the language model, an encoder trained whole.
-    const std::optional<model::Architecture>& model = draft.model ? draft.model : given.known_model;
+    const std::optional<model::Architecture>& model =
+        model_words.model ? model_words.model : given.known_model;
     const bool text = kind == "lora_llm" && model && !model->encoder;
     if (kind == "lora" || kind == "full" || text) fields.take(key);
   }
   if (kind != "lora" && kind != "lora_llm") return;
   if (!fields.asked("tuner_type") && !fields.asked("train_type")) {
-    draft.assume("job.adapters", "ms-swift trains LoRA where tuner_type does not say");
+    report.assume("job.adapters", "ms-swift trains LoRA where tuner_type does not say");
   }
-  draft.adapters = read_adapter_words(fields, "swift/adapters", "lora");
+  model_words.adapters = read_adapter_words(fields, "swift/adapters", "lora");
   // ms-swift 3 requirements/framework.txt: transformers before 5, where experts are modules.
   const bool third = fields.node().find("train_type").has_value();
-  draft.adapters->of_transformers = usual == "lora" && !third;
+  model_words.adapters->of_transformers = usual == "lora" && !third;
   if (third && usual == "lora") {
-    draft.assume(
+    report.assume(
         "job.adapters.targets",
         "train_type is of ms-swift 3, on transformers before 5: experts are modules there");
   }
-  if (draft.adapters->base != DType::kBf16) fields.take("quant_method");
+  if (model_words.adapters->base != DType::kBf16) fields.take("quant_method");
 }
 
 /// modelscope/ms-swift swift/dataset/packing.py: `calculate_matched_group` packs by
@@ -126,7 +126,8 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
 /// a group goes on into the next; swift/arguments/base_args/template_args.py: what is longer than
 /// `max_length` is deleted. Neither packed sequences nor, with `padding_free`, documents of a
 /// micro-batch are filled up.
-void read_swift_packing(const Fields& fields, const Given& given, Draft& draft) {
+void read_swift_packing(const Fields& fields, const Given& given, JobBatch& batch,
+                        ImportReport& report) {
   static constexpr Named<packing::TooLong> kTruncations[] = {{packing::TooLong::kDrop, "delete"},
                                                              {packing::TooLong::kTruncate, "left"},
                                                              {packing::TooLong::kTruncate, "right"},
@@ -136,37 +137,38 @@ void read_swift_packing(const Fields& fields, const Given& given, Draft& draft) 
   PackingWords words = {.packing = {.pad_to = packing::PadTo::kNone}};
   words.packing.too_long =
       fields.choice("truncation_strategy", kTruncations, packing::TooLong::kDrop);
-  take_packing(fields, "padding_free", words, given, draft);
+  take_packing(fields, "padding_free", words, given, batch);
   const auto packs = fields.node().find("packing");
   const bool packed = packs && !packs->is_null() && packs->boolean();
-  if (!packed && fields.has("max_length")) list_length_bound(fields, "max_length", given, draft);
+  if (!packed && fields.has("max_length"))
+    list_length_bound(fields, "max_length", given, batch, report);
   if (!packs_documents(fields, "packing", given)) return;
   words.packing.kind = fields.choice("packing_strategy", kPackers, packing::PackingKind::kFirstFit);
-  take_packing(fields, "packing", words, given, draft);
+  take_packing(fields, "packing", words, given, batch);
 }
 
-void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given& given,
-                        Draft& draft) {
+Draft read_swift_trainer(const Fields& fields, const HubFiles& files, const Given& given,
+                         Draft draft, ImportReport& report) {
   draft.framework = {.name = "accelerate"};
-  take_trainer_defaults(draft);
+  take_trainer_defaults(draft, draft.batch);
   draft.plan.micro_batch = 1;
   Trainer trainer;
-  std::vector<LeftOut> left_out;
-  if (const auto id = fields.find("model")) take_hub_model(*id, given, draft);
-  draft.length = fields.size("max_length");
+  if (const auto id = fields.find("model")) take_hub_model(*id, given, draft, report);
+  draft.batch.length = fields.size("max_length");
   const bool recomputes = fields.flag("gradient_checkpointing", true);
   draft.plan.recompute.kind = recomputes ? plan::RecomputeKind::kFull : plan::RecomputeKind::kNone;
   take_own_configurations(fields, trainer);
-  read_trainer_fields(fields, files, trainer, left_out, draft);
-  fill_accumulation(fields, given, draft);
-  read_weights_type(fields, trainer, draft);
-  take_attention(fields, "attn_impl", left_out, draft);
+  read_trainer_fields(fields, files, trainer, draft, draft.batch, report);
+  draft = fill_accumulation(fields, given, std::move(draft), report);
+  read_weights_type(fields, trainer, draft, report);
+  take_attention(fields, "attn_impl", draft);
   draft.plan.parallel.context = fields.integer("sequence_parallel_size", 1);
   draft.plan.context_kind = plan::ContextKind::kUlysses;
   draft.plan.parallel.tensor = fields.integer("deepspeed_autotp_size", 1);
-  read_tuner(fields, "lora", given, draft);
-  read_swift_packing(fields, given, draft);
-  settle_program(fields, files, trainer, left_out, given, draft, known_settings("swift/settings"));
+  read_tuner(fields, "lora", given, draft, report);
+  read_swift_packing(fields, given, draft.batch, report);
+  return settle_program(fields, files, trainer, given, std::move(draft), report,
+                        known_settings("swift/settings"));
 }
 
 }  // namespace stepwright::framework_files

@@ -7,14 +7,16 @@ namespace stepwright::framework_files {
 
 /// Reads the arguments of `swift sft`. modelscope/ms-swift swift/arguments/sft_args.py,
 /// swift/arguments/base_args, swift/trainers/arguments.py, swift/config.
-void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given& given,
-                        Draft& draft);
+Draft read_swift_trainer(const Fields& fields, const HubFiles& files, const Given& given,
+                         Draft draft, ImportReport& report);
 
 /// Takes adapters where the tuner trains them; `usual` is the program's default.
 /// modelscope/ms-swift swift/arguments/tuner_args.py, swift/arguments/base_args/quant_args.py.
-void read_tuner(const Fields& fields, std::string_view usual, const Given& given, Draft& draft);
+void read_tuner(const Fields& fields, std::string_view usual, const Given& given,
+                ModelWords& model_words, ImportReport& report);
 
 /// Takes how documents are packed, where a person says how long they are.
-void read_swift_packing(const Fields& fields, const Given& given, Draft& draft);
+void read_swift_packing(const Fields& fields, const Given& given, JobBatch& batch,
+                        ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -15,11 +15,12 @@ namespace stepwright::framework_files {
 /// what the file cannot say, naming it.
 using TargetWriter = std::string(const plan::PlannedJob& planned,
                                  const std::vector<std::string>& header);
-/// Reads files of a target into `draft`. Fails with `kInput` where they contradict each other or do
-/// not start, and with `kUnsupported` on what no plan has.
-using TargetReader = void(Sources files, const Given& given, Draft& draft);
-/// What a person must add, in a sentence without a full stop, before the file of a plan starts;
-/// empty: nothing.
+/// Returns `draft` with what files of a target say; `report` gets what became of each setting, also
+/// of a reader that fails. Fails with `kInput` where they contradict each other or do not start,
+/// and with `kUnsupported` on what no plan has.
+using TargetReader = Draft(Sources files, const Given& given, Draft draft, ImportReport& report);
+/// Returns the words that a person must add, in a sentence without a full stop, before the file of
+/// a plan starts; empty: nothing.
 using TargetLacks = std::string(const plan::PlannedJob& planned);
 /// True if a file is of a target, by its content.
 using TargetRecogniser = bool(const SourceFile& file);

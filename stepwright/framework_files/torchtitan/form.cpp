@@ -76,9 +76,9 @@ std::string_view family_in(std::string_view function, const SourceFile& file) {
   return imported.empty() ? family_of_folder(file.name) : imported;
 }
 
-/// What functions of torchtitan give: its registry (torchtitan/models/*/__init__.py) a flavor,
-/// `default_adamw` (torchtitan/components/optimizer/optimizer.py) one group of parameters, its
-/// graph trainer (torchtitan/experiments/graph_trainer/configs.py) what it is given.
+/// Values that functions of torchtitan give: its registry (torchtitan/models/*/__init__.py) a
+/// flavor, `default_adamw` (torchtitan/components/optimizer/optimizer.py) one group of parameters,
+/// its graph trainer (torchtitan/experiments/graph_trainer/configs.py) what it is given.
 std::optional<Tree> known_call(const std::string& function, const Tree& arguments,
                                const SourceFile& file) {
   if (function.ends_with(kRegistry)) {
@@ -197,7 +197,7 @@ Document with_present_places(Document said) {
 /// The class of a section, by the fields that it alone has.
 struct FieldOfClass {
   std::string_view section;
-  std::string_view field;  ///< Empty: any.
+  std::string_view field;  ///< Field that tells the class; empty: any.
   std::string_view name;
 };
 // torchtitan/distributed/activation_checkpoint.py, torchtitan/components/loss.py of 0.3. The first

@@ -15,7 +15,7 @@ namespace stepwright::framework_files {
 struct TitanFile {
   Document document;
   bool toml = true;                     ///< Up to 0.2.2; else a Python function.
-  launch_scripts::PythonConfig python;  ///< Of a Python function.
+  launch_scripts::PythonConfig python;  ///< The configuration, if a Python function makes it.
 };
 
 /// Where a call of the registry says of which family it makes a flavor.
@@ -29,9 +29,11 @@ TitanFile read_titan_file(Sources files, const Given& given);
 
 /// Takes the model of a fork that trains a configuration of transformers (`model.config`) from
 /// among the files. Fails with `kInput` where it is not given, and neither is `--model`.
-void take_hub_configuration(const TitanFile& file, Sources files, const Given& given, Draft& draft);
+void take_hub_configuration(const TitanFile& file, Sources files, const Given& given,
+                            ModelWords& model_words, ImportReport& report);
 
 /// Reads such a configuration.
-void read_titan_config(const TitanFile& file, const Given& given, Draft& draft);
+Draft read_titan_config(const TitanFile& file, const Given& given, Draft draft,
+                        ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -47,7 +47,8 @@ std::string_view attention_of(const plan::Job& job) {
   return job.kernels.attention == cluster::AttentionKernel::kFlash3 ? kTitanVarlen : kTitanFlex;
 }
 
-/// Of its norms where nothing is said: torchtitan/models/common/nn_modules.py, RMSNorm.Config.
+/// Epsilon of its norms where nothing is said: torchtitan/models/common/nn_modules.py,
+/// RMSNorm.Config.
 constexpr double kTitanEpsilon = 1e-5;
 
 /// A Llama of other sizes than its flavors have; queries, keys and values may have biases

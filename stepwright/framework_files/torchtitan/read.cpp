@@ -77,14 +77,15 @@ bool is_same_model(std::string_view known, std::string_view flavor) {
          });
 }
 
-void read_model_name(const Fields& root, const TitanFile& file, Draft& draft, const Given& given) {
+void read_model_name(const Fields& root, const TitanFile& file, ModelWords& model_words,
+                     ImportReport& report, const Given& given) {
   const std::string flavor = flavor_of(root, file);
   if (given.known_model || flavor.empty()) return;
   const auto hub = root.find("hf_model");
   if (hub && hub->is_scalar()) {
     // Flavors of torchtitan's back end of transformers: the model as it is, or a small one like it.
     const bool whole = flavor.find("debug") == std::string::npos;
-    if (whole && take_named_model(hub->text(), given, draft)) return;
+    if (whole && take_named_model(hub->text(), given, model_words, report)) return;
     fail_input(fmt::format("{}: --model is required: the flavor {} of {} is not built in",
                            file.document.name(), printable(flavor), printable(hub->text())));
   }
@@ -100,60 +101,60 @@ void read_model_name(const Fields& root, const TitanFile& file, Draft& draft, co
         "{}: --model is required: the flavor {}{} is none of the built-in models",
         file.document.name(), printable(flavor), family.empty() ? "" : " of " + printable(family)));
   }
-  draft.model = model::built_in_model(model);
-  const bool sizes = !draft.model;
+  model_words.model = model::built_in_model(model);
+  const bool sizes = !model_words.model;
   if (sizes) {
     const Document mapping = Document::parse(fmt::format("model: {}", model), "flavor.yaml");
-    draft.model = model::read_inline_model(mapping.root().get("model"));
+    model_words.model = model::read_inline_model(mapping.root().get("model"));
   }
   const std::int64_t ahead = root.section("model_spec").integer("num_mtp_layers", 0, 0);
-  if (ahead > 0) draft.model->multi_token_layers = std::min(ahead, draft.model->layers);
-  draft.model->count_multi_token = ahead > 0;
-  draft.notes.push_back(
+  if (ahead > 0) model_words.model->multi_token_layers = std::min(ahead, model_words.model->layers);
+  model_words.model->count_multi_token = ahead > 0;
+  report.notes.push_back(
       sizes ? fmt::format("The flavor {} has the sizes {}.", flavor, model)
             : fmt::format("The flavor {} is taken to be the model {}.", flavor, model));
 }
 
 /// Counted in tokens since 2026.
-void read_batch_of_tokens(const Fields& fields, const Fields& parallelism, Draft& draft) {
-  plan::Plan& plan = draft.plan;
-  draft.length = fields.size("max_context_length");
+void read_batch_of_tokens(const Fields& fields, const Fields& parallelism, plan::Plan& plan,
+                          JobBatch& batch) {
+  batch.length = fields.size("max_context_length");
   const auto pass = fields.size("num_tokens_per_microbatch_per_dp_rank");
-  if (!draft.length || !pass) {
+  if (!batch.length || !pass) {
     fields.node().fail("must say max_context_length and num_tokens_per_microbatch_per_dp_rank");
   }
   const auto given = fields.find("num_tokens_per_train_step");
   const std::int64_t step = given ? given->integer(-1, kMostOfField) : -1;
-  if ((step > 0 && step % *draft.length != 0) || *pass % *draft.length != 0) {
-    fields.node().fail(fmt::format("tokens are no whole sequences of {}", *draft.length));
+  if ((step > 0 && step % *batch.length != 0) || *pass % *batch.length != 0) {
+    fields.node().fail(fmt::format("tokens are no whole sequences of {}", *batch.length));
   }
-  plan.micro_batch = *pass / *draft.length;
-  if (plan.parallel.pipeline > 1) draft.micro_batches = parallelism.size("num_pp_microbatches");
+  plan.micro_batch = *pass / *batch.length;
+  if (plan.parallel.pipeline > 1) batch.micro_batches = parallelism.size("num_pp_microbatches");
   if (step > 0) {
-    draft.sequences = step / *draft.length;
+    batch.sequences = step / *batch.length;
   } else if (plan.parallel.pipeline == 1) {
-    draft.micro_batches = 1;
+    batch.micro_batches = 1;
   }
 }
 
-void read_titan_batch(const Fields& fields, const Fields& parallelism, Draft& draft) {
+void read_titan_batch(const Fields& fields, const Fields& parallelism, plan::Plan& plan,
+                      JobBatch& batch, ImportReport& report) {
   if (fields.has("max_context_length") || fields.has("num_tokens_per_microbatch_per_dp_rank")) {
-    read_batch_of_tokens(fields, parallelism, draft);
+    read_batch_of_tokens(fields, parallelism, plan, batch);
     return;
   }
-  plan::Plan& plan = draft.plan;
   const bool piped = plan.parallel.pipeline > 1;
   constexpr std::int64_t kUsualLocal = 8;
   constexpr std::int64_t kUsualLength = 2048;
   // Its name before 0.1.
   const std::int64_t older = fields.integer("batch_size", kUsualLocal);
   const std::int64_t local = fields.integer("local_batch_size", older);
-  draft.length = fields.integer("seq_len", kUsualLength);
+  batch.length = fields.integer("seq_len", kUsualLength);
   const auto given = fields.find("global_batch_size");
   const std::int64_t global = given ? given->integer(-1, kMostOfField) : -1;
   // fla-org/flame flame/config_manager.py: backward passes of one update.
   const std::int64_t passes = fields.integer("gradient_accumulation_steps", 1);
-  draft.sequences = global > 0 ? global : local * plan.parallel.data * passes;
+  batch.sequences = global > 0 ? global : local * plan.parallel.data * passes;
   plan.micro_batch = piped ? parallelism.integer("pipeline_parallel_microbatch_size", 1) : local;
   if (!piped) return;
   if (const auto parts = parallelism.size("num_pp_microbatches")) {
@@ -172,9 +173,9 @@ void read_titan_batch(const Fields& fields, const Fields& parallelism, Draft& dr
                     local, plan.micro_batch));
   }
   const std::int64_t rounds =
-      *draft.sequences / std::max<std::int64_t>(1, local * plan.parallel.data);
+      *batch.sequences / std::max<std::int64_t>(1, local * plan.parallel.data);
   if (rounds > 1) {
-    draft.notes.push_back(
+    report.notes.push_back(
         fmt::format("The schedule is one pipeline of all micro-batches; the file fills and drains "
                     "{} of them per step.",
                     rounds));
@@ -200,18 +201,18 @@ void read_states(const Fields& fields, plan::Plan& plan, std::int64_t copies, bo
   plan.sharding.group = shared;
 }
 
-const model::Architecture* model_of(const Draft& draft, const Given& given) {
+const model::Architecture* model_of(const ModelWords& model_words, const Given& given) {
   if (given.known_model) return &*given.known_model;
-  return draft.model ? &*draft.model : nullptr;
+  return model_words.model ? &*model_words.model : nullptr;
 }
 
-bool has_experts(const Draft& draft, const Given& given) {
-  const model::Architecture* model = model_of(draft, given);
+bool has_experts(const ModelWords& model_words, const Given& given) {
+  const model::Architecture* model = model_of(model_words, given);
   return model != nullptr && model->experts;
 }
 
-void read_titan_degrees(const Fields& fields, Draft& draft, const Given& given,
-                        const TitanFile& form) {
+Draft read_titan_degrees(const Fields& fields, Draft draft, ImportReport& report,
+                         const Given& given, const TitanFile& form) {
   const std::string& file = form.document.name();
   plan::Parallel& degrees = draft.plan.parallel;
   degrees.tensor = fields.integer("tensor_parallel_degree", 1);
@@ -226,27 +227,29 @@ void read_titan_degrees(const Fields& fields, Draft& draft, const Given& given,
   const auto shards = fields.find("data_parallel_shard_degree");
   const std::int64_t share = shards ? shards->integer(-1, kMostOfField) : -1;
   if (share > 0) {
-    draft.ranks = copies * share * degrees.tensor * degrees.context * degrees.pipeline;
+    draft.extent.ranks = copies * share * degrees.tensor * degrees.context * degrees.pipeline;
   }
-  settle_ranks(draft, given, file);
+  settle_ranks(draft.plan, draft.extent, report, given, file);
   if (degrees.data % copies != 0) {
     fields.find("data_parallel_replicate_degree")
         ->fail(fmt::format("must divide {} data-parallel ranks", degrees.data));
   }
+  return draft;
 }
 
 /// Recomputation by operator. What a budget of memory keeps, no plan says.
 void take_by_operator(const Fields& fields, std::string_view name, const TitanFile& file,
-                      Draft& draft) {
-  draft.plan.recompute = {.kind = plan::RecomputeKind::kModules, .modules = plan::kPerOperator};
+                      plan::Plan& plan, ImportReport& report) {
+  plan.recompute = {.kind = plan::RecomputeKind::kModules, .modules = plan::kPerOperator};
   if (name == "selective_ac_option") return;
-  draft.report.not_read.push_back(
+  report.not_read.push_back(
       {fmt::format("activation_checkpoint.{}", name), "op", file.document.name(),
        fields.node().line(), Matters::kYes,
        "recomputation by operator: it is taken as that of every second product"});
 }
 
-void read_titan_recompute(const Fields& root, const TitanFile& file, Draft& draft) {
+void read_titan_recompute(const Fields& root, const TitanFile& file, plan::Plan& plan,
+                          ImportReport& report) {
   const Fields fields = root.section("activation_checkpoint");
   const std::string call = fields.word("()", "");
   static constexpr std::array<std::string_view, 4> kModes = {"none", "full", "selective",
@@ -255,9 +258,9 @@ void read_titan_recompute(const Fields& root, const TitanFile& file, Draft& draf
   // ActivationCheckpoint: selective, every second layer, where a TOML file does not say.
   const bool silent = file.toml && fields.node().size() == 0;
   if (silent) {
-    draft.assume("recompute",
-                 "torchtitan recomputes every second layer where [activation_checkpoint] "
-                 "does not say");
+    report.assume("recompute",
+                  "torchtitan recomputes every second layer where [activation_checkpoint] "
+                  "does not say");
   }
   std::string mode = fields.word("mode", silent || fields.node().size() > 0 ? "selective" : "none");
   if (call.starts_with("FullAC")) mode = "full";
@@ -265,12 +268,13 @@ void read_titan_recompute(const Fields& root, const TitanFile& file, Draft& draf
   if (std::ranges::find(kModes, mode) == kModes.end()) {
     fields.find("mode")->fail(fmt::format("must be one of {}", fmt::join(kModes, ", ")));
   }
-  plan::Recompute& recompute = draft.plan.recompute;
+  plan::Recompute& recompute = plan.recompute;
   if (mode == "full") recompute.kind = plan::RecomputeKind::kFull;
   if (mode == "none" || mode == "full") return;
   const std::string option = fields.word("selective_ac_option", file.toml ? "2" : "op");
   if (mode == "memory_budget" || option == "op") {
-    take_by_operator(fields, mode == "selective" ? "selective_ac_option" : "mode", file, draft);
+    take_by_operator(fields, mode == "selective" ? "selective_ac_option" : "mode", file, plan,
+                     report);
     return;
   }
   const IntegerReading every = read_integer(option);
@@ -297,32 +301,32 @@ std::vector<std::string> converters_of(const Fields& root) {
   return words;
 }
 
-void read_converters(const Fields& root, Draft& draft) {
+void read_converters(const Fields& root, Settled& settled, ImportReport& report) {
   // torchtitan before v0.1.0, config_manager.py: the switch before there were converters.
-  if (root.section("float8").flag("enable_float8_linear", false)) draft.precision = DType::kFp8;
+  if (root.section("float8").flag("enable_float8_linear", false)) settled.precision = DType::kFp8;
   for (const std::string& converter : converters_of(root)) {
     const std::string word = lower_case(converter);
     if (word.find("mx") != std::string::npos) {
-      draft.precision = DType::kMxfp8;
+      settled.precision = DType::kMxfp8;
     } else if (word.find("float8") != std::string::npos) {
-      if (draft.precision != DType::kMxfp8) draft.precision = DType::kFp8;
+      if (settled.precision != DType::kMxfp8) settled.precision = DType::kFp8;
     } else if (!word.empty()) {
       const bool adapters = word.find("lora") != std::string::npos;
-      draft.report.not_read.push_back({"model.converters", printable(word), "", 0, Matters::kYes,
-                                       adapters ? "adapters: all weights are trained in the plan"
-                                                : "what this converter changes"});
+      report.not_read.push_back({"model.converters", printable(word), "", 0, Matters::kYes,
+                                 adapters ? "adapters: all weights are trained in the plan"
+                                          : "what this converter changes"});
     }
   }
 }
 
 /// Groups of parameters by the optimizer of each (torchtitan/components/optimizer/optimizer.py):
 /// Muon takes matrices where any group names it, AdamW the rest.
-void read_titan_optimizer(const Fields& fields, Draft& draft) {
+void read_titan_optimizer(const Fields& fields, Settled& settled, ImportReport& report) {
   static constexpr Named<plan::Optimizer> kWords[] = {{plan::Optimizer::kAdamW, "AdamW"},
                                                       {plan::Optimizer::kAdam, "Adam"},
                                                       {plan::Optimizer::kMuon, "Muon"},
                                                       {plan::Optimizer::kMuon, "DistMuon"}};
-  draft.optimizer = fields.choice("name", kWords, plan::Optimizer::kAdamW);
+  settled.optimizer = fields.choice("name", kWords, plan::Optimizer::kAdamW);
   const auto groups = fields.node().find("param_groups");
   if (!groups || !groups->is_sequence()) return;
   for (std::size_t i = 0; i < groups->size(); ++i) {
@@ -331,9 +335,9 @@ void read_titan_optimizer(const Fields& fields, Draft& draft) {
     if (!name || !name->is_scalar()) continue;
     const auto* const word = std::ranges::find(kWords, name->text(), &Named<plan::Optimizer>::name);
     if (word == std::end(kWords)) {
-      draft.leave_out(*name, "the states of this optimizer: those of AdamW are counted");
-    } else if (draft.optimizer != plan::Optimizer::kMuon) {
-      draft.optimizer = word->value;
+      report.leave_out(*name, "the states of this optimizer: those of AdamW are counted");
+    } else if (settled.optimizer != plan::Optimizer::kMuon) {
+      settled.optimizer = word->value;
     }
   }
   fields.take("param_groups");
@@ -342,11 +346,11 @@ void read_titan_optimizer(const Fields& fields, Draft& draft) {
 /// torch.compile fuses norms and gates of the blocks, and the loss: torchtitan/config/configs.py,
 /// CompileConfig. Asynchronous tensor parallelism is compiled, too, but no plan with it says so:
 /// what that fuses is left out, so that a plan is read back as it was written.
-void read_titan_compile(const Fields& root, Draft& draft) {
+void read_titan_compile(const Fields& root, Settled& settled, ImportReport& report) {
   const Fields compile = root.section("compile");
   const auto enable = compile.node().find("enable");
-  if (draft.plan.overlap.tensor && enable && enable->is_scalar()) {
-    draft.leave_out(*enable, "what torch.compile fuses");
+  if (settled.plan.overlap.tensor && enable && enable->is_scalar()) {
+    report.leave_out(*enable, "what torch.compile fuses");
     return;
   }
   const bool blocks = root.section("training").flag("compile", false);
@@ -358,73 +362,73 @@ void read_titan_compile(const Fields& root, Draft& draft) {
     return std::ranges::find(parts, part) != parts.end();
   };
   if (has("model")) {
-    draft.kernels.emplace_back(&plan::Kernels::fused_norm, true);
-    draft.kernels.emplace_back(&plan::Kernels::fused_activation, true);
+    settled.kernels.emplace_back(&plan::Kernels::fused_norm, true);
+    settled.kernels.emplace_back(&plan::Kernels::fused_activation, true);
   }
-  if (has("loss")) draft.fused_cross_entropy = true;
+  if (has("loss")) settled.fused_cross_entropy = true;
 }
 
 /// torchtitan/components/loss.py: a chunked loss goes back through the head chunk by chunk.
-void read_titan_loss(const Fields& loss, Draft& draft) {
+void read_titan_loss(const Fields& loss, Settled& settled) {
   if (!loss.word("()", "").starts_with("Chunked")) return;
   constexpr std::int64_t kUsualChunks = 8;
-  draft.fused_cross_entropy = true;
+  settled.fused_cross_entropy = true;
   const std::int64_t chunks = loss.integer("num_chunks", kUsualChunks);
-  draft.loss = LossWords{std::min(chunks, plan::kMostLossChunks), plan::LossKeeps::kGradients};
+  settled.loss = LossWords{std::min(chunks, plan::kMostLossChunks), plan::LossKeeps::kGradients};
 }
 
-void read_titan_precision(const Fields& root, Draft& draft) {
+void read_titan_precision(const Fields& root, Settled& settled, ImportReport& report) {
   static constexpr Named<DType> kTypes[] = {{DType::kBf16, "bfloat16"}, {DType::kFp32, "float32"}};
   const Fields fields = root.section("training");
-  draft.precision = fields.choice("mixed_precision_param", kTypes, DType::kBf16);
+  settled.precision = fields.choice("mixed_precision_param", kTypes, DType::kBf16);
   const std::string type = fields.word("dtype", "float32");
-  if (type == "bfloat16" && draft.precision == DType::kBf16) {
-    draft.masters = plan::Masters::kNone;
+  if (type == "bfloat16" && settled.precision == DType::kBf16) {
+    settled.masters = plan::Masters::kNone;
   } else if (type != "float32") {
-    draft.leave_out(*fields.find("dtype"),
-                    "parameters of another type: they are predicted in fp32");
+    report.leave_out(*fields.find("dtype"),
+                     "parameters of another type: they are predicted in fp32");
   }
-  draft.framework_gradients = !fields.has("mixed_precision_reduce") && !draft.masters;
-  draft.plan.accumulate = fields.choice("mixed_precision_reduce", kTypes, DType::kFp32);
-  read_converters(root, draft);
-  read_titan_loss(root.section("loss"), draft);
-  read_titan_optimizer(root.section("optimizer"), draft);
+  settled.framework_gradients = !fields.has("mixed_precision_reduce") && !settled.masters;
+  settled.plan.accumulate = fields.choice("mixed_precision_reduce", kTypes, DType::kFp32);
+  read_converters(root, settled, report);
+  read_titan_loss(root.section("loss"), settled);
+  read_titan_optimizer(root.section("optimizer"), settled, report);
 }
 
 /// Forward and backward are one CUDA graph since 0.3, unless a file says otherwise or has what
 /// graphs do not go with; torchtitan/trainer.py: Config._validate_cuda_graphs.
-void read_titan_graphs(const Fields& training, Draft& draft) {
-  const plan::Parallel& degrees = draft.plan.parallel;
+void read_titan_graphs(const Fields& training, Settled& settled, ImportReport& report) {
+  const plan::Parallel& degrees = settled.plan.parallel;
   const bool off = training.flag("disable_cuda_graphs", false);
-  draft.cuda_graphs.step = !off && degrees.pipeline == 1 && degrees.expert == 1;
-  if (draft.cuda_graphs.step && !training.has("disable_cuda_graphs")) {
-    draft.assume("job.kernels", "a step is a CUDA graph unless training.disable_cuda_graphs");
+  settled.cuda_graphs.step = !off && degrees.pipeline == 1 && degrees.expert == 1;
+  if (settled.cuda_graphs.step && !training.has("disable_cuda_graphs")) {
+    report.assume("job.kernels", "a step is a CUDA graph unless training.disable_cuda_graphs");
   }
 }
 
 /// The kernel of attention by `attn_backend`: with documents of any length FlashAttention-3 where a
 /// device has it, version 4 on Blackwell, for which cuDNN's stands, and else version 2
 /// (torchtitan/tools/utils.py, get_cuda_flash_attention_impl); by version 4 likewise.
-void read_titan_attention(const Fields& spec, Draft& draft) {
+void read_titan_attention(const Fields& spec, Settled& settled, JobExtent& extent) {
   const auto backend = spec.node().find("attn_backend");
   if (backend && !backend->is_scalar()) return;
   // Its default is FlexAttention, but for gpt-oss.
   const bool any_length = spec.word(kTitanFamily, "") == "gpt_oss";
   const std::string word(backend ? backend->text() : any_length ? kTitanVarlen : kTitanFlex);
-  const cluster::Generation& generation = cluster::generation_of(draft.cluster.device);
+  const cluster::Generation& generation = cluster::generation_of(extent.cluster.device);
   const bool third =
       generation.has_kernel[static_cast<std::size_t>(cluster::AttentionKernel::kFlash3)];
   if (word == kTitanVarlen || word == kTitanFlexFlash) {
-    draft.attention = third                                 ? cluster::AttentionKernel::kFlash3
-                      : generation.compute_capability >= 10 ? cluster::AttentionKernel::kCudnn
-                                                            : cluster::AttentionKernel::kFlash2;
+    settled.attention = third                                 ? cluster::AttentionKernel::kFlash3
+                        : generation.compute_capability >= 10 ? cluster::AttentionKernel::kCudnn
+                                                              : cluster::AttentionKernel::kFlash2;
   } else if (word != kTitanFlex) {
     return;
   }
   spec.take("attn_backend");
-  if (word != kTitanVarlen || draft.plan.parallel.context == 1) return;
+  if (word != kTitanVarlen || settled.plan.parallel.context == 1) return;
   // torchtitan/models/llama3/model.py: update_from_config.
-  draft.refused = plan::Rejected{
+  settled.refused = plan::Rejected{
       .rule = plan::Rule::kUnfusedContext,
       .message =
           "context parallelism with attn_backend varlen, with which torchtitan does not "
@@ -432,15 +436,16 @@ void read_titan_attention(const Fields& spec, Draft& draft) {
       .nearest = {}};
 }
 
-void read_titan_overlap(const Fields& root, const Fields& fields, Draft& draft) {
-  plan::Plan& plan = draft.plan;
+void read_titan_overlap(const Fields& root, const Fields& fields, Settled& settled,
+                        ImportReport& report) {
+  plan::Plan& plan = settled.plan;
   plan.sequence_parallel =
       plan.parallel.tensor > 1 && fields.flag("enable_sequence_parallel", true);
   plan.context_kind = fields.choice("context_parallel_rotate_method", kRotateMethods,
                                     plan::ContextKind::kAllGather);
-  draft.framework_overlap = true;
+  settled.framework_overlap = true;
   if (fields.flag("disable_loss_parallel", false) && plan.parallel.tensor > 1) {
-    draft.kernels.emplace_back(&plan::Kernels::gathered_logits, true);
+    settled.kernels.emplace_back(&plan::Kernels::gathered_logits, true);
   }
   plan.overlap.tensor = fields.flag("enable_async_tensor_parallel", false) ||
                         root.section("compile").flag("enable_async_tensor_parallel", false);
@@ -448,14 +453,14 @@ void read_titan_overlap(const Fields& root, const Fields& fields, Draft& draft) 
       {plan::Dispatcher::kAllToAll, "standard"},
       {plan::Dispatcher::kOncePerNode, "deepep"},
       {plan::Dispatcher::kOncePerNode, "hybridep"}};
-  draft.dispatcher =
+  settled.dispatcher =
       fields.choice("expert_parallel_comm_backend", kWords, plan::Dispatcher::kAllToAll);
   const Fields spec = root.section("model_spec");
   const auto backend = spec.node().find("moe_comm_backend");
   if (backend && backend->is_scalar() && backend->text() == "minimal_async_ep") {
-    draft.leave_out(*backend, "its own exchange of tokens without waits for sizes");
+    report.leave_out(*backend, "its own exchange of tokens without waits for sizes");
   } else {
-    draft.dispatcher = spec.choice("moe_comm_backend", kWords, draft.dispatcher);
+    settled.dispatcher = spec.choice("moe_comm_backend", kWords, settled.dispatcher);
   }
   plan.collectives = {};
 }
@@ -521,13 +526,15 @@ Document as_llama(const Document& config) {
 }  // namespace
 
 void take_hub_configuration(const TitanFile& file, Sources files, const Given& given,
-                            Draft& draft) {
+                            ModelWords& model_words, ImportReport& report) {
   const Fields model = Fields(file.document.root()).section("model");
   const auto path = model.node().find("config");
-  if (!path || !path->is_scalar() || path->is_null() || draft.model || given.known_model) return;
+  if (!path || !path->is_scalar() || path->is_null() || model_words.model || given.known_model)
+    return;
   for (const SourceFile& one : files) {
     if (last_part(one.name) != last_part(path->text())) continue;
-    draft.model = model::read_config(as_llama(parse_as_python(one.text, one.name)), &draft.notes);
+    model_words.model =
+        model::read_config(as_llama(parse_as_python(one.text, one.name)), &report.notes);
     return;
   }
   fail_input(fmt::format(
@@ -536,44 +543,46 @@ void take_hub_configuration(const TitanFile& file, Sources files, const Given& g
       file.document.name(), printable(path->text())));
 }
 
-void read_titan_config(const TitanFile& file, const Given& given, Draft& draft) {
+Draft read_titan_config(const TitanFile& file, const Given& given, Draft draft,
+                        ImportReport& report) {
   if (file.toml && draft.framework.version.empty()) draft.framework.version = "0.2.2";
   const Fields root(file.document.root());
   const Fields parallelism = root.section("parallelism");
   if (draft.model) root.section("model").take("config");
-  if (!draft.model) read_model_name(root, file, draft, given);
-  read_titan_degrees(parallelism, draft, given, file);
+  if (!draft.model) read_model_name(root, file, draft, report, given);
+  draft = read_titan_degrees(parallelism, std::move(draft), report, given, file);
   const model::Architecture* model = model_of(draft, given);
-  read_titan_schedule(parallelism, model == nullptr ? 0 : model->layers, draft);
-  read_titan_batch(root.section("training"), parallelism, draft);
+  read_titan_schedule(parallelism, model == nullptr ? 0 : model->layers, draft.plan, report);
+  read_titan_batch(root.section("training"), parallelism, draft.plan, draft.batch, report);
   read_states(parallelism, draft.plan, parallelism.integer("data_parallel_replicate_degree", 1),
               has_experts(draft, given));
-  read_titan_recompute(root, file, draft);
-  read_titan_precision(root, draft);
+  read_titan_recompute(root, file, draft.plan, report);
+  read_titan_precision(root, draft, report);
   const Fields training = root.section("training");
   if (training.flag("enable_cpu_offload", false)) {
-    leave_to_host(unread_setting(*training.find("enable_cpu_offload")), draft);
+    leave_to_host(unread_setting(*training.find("enable_cpu_offload")), draft, report);
   }
-  read_titan_overlap(root, parallelism, draft);
-  read_titan_compile(root, draft);
+  read_titan_overlap(root, parallelism, draft, report);
+  read_titan_compile(root, draft, report);
   if (!file.toml) {
-    read_titan_graphs(root.section("training"), draft);
-    read_titan_attention(root.section("model_spec"), draft);
+    read_titan_graphs(root.section("training"), draft, report);
+    read_titan_attention(root.section("model_spec"), draft, draft.extent);
   }
-  list_settings(root, file.document.name(), known_settings("torchtitan/settings"), draft.report);
-  list_python_unread(file.python, file.document, known_settings("torchtitan/settings"),
-                     draft.report);
+  list_settings(root, file.document.name(), known_settings("torchtitan/settings"), report);
+  list_python_unread(file.python, file.document, known_settings("torchtitan/settings"), report);
+  return draft;
 }
 
-void read_torchtitan(Sources files, const Given& given, Draft& draft) {
-  if (is_shell_script(files.front())) return read_titan_script(files, given, draft);
+Draft read_torchtitan(Sources files, const Given& given, Draft draft, ImportReport& report) {
+  if (is_shell_script(files.front()))
+    return read_titan_script(files, given, std::move(draft), report);
   std::vector<SourceFile> own(files.begin(), files.end());
   if (own.size() > 1) {
     std::erase_if(own, [](const SourceFile& one) { return holds(one, "\"model_type\""); });
   }
   const TitanFile file = read_titan_file(own, given);
-  take_hub_configuration(file, files, given, draft);
-  read_titan_config(file, given, draft);
+  take_hub_configuration(file, files, given, draft, report);
+  return read_titan_config(file, given, std::move(draft), report);
 }
 
 }  // namespace stepwright::framework_files

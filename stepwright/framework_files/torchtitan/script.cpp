@@ -33,7 +33,7 @@ std::vector<CommandOption> titan_options(Words words) {
   return options;
 }
 
-/// What stands over the file: of sections that a plan reads.
+/// Returns the words that override the file, of sections that a plan reads.
 std::vector<std::string> settings_over(const std::vector<CommandOption>& options) {
   static constexpr std::array<std::string_view, 10> kSections = {
       "model",  "training",     "parallelism", "optimizer", "compile", "activation_checkpoint",
@@ -49,14 +49,6 @@ std::vector<std::string> settings_over(const std::vector<CommandOption>& options
                            : fmt::format("{}={}", name, value.text));
   }
   return settings;
-}
-
-SourceFile configuration_named(const ShellWord& path, Sources files,
-                               const StartedCommand& command) {
-  if (const auto* file = file_named(launch_scripts::base_name(path.text), files, command))
-    return *file;
-  fail_input(fmt::format("{}:{}: names {}: give this file, too", command.file, path.line,
-                         printable(path.text)));
 }
 
 /// The registry whose function `--config` names, behind it the others that are given.
@@ -82,7 +74,11 @@ std::vector<SourceFile> registries_with(const ShellWord& function, Sources files
 std::vector<SourceFile> configuration_of(const std::vector<CommandOption>& options, Sources files,
                                          const StartedCommand& command, std::string& function) {
   const auto path = std::ranges::find(options, "job.config_file", &CommandOption::name);
-  if (path != options.end()) return {configuration_named(path->value, files, command)};
+  if (path != options.end()) {
+    const std::string name = launch_scripts::base_name(path->value.text);
+    if (const auto* file = file_named(name, files, command)) return {*file};
+    fail_without_file(path->value, command);
+  }
   const auto named = std::ranges::find(options, "config", &CommandOption::name);
   if (named == options.end()) {
     fail_input(
@@ -94,10 +90,8 @@ std::vector<SourceFile> configuration_of(const std::vector<CommandOption>& optio
 
 }  // namespace
 
-void read_titan_script(Sources files, const Given& given, Draft& draft) {
-  std::vector<SourceFile> scripts;
-  std::vector<SourceFile> others;
-  for (const SourceFile& file : files) (is_shell_script(file) ? scripts : others).push_back(file);
+Draft read_titan_script(Sources files, const Given& given, Draft draft, ImportReport& report) {
+  auto [scripts, others] = parted_files(files);
   const bool known = std::ranges::any_of(scripts, [](const SourceFile& file) {
     return launch_scripts::base_name(file.name) == kRunTrain;
   });
@@ -108,10 +102,9 @@ void read_titan_script(Sources files, const Given& given, Draft& draft) {
                                .starts = starts_of("torchtitan"),
                                .has_argument = is_argument_and_value,
                                .matters = matters_by(known_settings("torchtitan/settings"))};
-  const StartedCommand command = started_command(scripts, given, program, draft);
-  draft.source = command.file;
-  draft.program = command.words.front().text;
-  read_launcher(command, draft);
+  const StartedCommand command = started_command(scripts, given, program, report);
+  draft.start = program_start(command);
+  read_launcher(command, draft.extent, report);
   const std::vector<CommandOption> options = titan_options(command.all_words());
   Given own = given;
   own.settings = settings_over(options);
@@ -119,14 +112,15 @@ void read_titan_script(Sources files, const Given& given, Draft& draft) {
       configuration_of(options, others, command, own.function);
   for (const auto& [name, value] : options) {
     if (!name.starts_with("fault_tolerance.enable")) continue;
-    draft.report.not_read.push_back({"--" + name, printable(value.text), command.file, value.line,
-                                     Matters::kYes,
-                                     "groups of replicas that average gradients themselves"});
+    report.not_read.push_back({"--" + name, printable(value.text), command.file, value.line,
+                               Matters::kYes,
+                               "groups of replicas that average gradients themselves"});
   }
   const TitanFile file = read_titan_file(configuration, own);
-  take_hub_configuration(file, others, own, draft);
-  read_titan_config(file, own, draft);
-  read_environment(command, draft);
+  take_hub_configuration(file, others, own, draft, report);
+  draft = read_titan_config(file, own, std::move(draft), report);
+  read_environment(command, draft, draft.extent, report);
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

@@ -63,8 +63,8 @@ void split_by_weight(const Fields& fields, std::int64_t layers, plan::Plan& plan
 
 }  // namespace
 
-void read_titan_schedule(const Fields& fields, std::int64_t layers, Draft& draft) {
-  plan::Plan& plan = draft.plan;
+void read_titan_schedule(const Fields& fields, std::int64_t layers, plan::Plan& plan,
+                         ImportReport& report) {
   if (plan.parallel.pipeline == 1) return;
   const auto named = fields.find("pipeline_parallel_schedule");
   const auto foreign = [&](std::string_view word) { return named && named->text() == word; };
@@ -79,7 +79,7 @@ void read_titan_schedule(const Fields& fields, std::int64_t layers, Draft& draft
     read_parts(*parts, plan);
   } else if (layers > 0) {
     split_by_weight(fields, layers, plan);
-    draft.assume("layers", "as torchtitan splits them: embedding and output count as layers");
+    report.assume("layers", "as torchtitan splits them: embedding and output count as layers");
   }
 }
 

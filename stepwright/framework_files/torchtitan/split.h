@@ -12,6 +12,7 @@ namespace stepwright::framework_files {
 /// layers of a stage (torchtitan/distributed/pipeline_parallel.py,
 /// generate_llm_fqn_per_model_part, pipeline_llm). `layers` of the model; 0: unknown, where an even
 /// split is taken. Fails with `kInput` on parts that leave a stage empty.
-void read_titan_schedule(const Fields& parallelism, std::int64_t layers, Draft& draft);
+void read_titan_schedule(const Fields& parallelism, std::int64_t layers, plan::Plan& plan,
+                         ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -25,8 +25,8 @@ inline constexpr Named<plan::ContextKind> kRotateMethods[] = {
 
 /// Models of torchtitan by its own names: torchtitan/models/NAME/__init__.py.
 struct TitanFlavor {
-  std::string_view model;  ///< Of `built_in_models`, or an inline mapping of the sizes.
-  std::string_view name;   ///< Of the family, after which its folder is called.
+  std::string_view model;  ///< Name of `built_in_models`, or an inline mapping of the sizes.
+  std::string_view name;   ///< Name of the family, after which its folder is called.
   std::string_view flavor;
 };
 /// All flavors, those of a family in the order in which they are tried.

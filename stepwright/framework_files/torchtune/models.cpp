@@ -21,10 +21,10 @@ namespace {
 /// A general builder, which takes sizes, with the defaults of its other arguments.
 struct TuneFamily {
   std::string name;
-  std::string type;  ///< The same in transformers.
+  std::string type;  ///< Type of the family in transformers.
   double rotary_base;
   double norm_epsilon = 1e-5;
-  std::int64_t scale_factor = 0;  ///< Of Llama 3.1's rotary embedding; 0: it has none.
+  std::int64_t scale_factor = 0;  ///< Factor of Llama 3.1's rotary embedding; 0: it has none.
   bool tied = false;
   std::string tokenizer;
   std::string checkpoints;
@@ -33,7 +33,7 @@ struct TuneFamily {
 /// A builder of one size.
 struct TuneSize {
   std::string module, name;
-  std::string ending;    ///< Of its whole name, where there are several: "_instruct".
+  std::string ending;    ///< End of its whole name, if there are several: "_instruct".
   std::string built_in;  ///< Empty: none, and the general builder is given `arguments`.
   Tree arguments;
   std::int64_t shards = 0;  ///< Files of its weights on the hub; 0: not known.
@@ -89,7 +89,7 @@ std::int64_t needed_size(const Fields& sizes, std::string_view key) {
   return size ? *size : sizes.node().get(key).integer(1, kMostOfField);
 }
 
-/// torchtune/models/llama3/_model_utils.py: scale_hidden_dim_for_mlp.
+/// Width of the feed-forward: torchtune/models/llama3/_model_utils.py, scale_hidden_dim_for_mlp.
 std::int64_t usual_ffn(std::int64_t hidden) {
   constexpr std::int64_t kMultiple = 256;
   const std::int64_t width = 4 * (2 * hidden / 3);
@@ -169,7 +169,7 @@ TuneBuilder tune_builder(std::string_view component) {
   return builder;
 }
 
-void take_tune_model(const Fields& model, Draft& draft) {
+void take_tune_model(const Fields& model, ModelWords& model_words) {
   const Node place = model.node().get("_component_");
   const std::string component = model.word("_component_", "");
   std::string name = tune_builder(component).name;
@@ -180,8 +180,8 @@ void take_tune_model(const Fields& model, Draft& draft) {
     place.fail_unsupported("builds a model that scores texts, which is not read");
   }
   if (const TuneFamily* family = family_named(name)) {
-    draft.model = built_of(*family, model, place.file());
-    draft.model->name = "imported";
+    model_words.model = built_of(*family, model, place.file());
+    model_words.model->name = "imported";
     return;
   }
   for (const std::string_view ending : {"_instruct", "_base"}) {
@@ -190,16 +190,16 @@ void take_tune_model(const Fields& model, Draft& draft) {
   const auto& built = tune_builders().sizes;
   const auto size = std::ranges::find(built, name, &TuneSize::name);
   if (size == built.end()) {
-    draft.unknown_model = printable(component);
+    model_words.unknown_model = printable(component);
     return;
   }
   if (!size->built_in.empty()) {
-    draft.model = model::built_in_model(size->built_in);
+    model_words.model = model::built_in_model(size->built_in);
     return;
   }
   const Document sizes = Document::from(size->arguments, place.file());
-  draft.model = built_of(*family_of(size->module), Fields(sizes.root()), place.file());
-  draft.model->name = name;
+  model_words.model = built_of(*family_of(size->module), Fields(sizes.root()), place.file());
+  model_words.model->name = name;
 }
 
 TuneModel tune_model(const plan::Job& job) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -36,15 +35,15 @@ constexpr std::string_view kTuneRun = "tune run";
 
 /// One process, where `tune run` has no options of torchrun: torchtune/_cli/run.py,
 /// _is_distributed_args. Whether it is so.
-bool take_one_process(Words words, const std::string& place, Draft& draft) {
+bool take_one_process(Words words, const std::string& place, JobExtent& extent) {
   const std::size_t at = place_of_recipe(words);
   if (at == 0 || words[at - 1].text != "run") return false;
   if (words[at].text.ends_with("_distributed")) {
     fail_input(fmt::format("{}: starts {} without --nproc_per_node, which that recipe asks for",
                            place, printable(words[at].text)));
   }
-  draft.nodes = draft.devices_of_node = std::nullopt;
-  draft.ranks = 1;
+  extent.nodes = extent.devices_of_node = std::nullopt;
+  extent.ranks = 1;
   return true;
 }
 
@@ -57,7 +56,8 @@ std::vector<ShellWord> words_of_line(std::string_view line) {
 
 /// How many processes there are by the first command `tune run` among the comments of a
 /// configuration, as torchtune's own say how they are started; a script or a person goes over it.
-void take_commented_run(const SourceFile& file, const Given& given, Draft& draft) {
+void take_commented_run(const SourceFile& file, const Given& given, JobExtent& extent,
+                        ImportReport& report) {
   const bool given_extent = given.nodes || given.devices || given.known_cluster ||
                             given.cluster.find_first_of(":{") != std::string::npos;
   std::string_view text = file.text;
@@ -67,13 +67,13 @@ void take_commented_run(const SourceFile& file, const Given& given, Draft& draft
     if (!line.starts_with('#') || line.find(kTuneRun) == std::string_view::npos) continue;
     const std::string place = fmt::format("{}:{}", file.name, number);
     const std::vector<ShellWord> words = words_of_line(line);
-    if (!take_one_process(words, place, draft)) {
-      draft.nodes = launch_scripts::batch_option(words, "--nnodes").value_or(1);
-      draft.devices_of_node = launch_scripts::batch_option(words, "--nproc_per_node");
-      if (!draft.devices_of_node)
-        draft.devices_of_node = launch_scripts::batch_option(words, "--nproc-per-node");
+    if (!take_one_process(words, place, extent)) {
+      extent.nodes = launch_scripts::batch_option(words, "--nnodes").value_or(1);
+      extent.devices_of_node = launch_scripts::batch_option(words, "--nproc_per_node");
+      if (!extent.devices_of_node)
+        extent.devices_of_node = launch_scripts::batch_option(words, "--nproc-per-node");
     }
-    draft.notes.push_back(fmt::format(
+    report.notes.push_back(fmt::format(
         "How many processes there are is that of the command in {}, a comment: --nodes and --gpus "
         "stand in its place.",
         place));
@@ -81,7 +81,8 @@ void take_commented_run(const SourceFile& file, const Given& given, Draft& draft
   }
 }
 
-/// What its recipes themselves refuse: recipes/full_finetune_distributed.py, __init__.
+/// Refuses settings that recipes of torchtune refuse: recipes/full_finetune_distributed.py,
+/// __init__.
 void check_recipe(const Fields& root) {
   const Node node = root.node();
   const auto is_on = [](Node section, std::string_view key) {
@@ -135,7 +136,7 @@ std::optional<AdapterWords> tune_adapters(const Fields& model) {
 
 /// Recomputation of whole layers, or of every n-th: torchtune/training/activations.py. Only where
 /// the older switch is off does `ac_mode` count.
-void read_tune_recompute(const Fields& root, std::vector<LeftOut>& left_out, plan::Plan& plan) {
+void read_tune_recompute(const Fields& root, plan::Plan& plan) {
   plan::Recompute& recompute = plan.recompute;
   const std::string mode = root.word("ac_mode", "none");
   if (root.flag("enable_activation_checkpointing", false)) {
@@ -154,8 +155,8 @@ void read_tune_recompute(const Fields& root, std::vector<LeftOut>& left_out, pla
     root.find("ac_mode")->fail("is selective without ac_option, a number of layers or op");
   if (option->text() == "op") {
     recompute = {.kind = plan::RecomputeKind::kModules, .modules = plan::kPerOperator};
-    left_out.push_back({"ac_option", *option,
-                        "recomputation by operator: it is taken as that of every second product"});
+    root.leave_out("ac_option", *option,
+                   "recomputation by operator: it is taken as that of every second product");
     return;
   }
   const IntegerReading every = read_integer(option->text());
@@ -166,7 +167,7 @@ void read_tune_recompute(const Fields& root, std::vector<LeftOut>& left_out, pla
 }
 
 /// torch.optim, bitsandbytes.optim and torchao.optim: by the last part of the component.
-plan::Optimizer read_tune_optimizer(const Fields& optimizer, std::vector<LeftOut>& left_out) {
+plan::Optimizer read_tune_optimizer(const Fields& optimizer) {
   const Node component = optimizer.node().get("_component_");
   const std::string text = component.text();
   const std::string_view known = meaning_of("torchtune/words", "optimizers", text);
@@ -176,27 +177,28 @@ plan::Optimizer read_tune_optimizer(const Fields& optimizer, std::vector<LeftOut
     optimizer.take("_component_");
     return found;
   }
-  left_out.push_back(
-      {"optimizer._component_", component,
-       std::string(word != nullptr ? word->leaves_out
-                                   : "its states and its update: AdamW's are counted")});
+  optimizer.leave_out(
+      "_component_", component,
+      std::string(word != nullptr ? word->leaves_out
+                                  : "its states and its update: AdamW's are counted"));
   return found;
 }
 
 /// Degrees of the recipes that train all weights; those of adapters have none.
-void read_tune_degrees(const Fields& root, Draft& draft) {
+void read_tune_degrees(const Fields& root, plan::Plan& plan, const ModelWords& model_words) {
   static constexpr Named<plan::ContextKind> kRotations[] = {
       {plan::ContextKind::kAllGather, "allgather"}, {plan::ContextKind::kRing, "alltoall"}};
-  if (draft.adapters) return;
-  draft.plan.parallel.tensor = root.integer("tensor_parallel_dim", 1);
-  draft.plan.parallel.context = root.integer("context_parallel_dim", 1);
-  draft.plan.context_kind =
+  if (model_words.adapters) return;
+  plan.parallel.tensor = root.integer("tensor_parallel_dim", 1);
+  plan.parallel.context = root.integer("context_parallel_dim", 1);
+  plan.context_kind =
       root.choice("context_parallel_rotate_method", kRotations, plan::ContextKind::kAllGather);
 }
 
 /// FSDP2 over all ranks that tensor parallelism leaves, in as many groups as are replicas:
 /// torchtune/training/_distributed.py, shard_model and ParallelDims.
-void read_tune_states(const Fields& root, const std::string& file, Draft& draft) {
+Draft read_tune_states(const Fields& root, const std::string& file, Draft draft,
+                       ImportReport& report) {
   FsdpChoice choice{.states = root.flag("fsdp_reshard_after_forward", true) ? "GGG" : "NGG"};
   const auto host = root.find("fsdp_cpu_offload");
   if (host && host->boolean()) choice.offload = unread_setting(*host);
@@ -207,34 +209,36 @@ void read_tune_states(const Fields& root, const std::string& file, Draft& draft)
     if (share && share->integer(-1, kMostOfField) > 0)
       trainer.share = share->integer(1, kMostOfField);
   }
-  spread_states(choice, settled_copies(trainer, draft, file), draft);
+  spread_states(choice, settled_copies(trainer, draft.plan, draft.extent, file), draft,
+                draft.extent, report);
+  return draft;
 }
 
 /// torchtune/modules/loss: PyTorch's own, over chunks of tokens or all of them, which `compile`
 /// compiles; Liger's kernel of its main branch.
-void read_tune_loss(const Fields& root, std::vector<LeftOut>& left_out, Draft& draft) {
+void read_tune_loss(const Fields& root, Settled& settled) {
   const auto loss = root.section("loss").node().find("_component_");
   const std::string name = loss ? loss->text() : "";
   if (name.find("rlhf") != std::string::npos) {
-    left_out.push_back(
-        {"loss._component_", *loss, "a second model or another loss: one of tokens is counted"});
+    root.leave_out("loss._component_", *loss,
+                   "a second model or another loss: one of tokens is counted");
   }
   const auto compile = root.find("compile");
   bool compiles = compile && compile->is_scalar() && compile->boolean();
   if (compile && compile->is_mapping()) compiles = root.section("compile").flag("model", true);
-  if (compiles) draft.kernels.emplace_back(&plan::Kernels::fused_norm, true);
-  draft.fused_cross_entropy = compiles;
+  if (compiles) settled.kernels.emplace_back(&plan::Kernels::fused_norm, true);
+  settled.fused_cross_entropy = compiles;
   constexpr std::int64_t kUsualChunks = 8;
   const Fields words = root.section("loss");
   if (name.find("Liger") != std::string::npos) {
     words.take("_component_");
-    draft.take_liger(true);
+    settled.take_liger(true);
   } else if (name.ends_with("LinearCrossEntropyLoss") || name.ends_with("ChunkedOutputLoss")) {
     words.take("_component_");
     const std::int64_t chunks = words.integer("num_output_chunks", kUsualChunks);
     const bool all = name.ends_with("ChunkedOutputLoss");
-    draft.loss = LossWords{std::min(chunks, plan::kMostLossChunks),
-                           all ? plan::LossKeeps::kAllLogits : plan::LossKeeps::kLogits};
+    settled.loss = LossWords{std::min(chunks, plan::kMostLossChunks),
+                             all ? plan::LossKeeps::kAllLogits : plan::LossKeeps::kLogits};
   }
 }
 
@@ -243,19 +247,19 @@ void read_tune_loss(const Fields& root, std::vector<LeftOut>& left_out, Draft& d
 /// (torchtune/modules/transforms/tokenizers/_utils.py). Without packing each is padded to the
 /// longest of its micro-batch (torchtune/data/_collate.py).
 void read_tune_batch(const Fields& root, const std::string& file, const Given& given,
-                     Draft& draft) {
+                     plan::Plan& plan, JobBatch& batch) {
   // Several datasets are joined, none of them packed.
   const auto listed = root.node().find("dataset");
   if (listed && listed->is_sequence()) root.take("dataset");
   const Fields data = root.section(listed && listed->is_sequence() ? "" : "dataset");
-  draft.length = root.section("tokenizer").size("max_seq_len");
-  if (!draft.length) draft.length = data.size("max_seq_len");
+  batch.length = root.section("tokenizer").size("max_seq_len");
+  if (!batch.length) batch.length = data.size("max_seq_len");
   const auto flag = data.node().find("packed");
   const bool packed = flag && !flag->is_null() && flag->boolean();
-  if (!draft.length && packed) {
+  if (!batch.length && packed) {
     flag->fail("asks for tokenizer.max_seq_len, without which torchtune refuses it");
   }
-  if (!draft.length && given.batch.empty()) {
+  if (!batch.length && given.batch.empty()) {
     fail_input(fmt::format(
         "{}: says no tokenizer.max_seq_len, so that sequences are as long as their documents: "
         "--set tokenizer.max_seq_len=N is the length to count",
@@ -267,12 +271,13 @@ void read_tune_batch(const Fields& root, const std::string& file, const Given& g
     words.packing.kind = packing::PackingKind::kGreedy;
     if (data.flag("split_across_pack", false)) words.packing.too_long = packing::TooLong::kSplit;
   }
-  take_packing(data, "packed", words, given, draft);
-  draft.plan.micro_batch = root.integer("batch_size", 1);
-  draft.micro_batches = root.integer("gradient_accumulation_steps", 1);
+  take_packing(data, "packed", words, given, batch);
+  plan.micro_batch = root.integer("batch_size", 1);
+  batch.micro_batches = root.integer("gradient_accumulation_steps", 1);
 }
 
-void read_tune_document(const Document& document, const Given& given, Draft& draft) {
+Draft read_tune_document(const Document& document, const Given& given, Draft draft,
+                         ImportReport& report) {
   static constexpr Named<DType> kTypes[] = {{DType::kBf16, "bf16"}, {DType::kFp32, "fp32"}};
   const Fields root(document.root());
   const std::string& file = document.root().file();
@@ -280,24 +285,23 @@ void read_tune_document(const Document& document, const Given& given, Draft& dra
   check_recipe(root);
   draft.framework.variant = "torchtune";
   draft.framework_overlap = draft.framework_gradients = true;
-  std::vector<LeftOut> left_out;
   const Fields model = root.section("model");
   take_tune_model(model, draft);
   draft.adapters = tune_adapters(model);
   draft.precision = root.choice("dtype", kTypes, DType::kBf16);
-  draft.optimizer = read_tune_optimizer(root.section("optimizer"), left_out);
-  read_tune_recompute(root, left_out, draft.plan);
-  read_tune_loss(root, left_out, draft);
-  read_tune_degrees(root, draft);
-  settle_ranks(draft, given, file);
-  read_tune_states(root, file, draft);
-  read_tune_batch(root, file, given, draft);
-  list_settings(root, file, known_settings("torchtune/settings"), draft.report);
-  list_left_out(left_out, file, draft.report);
+  draft.optimizer = read_tune_optimizer(root.section("optimizer"));
+  read_tune_recompute(root, draft.plan);
+  read_tune_loss(root, draft);
+  read_tune_degrees(root, draft.plan, draft);
+  settle_ranks(draft.plan, draft.extent, report, given, file);
+  draft = read_tune_states(root, file, std::move(draft), report);
+  read_tune_batch(root, file, given, draft.plan, draft.batch);
+  list_settings(root, file, known_settings("torchtune/settings"), report);
+  return draft;
 }
 
 /// The configuration of a script's command, with what stands behind it.
-void read_tune_script(Sources files, const Given& given, Draft& draft) {
+Draft read_tune_script(Sources files, const Given& given, Draft draft, ImportReport& report) {
   static constexpr std::string_view kOptions[] = {"--config"};
   const ConfiguredRun run = read_configured(files, given,
                                             {.framework = "torchtune",
@@ -305,26 +309,27 @@ void read_tune_script(Sources files, const Given& given, Draft& draft) {
                                              .target = "torchtune",
                                              .options = kOptions,
                                              .overrides = true},
-                                            draft);
-  std::vector<ShellWord> words = draft.launchers;
-  words.push_back({.text = draft.program});
-  take_one_process(words, draft.source, draft);
+                                            draft.extent, draft.start, report);
+  std::vector<ShellWord> words = draft.start.launchers;
+  words.push_back({.text = draft.start.program});
+  take_one_process(words, draft.start.source, draft.extent);
   const SourceFile& file = run.files.front();
   std::vector<std::string> over = run.words;
   over.insert(over.end(), run.given.settings.begin(), run.given.settings.end());
-  read_tune_document(with_tune_words(parse_as_python(file.text, file.name), over), run.given,
-                     draft);
+  return read_tune_document(with_tune_words(parse_as_python(file.text, file.name), over), run.given,
+                            std::move(draft), report);
 }
 
 }  // namespace
 
-void read_torchtune(Sources files, const Given& given, Draft& draft) {
-  if (std::ranges::any_of(files, is_shell_script)) return read_tune_script(files, given, draft);
+Draft read_torchtune(Sources files, const Given& given, Draft draft, ImportReport& report) {
+  if (std::ranges::any_of(files, is_shell_script))
+    return read_tune_script(files, given, std::move(draft), report);
   if (files.size() != 1) fail_input("torchtune: one configuration is read at a time");
   const SourceFile& file = files.front();
   const Document document = with_tune_words(parse_as_python(file.text, file.name), given.settings);
-  take_commented_run(file, given, draft);
-  read_tune_document(document, given, draft);
+  take_commented_run(file, given, draft.extent, report);
+  return read_tune_document(document, given, std::move(draft), report);
 }
 
 }  // namespace stepwright::framework_files

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/mapping_builder.h"

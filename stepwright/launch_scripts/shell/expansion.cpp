@@ -1,10 +1,7 @@
 #include "stepwright/launch_scripts/shell/expansion.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <utility>
 
 #include "stepwright/launch_scripts/shell/pattern.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "stepwright/core/scalar.h"
 #include "stepwright/launch_scripts/batch/host_list.h"

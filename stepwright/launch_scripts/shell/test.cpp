@@ -1,7 +1,6 @@
 #include "stepwright/launch_scripts/shell/test.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <iterator>
 #include <optional>

@@ -195,10 +195,11 @@ class Towards {
 
   [[nodiscard]] std::vector<Plan> less_overlap() const {
     const WordSet allowed = law_.allowed(Ability::kOverlap, job_, plan_);
-    const bool rocm = cluster::runs_rocm(job_.cluster.device);
+    const bool runs_tensor =
+        allowed[std::size(kOverlapTable)] || !cluster::runs_rocm(job_.cluster.device);
     return with([&](Plan& plan) {
       plan.overlap = overlap_within(plan.overlap, allowed);
-      plan.overlap.tensor = plan.overlap.tensor && !rocm;
+      plan.overlap.tensor = plan.overlap.tensor && runs_tensor;
     });
   }
 

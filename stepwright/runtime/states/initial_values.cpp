@@ -3,16 +3,11 @@
 #include <cmath>
 #include <numbers>
 
+#include "stepwright/core/fnv.h"
 #include "stepwright/runtime/seeded_hash.h"
 
 namespace stepwright::runtime {
 namespace {
-
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  return hash;
-}
 
 /// A number in (0, 1].
 double uniform(std::uint64_t bits) { return static_cast<double>((bits >> 11U) + 1) * 0x1.0p-53; }
@@ -21,7 +16,7 @@ double uniform(std::uint64_t bits) { return static_cast<double>((bits >> 11U) + 
 
 InitialValues::InitialValues(std::uint64_t seed, std::string_view name, model::Start start,
                              std::int64_t layers)
-    : key_(mix(seed, hash_of(name))), mean_(start == model::Start::kOnes ? 1 : 0) {
+    : key_(mix(seed, fnv1a(name))), mean_(start == model::Start::kOnes ? 1 : 0) {
   if (start == model::Start::kNormal || start == model::Start::kResidual) deviation_ = 0.02;
   if (start == model::Start::kResidual) deviation_ /= std::sqrt(2.0 * static_cast<double>(layers));
 }
