@@ -4,7 +4,7 @@
 
 Fits the numbers of stepwright/cost/training/conditions.yaml by least absolute relative error with
 hierarchical priors: all places of a key (devices, frameworks) share a part, devices of a generation
-another, each differs by its own. Gauss-Newton on logarithms, a numerical Jacobian from `stepwright
+and frameworks of one program another, each differs by its own. Gauss-Newton on logarithms, a numerical Jacobian from `stepwright
 validate --conditions`. Then once more with each source, each framework, each generation of devices
 and each kind of runs left out, and with the rows left out whose id's hash says so. What nothing was
 seen of falls to the middle of its key. The errors of what was left out are exact predictions, not
@@ -60,7 +60,7 @@ class Constant:
     own: float  # sigma of what one place differs by
     low: float
     high: float
-    akin: float = 0.0  # sigma that the devices of a generation share
+    akin: float = 0.0  # sigma that devices of a generation share, and frameworks of one program
     offset: float = 0.0  # the logarithm is that of (value - offset)
 
     def value(self, x: float) -> float:
@@ -109,6 +109,19 @@ def generation_of(device: str) -> str:
     return re.search(r"^generation: (.+)$", file.read_text(encoding="utf-8"), re.M).group(1)
 
 
+@cache
+def program_of(framework: str) -> str:
+    """Of a framework that is `like` another the other one, whose program it runs."""
+    file = Path(__file__).parents[2] / "stepwright/plan/frameworks" / f"{framework}.yaml"
+    like = re.search(r"^like: (.+)$", file.read_text(encoding="utf-8"), re.M) if framework else None
+    return like.group(1) if like else framework
+
+
+def shared(width: float) -> dict[str, float]:
+    """Widths of a framework's own part and of the part that programs share, as devices have."""
+    return {"own": 0.486 * width, "akin": 0.874 * width}
+
+
 def constants() -> list[Constant]:
     """Every number that is fitted."""
     found = []
@@ -122,14 +135,14 @@ def constants() -> list[Constant]:
             alone = WIDTHS.get(key, 0.12)
             found.append(Constant(key=key, prior=prior, own=0.5 * alone, akin=0.9 * alone, **rate))
     for framework in FRAMEWORKS:
-        of = dict(section="frameworks", of=framework, common=0.8, own=0.32)
+        of = dict(section="frameworks", of=framework, common=0.8, **shared(0.32))
         beside = dict(low=1.01, high=4, offset=1, **of)
         found += [
             Constant(key="host_us", prior=40, low=0.1, high=1000, **of),
-            Constant(key="step_ms", prior=20, low=0.1, high=10000, **{**of, "own": 0.8}),
+            Constant(key="step_ms", prior=20, low=0.1, high=10000, **{**of, **shared(0.8)}),
             Constant(key="update_passes", prior=1.5, low=1, high=20, offset=0.9, **of),
-            Constant(key="message_us", prior=20, low=0.1, high=1e4, **{**of, "own": 0.8}),
-            Constant(key="stage_wait", prior=0.03, low=0.001, high=10, **{**of, "own": 1.0}),
+            Constant(key="message_us", prior=20, low=0.1, high=1e4, **{**of, **shared(0.8)}),
+            Constant(key="stage_wait", prior=0.03, low=0.001, high=10, **{**of, **shared(1.0)}),
             Constant(key="beside_inside", prior=1.2, **beside),
             Constant(key="beside_network", prior=1.15, **beside),
             Constant(key="tensor_exposed", prior=0.4, low=0.05, high=1, **of),
@@ -252,7 +265,8 @@ class Fit:
                 if (a.section, a.key) != (b.section, b.key):
                     continue
                 matrix[i, j] += a.common * b.common
-                if a.section == "devices" and generation_of(a.of) == generation_of(b.of):
+                family = generation_of if a.section == "devices" else program_of
+                if family(a.of) == family(b.of):
                     matrix[i, j] += a.akin * b.akin
         return matrix
 
