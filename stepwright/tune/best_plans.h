@@ -52,7 +52,9 @@ class BestPlans {
   /// No candidate with a key above this is kept.
   [[nodiscard]] double threshold() const;
   /// A plan with a lower bound below this is looked at again, though it is not kept.
-  [[nodiscard]] double open_below() const { return std::max(best_, fitting_s_) * (1 - kWantedGap); }
+  [[nodiscard]] double open_below() const {
+    return std::max(best_, std::min(fitting_s_, threshold())) * (1 - kWantedGap);
+  }
   void offer(double key, const plan::Plan& plan, const simulate::Price& price);
   /// A plan that is not wanted by its key, and what bounds its price and its simulated time.
   void leave(const plan::Plan& plan, const simulate::Price& price);

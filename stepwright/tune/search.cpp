@@ -20,6 +20,9 @@ constexpr std::size_t kFirstRound = 2;
 constexpr std::size_t kLargestRound = 32;
 /// Units refined in a round.
 constexpr std::size_t kRefinements = 32;
+/// Beaten units that are looked at again for their bounds, and of a round.
+constexpr std::size_t kLookedAt = 64;
+constexpr std::size_t kLookedAtOnce = 8;
 
 /// Floors of the pipelines of a grid before any block is built. They do not depend on the expert
 /// degrees, so most grids share them with others.
@@ -155,6 +158,8 @@ class Search {
       }
       running_.tell({.done = done_, .most = done_ + queue_.size(), .priced = all_.priced});
     }
+    for (auto& [key, unit] : std::exchange(queue_, {})) put_aside(std::move(unit));
+    look_again();
     for (const auto& [key, unit] : queue_) pass(unit);
     return std::move(all_);
   }
@@ -166,9 +171,40 @@ class Search {
   void pass(const SearchUnit& unit) {
     all_.passed_bound_s = std::min(all_.passed_bound_s, unit.simulated_floor_s);
   }
-  /// Queues a unit, or passes it over where it is beaten.
+  /// Keeps a beaten unit if its bound says less than is wanted, else passes it over.
+  void put_aside(SearchUnit&& unit) {
+    const bool open = goal_.bounds && unit.simulated_floor_s < all_.kept.open_below();
+    if (!open || goal_.least_memory || goal_.exhaustive) return pass(unit);
+    const double floor_s = unit.simulated_floor_s;
+    aside_.emplace(floor_s, std::move(unit));
+  }
+  /// Looks closer at units that were put aside, those with the least bounds first, as far as that
+  /// raises what is passed over.
+  void look_again() {
+    std::size_t left = kLookedAt;
+    const auto open = [&] {
+      return !aside_.empty() &&
+             aside_.begin()->first < std::min(all_.passed_bound_s, all_.kept.open_below());
+    };
+    while (left > 0 && open()) {
+      std::vector<SearchUnit> round;
+      const bool refined = aside_.begin()->second.refined;
+      while (left > 0 && open() && round.size() < kLookedAtOnce &&
+             aside_.begin()->second.refined == refined) {
+        round.push_back(std::move(aside_.extract(aside_.begin()).mapped()));
+        --left;
+      }
+      if (refined) {
+        search(round);
+      } else {
+        refine(round);
+      }
+    }
+    for (const auto& [floor_s, unit] : aside_) pass(unit);
+  }
+  /// Queues a unit, or puts it aside where it is beaten.
   void add(SearchUnit&& unit) {
-    if (!goal_.exhaustive && beaten(unit)) return pass(unit);
+    if (!goal_.exhaustive && beaten(unit)) return put_aside(std::move(unit));
     const std::pair key(unit.floor, added_++);
     queue_.emplace(key, std::move(unit));
   }
@@ -208,6 +244,7 @@ class Search {
   const Running& running_;
   Workers& workers_;
   std::map<std::pair<double, std::size_t>, SearchUnit> queue_;  ///< By floor, then by age.
+  std::multimap<double, SearchUnit> aside_;                     ///< Beaten units, by their bound.
   std::size_t added_ = 0;
   std::size_t done_ = 0;
   std::size_t searches_ = kFirstRound;

@@ -3,6 +3,8 @@
 #include <array>
 #include <optional>
 #include <set>
+#include <tuple>
+#include <vector>
 
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/layer_split.h"
@@ -33,9 +35,13 @@ Recomputations recomputations(const plan::Job& job, const Dimensions& space, pla
   return out;
 }
 
+/// The choices of a canonical plan that a table has: micro-batch, schedule, recomputation, layers.
+using ListedStage =
+    std::tuple<std::int64_t, schedule::Schedule, plan::Recompute, std::vector<std::int64_t>>;
+
 /// Adds a legal schedule with every recomputation. Most are canonical as they stand.
 void add_stage_choices(StageTable& table, const plan::Job& job, const Dimensions& space,
-                       plan::Plan plan, std::set<plan::Plan>& seen) {
+                       plan::Plan plan, std::set<ListedStage>& seen) {
   const bool two_splits = balances(job, space, plan);
   for (const plan::Recompute& recompute : table.recomputations.legal) {
     plan.recompute = recompute;
@@ -44,7 +50,9 @@ void add_stage_choices(StageTable& table, const plan::Job& job, const Dimensions
                          plan.layers.empty() && recompute.kind <= plan::RecomputeKind::kFull &&
                          recompute == plan::Recompute{.kind = recompute.kind};
     if (!settled) usual = plan::canonical(plan, job);
-    if (!seen.insert(usual).second) continue;
+    const bool fresh =
+        seen.emplace(usual.micro_batch, usual.schedule, usual.recompute, usual.layers).second;
+    if (!fresh) continue;
     const plan::FrameworkLaw::Joint joint = joint_of(space, kOfStages, job, usual, {});
     table.by_micro_batch[usual.micro_batch].push_back({.schedule = usual.schedule,
                                                        .recompute = usual.recompute,
@@ -112,7 +120,7 @@ std::optional<plan::Rule> broken_by_schedule(const plan::Job& job, const Dimensi
 StageTable stage_table(const plan::Job& job, const Dimensions& space, const plan::Plan& legal) {
   StageTable table;
   table.recomputations = recomputations(job, space, legal);
-  std::set<plan::Plan> seen;
+  std::set<ListedStage> seen;
   plan::Plan plan = legal;
   for (const std::int64_t micro_batch : space.micro_batch) {
     for (const schedule::ScheduleKind kind : space.schedule) {

@@ -155,11 +155,11 @@ class Tuning {
     }
   }
 
-  /// Keeps the best plans by price. What is known of the space limits it from the start, unless a
-  /// time does.
+  /// Keeps the best plans by price. Prices near known plans limit the search from the start, unless
+  /// a time does, or more plans are kept than lie near.
   void find() {
     goal_.known = {};
-    const bool knows = below_s_ < kAny || goal_.exhaustive || starts_.empty();
+    const bool knows = goal_.keep > kKeep || below_s_ < kAny || goal_.exhaustive || starts_.empty();
     const std::size_t tasks = knows ? 1 : 2;
     parallel_for(running_.threads, tasks, [&](std::size_t task) {
       if (task == 0) {

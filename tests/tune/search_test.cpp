@@ -39,11 +39,12 @@ struct Prepared {
 
 // The plan with the least price does not fit, a slower one does: bounds are wanted up to that one.
 TEST(BestPlans, LookAgainUpToAPlanThatFits) {
-  BestPlans plans(1);
+  BestPlans plans(2);
   plans.limit(std::numeric_limits<double>::infinity(), 3.0, 4.0);
   EXPECT_DOUBLE_EQ(plans.open_below(), 4 * (1 - kWantedGap));
-  EXPECT_DOUBLE_EQ(BestPlans(1, &plans).open_below(), plans.open_below());
+  EXPECT_DOUBLE_EQ(BestPlans(2, &plans).open_below(), plans.open_below());
   plans.offer(3.0, plan::Plan{}, {.seconds = 3.0, .lower_bound_s = 2.5});
+  plans.offer(4.5, plan::Plan{}, {.seconds = 4.5, .lower_bound_s = 3.9});
   plans.offer(5.0, plan::Plan{}, {.seconds = 5.0, .lower_bound_s = 3.5});
   plans.offer(6.0, plan::Plan{}, {.seconds = 6.0, .lower_bound_s = 3.95});
   ASSERT_EQ(plans.open().size(), 1U);
