@@ -130,6 +130,7 @@ void read_megatron_policy(const Fields& root, const std::string& file, const Giv
   if (eight.flag("enabled", false)) {
     text.derived.set("fp8", eight.word("fp8", "hybrid"));
     text.derived.set("fp8_recipe", eight.word("fp8_recipe", "delayed"));
+    text.derived.set("fp8_param_gather", eight.flag("fp8_param", false));
   }
   read_megatron_text(text, root, known_settings("rl/nemo_rl"), given, draft, file);
   take_kernels(draft);
