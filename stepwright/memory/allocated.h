@@ -12,10 +12,11 @@ namespace stepwright::memory {
 /// NCCL's buffers and what the allocator cannot use. Whole bytes.
 struct AllocatedMemory {
   double after_step_bytes = 0;  ///< Between two steps: `torch.cuda.memory_allocated`.
-  double peak_bytes = 0;        ///< `torch.cuda.max_memory_allocated`.
+  /// At the largest moment: `torch.cuda.max_memory_allocated`.
+  double peak_bytes = 0;
 };
 
-/// Of every position, from the second step on.
+/// Returns the memory of every pipeline position, from the second step on.
 std::vector<AllocatedMemory> allocated_memory(const plan::Job& job,
                                               const step::StepProgram& program);
 

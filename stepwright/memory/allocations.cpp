@@ -304,7 +304,7 @@ class TensorWalk {
   const step::StepProgram& program_;
   HeldBlocks& blocks_;
   bool late_gathers_;
-  std::vector<TensorFacts> facts_;  ///< Of templates.
+  std::vector<TensorFacts> facts_;  ///< Facts of each template's tensors.
   std::vector<Numbers> made_;       ///< Per item: outputs that nobody took yet.
   /// Outputs of the sequence's items that another item takes: the item and which of its outputs.
   std::set<std::pair<std::int32_t, std::int32_t>> taken_;

@@ -17,7 +17,8 @@ struct PlannedBlock {
   MemoryKind kind = MemoryKind::kActivations;
   std::int64_t bytes = 0;
   std::int32_t unit = kNoUnit;  ///< Layer from 0, `step::kEmbeddingUnit` or `step::kHeadUnit`.
-  std::string_view part{};    ///< Of the layer, that makes it: "mlp.fc1"; of a state its parameter.
+  /// Part of the layer that makes it ("mlp.fc1"); the parameter of a state.
+  std::string_view part{};
   std::string_view tensor{};  ///< "activation", "gradient"; of a state its kind.
 };
 

@@ -55,11 +55,11 @@ bool gathers_rows(const plan::Job& job, const step::Operator& op) {
          job.dispatcher == plan::Dispatcher::kAllGather;
 }
 
-/// What its operators say of a stage.
+/// Facts of a stage that its operators say.
 struct StageFacts {
-  bool routes = false;     ///< It has experts.
-  bool in_pieces = false;  ///< Its products overlap with messages of tensor parallelism.
-  double scores = 0;       ///< Of unfused attention.
+  bool routes = false;     ///< True if it has experts.
+  bool in_pieces = false;  ///< True if products overlap with messages of tensor parallelism.
+  double scores = 0;       ///< Bytes of scores of unfused attention.
   double gathered = 0;     ///< The input of the head, or the rows of experts; the larger.
   double stage_input = 0;
   double batch = 0;

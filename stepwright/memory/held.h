@@ -19,8 +19,8 @@ struct HeldBytes {
   /// One input of a chunk: its module keeps that of its last micro-batch, with the gradient, until
   /// the next one takes their place.
   double stage_input = 0;
-  bool fresh_gradients = false;    ///< As `HeldMemory::kFreshGradients`.
-  bool whole_first_stage = false;  ///< As `HeldMemory::kWholeFirstStage`.
+  bool fresh_gradients = false;    ///< True if `HeldMemory::kFreshGradients` holds.
+  bool whole_first_stage = false;  ///< True if `HeldMemory::kWholeFirstStage` holds.
 };
 
 /// The workspace of one cuBLAS handle of PyTorch. Source: pytorch
@@ -33,7 +33,7 @@ double blas_workspace_bytes(const cluster::Device& device, bool deterministic);
 /// transformer_engine/pytorch/module/base.py, get_cublas_workspace_size_bytes.
 double engine_workspace_bytes(const cluster::Device& device);
 
-/// What a position holds; nothing where its framework is not known.
+/// Returns the bytes that a position holds; 0 of each where its framework is not known.
 HeldBytes held_bytes(const plan::Job& job, const step::StepProgram& program,
                      const step::Stage& stage);
 

@@ -14,10 +14,10 @@ enum class HostKind : std::uint8_t {
   kStates,       ///< Moments, parameters and other models that plans leave there.
   kActivations,  ///< Tensors that wait there for their backward.
   kPinned,       ///< Buffers of transfers and copies beside states (`host_share` of a framework).
-  kGradients,    ///< Of what the host updates.
+  kGradients,    ///< Gradients of parameters that the host updates.
   kProcesses,    ///< Each rank's process: libraries and CUDA's context.
   kLoaders,      ///< Processes that load data, with the batches that wait there.
-  kLoading,      ///< Of a checkpoint at the start, what is above all else.
+  kLoading,      ///< Part of a checkpoint, at the start, above the sum of the others.
 };
 inline constexpr Named<HostKind> kHostKindNames[] = {
     {HostKind::kStates, "states"},       {HostKind::kActivations, "activations"},

@@ -67,7 +67,7 @@ class Walk {
   double imbalance_;
   MemoryPlace place_;
   std::vector<Life> lives_;
-  std::vector<char> alive_;  ///< Per tensor.
+  std::vector<char> alive_;  ///< 1 for each tensor that is alive.
   KindBytes kinds_{};
   double total_ = 0;
 };

@@ -36,12 +36,13 @@ std::vector<Life> lives_of(const step::Template& piece);
 /// in issue order that touches it (to the template's end if none does); outputs and saved tensors
 /// outlive the template. An input is freed after its last use unless it is also saved or an output.
 struct Footprint {
-  KindBytes retained{};   ///< Saved for the backward: alive after the template, per micro-batch.
-  KindBytes restored{};   ///< What an earlier template retained and this one takes over.
-  KindBytes at_peak{};    ///< What is alive at the template's largest moment, its own tensors
-                          ///< (inputs, outputs, saved and restored ones included).
-  double peak_bytes = 0;  ///< Sum of `at_peak`.
-  /// The same of the moments until the last operator that uses a parameter for more than its
+  KindBytes retained{};  ///< Saved for the backward: alive after the template, per micro-batch.
+  KindBytes restored{};  ///< Taken over from an earlier template, which retained it.
+  /// Alive at the template's largest moment: its own tensors, inputs, outputs, saved and restored
+  /// ones included.
+  KindBytes at_peak{};
+  double peak_bytes = 0;  ///< The sum over `at_peak`.
+  /// Bytes of the largest moment until the last operator that uses a parameter for more than its
   /// gradient.
   double peak_using_parameters_bytes = 0;
   double input_bytes = 0;   ///< Handed over by earlier items.

@@ -35,6 +35,8 @@ KindBytes tensors_at_peak(const step::StepProgram& program, const step::Stage& s
   return at_peak;
 }
 
+/// `beside.step_parameters`: of those gathered for a step what is there; all, where they stand all
+/// the time.
 StageMemory stage_memory(const step::States& states, const TensorsAndGradients& beside,
                          const Reserve& reserve) {
   StageMemory result;
@@ -43,7 +45,9 @@ StageMemory stage_memory(const step::States& states, const TensorsAndGradients& 
     result.peak_bytes += bytes;
   };
   const step::OtherStates& others = states.others;
-  set(MemoryKind::kParameters, static_cast<double>(states.parameters + others.parameters));
+  set(MemoryKind::kParameters,
+      static_cast<double>(states.parameters - states.for_step + others.parameters) +
+          beside.step_parameters);
   set(MemoryKind::kGradients, beside.gradients + static_cast<double>(others.gradients));
   set(MemoryKind::kOptimizer, static_cast<double>(states.optimizer + others.optimizer));
   for (int i = 0; i < step::kTensorKinds; ++i) set(kKindOfTensors[i], beside.tensors[i]);
@@ -72,9 +76,10 @@ std::vector<MemoryMoment> moments_of(const step::StepProgram& program, const ste
                                      const Reserve& reserve) {
   std::vector<MemoryMoment> moments;
   const auto gradients = static_cast<double>(stage.states.gradients);
+  const auto gathered = static_cast<double>(stage.states.for_step);
   walk_slots(program, stage, footprints, [&](const step::Slot&, const SlotTensors& tensors) {
-    moments.push_back({stage_memory(stage.states, {tensors.during, gradients}, reserve),
-                       stage_memory(stage.states, {tensors.after, gradients}, reserve)});
+    moments.push_back({stage_memory(stage.states, {tensors.during, gradients, gathered}, reserve),
+                       stage_memory(stage.states, {tensors.after, gradients, gathered}, reserve)});
   });
   return moments;
 }
@@ -102,7 +107,8 @@ std::vector<StageMemory> stages_of(const plan::Job& job, const step::StepProgram
       continue;
     }
     const KindBytes tensors = tensors_at_peak(program, stage, footprints);
-    stages.push_back(stage_memory(stage.states, {tensors, gradients}, reserve));
+    const auto gathered = static_cast<double>(stage.states.for_step);
+    stages.push_back(stage_memory(stage.states, {tensors, gradients, gathered}, reserve));
   }
   return stages;
 }

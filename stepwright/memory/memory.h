@@ -42,7 +42,7 @@ inline constexpr MemoryKind kKindOfTensors[] = {MemoryKind::kActivations, Memory
 static_assert(std::size(kKindOfTensors) == step::kTensorKinds);
 
 struct StageMemory {
-  double peak_bytes = 0;                     ///< A whole number.
+  double peak_bytes = 0;                     ///< A whole number of bytes.
   std::array<double, kMemoryKinds> kinds{};  ///< At the peak; their sum is `peak_bytes`.
 };
 
@@ -65,14 +65,14 @@ double fit_confidence(const plan::Job& job);
 double usable_bytes(const plan::Job& job);
 
 struct MemoryReport {
-  std::vector<StageMemory> stages;  ///< By pipeline position.
-  double peak_bytes = 0;            ///< Of the largest stage.
-  double capacity_bytes = 0;        ///< Of the job.
+  std::vector<StageMemory> stages;  ///< One for each pipeline position.
+  double peak_bytes = 0;            ///< The peak of the largest stage.
+  double capacity_bytes = 0;        ///< The capacity that the job has.
   /// The bytes that the largest stage needs more when experts are loaded by `kExpertImbalance`.
   double uneven_bytes = 0;
   /// The bytes of the capacity kept free: all that is not usable, and `uneven_bytes`.
   double reserve_bytes = 0;
-  HostBytes host_kinds{};  ///< Of the node whose host holds most.
+  HostBytes host_kinds{};  ///< Bytes of the node whose host holds most.
   /// Their sum, and what such a host has: 0 where the cluster does not say.
   double host_bytes = 0;
   double host_capacity_bytes = 0;
@@ -105,7 +105,7 @@ struct Reserve {
   double share = 0;
   double parameter_share =
       0;  ///< Flat copies and buckets, of the trained parameters that it stores.
-  double optimizer_share = 0;  ///< Of its optimizer states.
+  double optimizer_share = 0;  ///< Share of its optimizer states.
 
   /// The whole bytes set aside beside `dynamic_bytes` of tensors that come and go and beside stored
   /// parameters and optimizer states.
@@ -116,9 +116,9 @@ struct Reserve {
 /// Context, kernels and workspaces of a process without communicators: what nvidia-smi showed above
 /// the allocator's, the same in 71 runs of one H100 (data/own_memory_h100.csv).
 inline constexpr double kContextBytes = 1.2 * 1024 * 1024 * 1024;
-/// The same with communicators: the constant of a fit to 651 fits / out-of-memory labels of public
-/// runs on 80 GB devices. Its order of magnitude is what counts: with tensors from the program, 1
-/// GiB more or less changes a hundredth of the labels.
+/// Context, kernels and workspaces of a process with communicators: the constant of a fit to 651
+/// fits / out-of-memory labels of public runs on 80 GB devices. Its order of magnitude is what
+/// counts: with tensors from the program, 1 GiB more or less changes a hundredth of the labels.
 inline constexpr double kFrameworkBytes = 2.7 * 1024 * 1024 * 1024;
 /// The largest share of a device that a framework keeps: a small one (a lab's, a laptop's) has
 /// fewer kernels and channels.
@@ -148,9 +148,10 @@ std::vector<std::vector<MemoryMoment>> memory_moments(const plan::Job& job,
 /// The kind that is largest at the peak of the largest stage.
 MemoryKind largest_kind(const MemoryReport& report);
 
-/// What is named where devices alone would have room.
+/// The part that is named where devices alone would have room.
 inline constexpr std::string_view kHostMemoryPart = "host_memory";
-/// What fills most of the memory that is not enough, by name: that kind, or the host's.
+/// Returns the name of what fills most of the memory that is not enough: `largest_kind`, or the
+/// host's part.
 std::string_view largest_part(const MemoryReport& report);
 
 }  // namespace stepwright::memory

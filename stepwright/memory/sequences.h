@@ -26,15 +26,16 @@ namespace stepwright::memory {
 struct SequenceFootprint {
   KindBytes at_peak{};  ///< At its largest moment; negative for kinds of which a backward has given
                         ///< back more by then than it holds.
-  double peak_bytes = 0;   ///< Sum of `at_peak`; never negative.
-  KindBytes left{};        ///< What stays alive afterwards: saved less restored.
-  double fresh_bytes = 0;  ///< Of gradients that the sequence has made by its largest moment.
+  double peak_bytes = 0;            ///< Sum of `at_peak`; never negative.
+  KindBytes left{};                 ///< Alive afterwards: saved less restored.
+  double fresh_bytes = 0;           ///< Gradients that the sequence has made by its largest moment.
   double step_parameter_bytes = 0;  ///< Parameters gathered for the step, at that moment.
 };
 
 /// How gradients come into a sequence.
 struct FreshGradients {
-  double bytes = 0;  ///< Those of its chunk, made as they are reduced; 0: none, or all are there.
+  double bytes =
+      0;  ///< Gradients of its chunk, made as they are reduced; 0: none, or all are there.
   /// Parameters of the layer below are gathered beside the head's products alone, not beside the
   /// loss: not while the item of the head has its largest moment.
   bool late_gathers = false;

@@ -5,20 +5,34 @@
 namespace stepwright::memory {
 namespace {
 
-double reduced_elements(const step::Template& piece) {
-  double sum = 0;
+/// The elements of gradients that a template leaves on a rank: shards of what it reduces, and all
+/// of what only this rank holds, for which there is no message.
+double reduced_elements(const step::StepProgram& program, const step::Template& piece) {
+  double shards = 0, sums = 0, scattered = 0;
   for (const step::Operator& op : piece.operators) {
-    if (op.purpose == step::Purpose::kReduceGradients)
-      sum += static_cast<double>(op.payload_elements);
+    if (op.purpose != step::Purpose::kReduceGradients) continue;
+    const auto elements = static_cast<double>(op.payload_elements);
+    if (op.kind != step::OperatorKind::kReduceScatter) {
+      sums += elements;
+      continue;
+    }
+    scattered += elements;
+    shards +=
+        elements / static_cast<double>(program.group_sizes[static_cast<std::size_t>(op.group)]);
   }
-  return sum;
+  if (scattered == 0) return sums;
+  double taken = 0;
+  for (const step::TensorId id : piece.inputs) {
+    taken += static_cast<double>(piece.tensors[static_cast<std::size_t>(id)].elements());
+  }
+  return shards + std::max(0.0, taken - scattered);
 }
 
-/// The elements of gradients that the items of a sequence reduce.
+/// The elements of gradients that the items of a sequence leave on a rank.
 double reduced_elements(const step::StepProgram& program, const step::Sequence& sequence) {
   double sum = 0;
   for (const step::Item& item : sequence.items) {
-    sum += reduced_elements(program.templates[static_cast<std::size_t>(item.which)]);
+    sum += reduced_elements(program, program.templates[static_cast<std::size_t>(item.which)]);
   }
   return sum;
 }
@@ -90,12 +104,16 @@ bool MadeGradients::comes_behind(const step::Item& item) const {
 }
 
 double MadeGradients::during(const step::Item& item) {
-  if (reduced_ > 0 && !comes_behind(item)) share_ += reduced_elements(piece(item)) / reduced_;
+  if (reduced_ > 0 && !comes_behind(item)) {
+    share_ += reduced_elements(program_, piece(item)) / reduced_;
+  }
   return share_;
 }
 
 double MadeGradients::finish(const step::Item& item) {
-  if (reduced_ > 0 && comes_behind(item)) share_ += reduced_elements(piece(item)) / reduced_;
+  if (reduced_ > 0 && comes_behind(item)) {
+    share_ += reduced_elements(program_, piece(item)) / reduced_;
+  }
   if (reduced_ == 0 && all_ > 0) share_ += made_elements(piece(item)) / all_;
   return share_;
 }
@@ -103,7 +121,9 @@ double MadeGradients::finish(const step::Item& item) {
 StepParameters::StepParameters(const step::StepProgram& program, const step::Sequence& sequence)
     : program_(program), comes_(sequence.direction == schedule::Direction::kForward) {
   for (const step::Item& item : sequence.items) all_ += own_elements(item);
-  if (!comes_) share_ = 1;
+  if (makes_gradients(sequence) || sequence.direction == schedule::Direction::kDataGradient) {
+    share_ = 1;
+  }
 }
 
 double StepParameters::own_elements(const step::Item& item) const {

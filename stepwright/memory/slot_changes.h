@@ -44,13 +44,13 @@ class MadeGradients {
   [[nodiscard]] bool comes_behind(const step::Item& item) const;
 
   const step::StepProgram& program_;
-  double reduced_ = 0;  ///< Elements that items reduce ...
-  double all_ = 0;      ///< ... and make.
+  double reduced_ = 0;  ///< Elements that items leave behind reductions.
+  double all_ = 0;      ///< Elements whose gradients items make.
   double share_ = 0;
 };
 
 /// The share of parameters gathered for a step that is there, item by item: in a forward those of
-/// the blocks so far, in a backward those of the blocks that are not done.
+/// the blocks so far, in a backward those of the blocks that are not done, in an update none.
 class StepParameters {
  public:
   StepParameters(const step::StepProgram& program, const step::Sequence& sequence);
@@ -75,7 +75,7 @@ bool takes_turns(const step::StepProgram& program, const step::Stage& stage);
 
 /// Gradients that the first backward of each chunk of a stage makes.
 struct FreshChunks {
-  std::vector<double> bytes;      ///< By chunk.
+  std::vector<double> bytes;      ///< Bytes of each chunk.
   std::int32_t whole_chunk = -1;  ///< The chunk whose backward is not cut; -1: none.
 };
 

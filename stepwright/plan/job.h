@@ -174,6 +174,9 @@ struct Kernels {
   /// The core of attention multiplies in fp8 where products do, or in a narrower type (fp8_dpa of
   /// Transformer Engine).
   bool narrow_attention = false;
+  /// Parameters are stored as narrow products multiply them (`fp8_param_gather` of Megatron-Core),
+  /// so that no copies of them stand beside those of 16 bits.
+  bool narrow_parameters = false;
   /// Products in fp32 round their operands to TF32 where the device has it (allow_tf32 of PyTorch's
   /// torch.backends.cuda.matmul, or TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1 of NVIDIA's containers).
   bool tf32 = false;
@@ -204,6 +207,7 @@ inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
     {&Kernels::grouped_experts, "grouped_experts"},
     {&Kernels::transformer_engine, "transformer_engine"},
     {&Kernels::narrow_attention, "narrow_attention"},
+    {&Kernels::narrow_parameters, "narrow_parameters"},
     {&Kernels::tf32, "tf32"},
     {&Kernels::deterministic, "deterministic"},
     {&Kernels::blocking_launches, "blocking_launches"}};

@@ -169,8 +169,8 @@ TensorId add_to(Emit& e, TensorId dx, TensorId adapter, const Product& p) {
   return dx;
 }
 
-TensorId adapted_linear(Emit& e, TensorId x, const Product& p) {
-  const TensorId y = linear(e, x, p);
+TensorId adapted_linear(Emit& e, TensorId x, const Product& p, Keep input) {
+  const TensorId y = linear_keeping(e, x, p, input, x);
   add_adapter(e, x, y, p);
   return y;
 }

@@ -113,7 +113,6 @@ TensorId gate_result(Emit& e, TensorId out) {
   const TensorId gated = activation(e, "attention.gated", e.s.tokens, output_product(e.s).inner);
   e.out.add(gate(e, e.forward), {out, e.kept.get(Keep::kQkv), biases_of_gates(e, e.parameters)},
             {gated});
-  e.kept.set(Keep::kAttentionGated, gated);
   return gated;
 }
 
@@ -160,19 +159,30 @@ TensorId project_backward(Emit& e, TensorId d_qkv, const model::LayerClass& laye
 
 }  // namespace
 
+namespace {
+
+/// The role of the input of attention's last product: the result of the core, which the core's
+/// backward needs, or that of the gates; a narrow copy has a role of its own.
+Keep projected_role(const Emit& e, const Product& output) {
+  if (keeps_narrow(e, output)) return Keep::kProjectionInput;
+  return e.s.model->attention_gate ? Keep::kAttentionGated : Keep::kAttentionOut;
+}
+
+}  // namespace
+
 TensorId attention_block(Emit& e, TensorId normed, const model::LayerClass& layer) {
   const TensorId qkv = project(e, normed, layer);
   const TensorId out = attention_core(e, qkv, layer);
   e.kept.set(Keep::kAttentionOut, out);
   const TensorId result = gate_result(e, out);
   end_module(e, plan::Module::kCoreAttention, result);
-  return adapted_linear(e, result, output_product(e.s));
+  const Product output = output_product(e.s);
+  return adapted_linear(e, result, output, projected_role(e, output));
 }
 
 TensorId attention_block_backward(Emit& e, TensorId dy, const model::LayerClass& layer) {
-  const bool gated = e.s.model->attention_gate;
-  const TensorId d_result = linear_backward(
-      e, dy, gated ? Keep::kAttentionGated : Keep::kAttentionOut, output_product(e.s));
+  const Product output = output_product(e.s);
+  const TensorId d_result = linear_backward(e, dy, projected_role(e, output), output);
   const GateGradients d = gate_backward(e, d_result);
   const TensorId d_qkv = attention_core_backward(e, d.out, layer);
   join_gates(e, d_qkv, d.gates);

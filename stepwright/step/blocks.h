@@ -68,8 +68,9 @@ class LayerWriter {
 
   /// Writes the forward into an `Emit` whose `kept` holds nothing else.
   TensorId forward(Emit& e, TensorId x);
-  /// The kept tensors that survive the forward of the layer, whose input is `x`.
-  [[nodiscard]] Kept surviving(const Kept& all, TensorId x) const;
+  /// The kept tensors that survive the forward of the layer, whose input is `x`. In `all` those
+  /// that a backward makes again take the place of their narrow copies.
+  [[nodiscard]] Kept surviving(Kept& all, TensorId x) const;
   /// Writes the backward into an `Emit` whose `kept` was restored.
   TensorId backward(Emit& b, TensorId dy, const Rematerialisation::Source& source) const;
 
@@ -79,8 +80,9 @@ class LayerWriter {
   model::LayerClass layer_;
   plan::LayerRecompute recompute_;
   ModuleEnds ends_{};
-  bool reduces_ = false;  ///< Results of products are sums over tensor ranks.
-  bool routes_ = false;   ///< Rows leave their rank for experts.
+  Kept originals_;          ///< Tensors of which narrow copies are kept.
+  bool reduces_ = false;    ///< Results of products are sums over tensor ranks.
+  bool exchanges_ = false;  ///< Rows leave their rank for experts by an exchange.
 };
 
 /// Tensors of an activation beside its input; -1: none.

@@ -1,7 +1,9 @@
 #include "stepwright/step/emit.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
+#include <vector>
 
 #include "stepwright/step/adapter.h"
 
@@ -163,28 +165,77 @@ TensorId gradients_of(const Emit& e, ParameterId parameter) {
   return parameter < 0 || is_trained(e, parameter) ? e.gradients : -1;
 }
 
-TensorId linear(Emit& e, TensorId x, const Product& p) {
+namespace {
+
+bool is_narrow(const Emit& e, const Product& p) { return e.s.narrow_layouts > 0 && !p.wide; }
+
+/// A tensor for `layouts` narrow copies of rows; -1 for none.
+TensorId narrow_copies(Emit& e, const Tensor& rows, std::int64_t layouts) {
+  if (layouts == 0) return -1;
+  Tensor copies = rows;
+  copies.name = "narrow";
+  copies.kind = TensorKind::kActivation;
+  copies.dtype = e.s.matrix;
+  copies.extents[2] = layouts;
+  return e.out.tensor(copies);
+}
+
+/// Narrow copies of the gradient of a product's result, which stand while it is multiplied.
+TensorId narrow_gradient(Emit& e, TensorId dy, const Product& p, std::int64_t layouts) {
+  return narrow_copies(e, e.out.at(dy), is_narrow(e, p) ? layouts : 0);
+}
+
+/// A product whose input something else keeps.
+bool shares_input(const Emit& e, const Product& p) {
+  return e.s.matrix != DType::kFp8 &&
+         (p.part == LayerPart::kAttentionOutput || p.part == LayerPart::kSharedFc1);
+}
+
+TensorId multiplied(Emit& e, TensorId x, const Product& p, std::initializer_list<TensorId> kept) {
   const TensorId weight = wide_weight(e, e.forward, p);
   const TensorId y = product_result(e, name_of(p.part), p, p.columns);
-  e.out.add(product_operator(e, e.forward, p), {x, p.counts, weight}, {y});
+  std::vector<TensorId> writes = {y};
+  writes.insert(writes.end(), kept.begin(), kept.end());
+  e.out.add(product_operator(e, e.forward, p), std::vector{x, p.counts, weight}, writes);
   return y;
+}
+
+}  // namespace
+
+bool keeps_narrow(const Emit& e, const Product& p) {
+  return is_narrow(e, p) && needs_input(e, p) && !has_adapter(e, p) && !shares_input(e, p);
+}
+
+TensorId linear(Emit& e, TensorId x, const Product& p) { return multiplied(e, x, p, {}); }
+
+TensorId linear_keeping(Emit& e, TensorId x, const Product& p, Keep role, TensorId own) {
+  if (!is_narrow(e, p)) {
+    e.kept.set(role, own);
+    return linear(e, x, p);
+  }
+  const bool keeps = keeps_narrow(e, p);
+  const TensorId copy = keeps ? narrow_copies(e, e.out.at(own), 1) : -1;
+  e.kept.set(role, keeps ? copy : own);
+  if (keeps && e.originals != nullptr) e.originals->set(role, own);
+  const std::int64_t others = keeps ? e.s.narrow_layouts - 1 : 1;
+  return multiplied(e, x, p, {copy, narrow_copies(e, e.out.at(x), others)});
 }
 
 TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p, TensorId held,
                               TensorId into) {
   const TensorId weight = wide_weight(e, Phase::kDataGradient, p);
   const TensorId dx = into >= 0 ? into : product_result(e, "gradient", p, p.inner);
-  e.out.add(product_operator(e, Phase::kDataGradient, p), {dy, p.counts, weight, held}, {dx});
+  e.out.add(product_operator(e, Phase::kDataGradient, p), {dy, p.counts, weight, held},
+            {dx, narrow_gradient(e, dy, p, e.s.narrow_layouts)});
   return dx;
 }
 
-void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p) {
-  const Operator op = product_operator(e, Phase::kWeightGradient, p);
-  if (op.parameter < 0 || is_trained(e, op.parameter)) add_weight_gradient(e, op, dy, x, p.counts);
-}
+namespace {
 
-void add_weight_gradient(Emit& e, const Operator& op, TensorId dy, TensorId x, TensorId counts) {
-  e.out.add(op, {dy, x, counts}, {e.gradients});
+/// `narrow`: copies that stand while the product runs; -1: none.
+void add_product(Emit& e, const Operator& op, std::initializer_list<TensorId> reads,
+                 TensorId narrow) {
+  e.out.add(op, reads, {e.gradients, narrow});
   if (e.s.kernels.fused_accumulation) return;
   const std::int64_t matrices = std::max<std::int64_t>(1, op.shape.batch);
   e.out.add({.kind = OperatorKind::kAccumulate,
@@ -194,6 +245,18 @@ void add_weight_gradient(Emit& e, const Operator& op, TensorId dy, TensorId x, T
              .part = op.part,
              .parameter = op.parameter},
             {e.gradients}, {e.gradients});
+}
+
+}  // namespace
+
+void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p) {
+  const Operator op = product_operator(e, Phase::kWeightGradient, p);
+  if (op.parameter >= 0 && !is_trained(e, op.parameter)) return;
+  add_product(e, op, {dy, x, p.counts}, narrow_gradient(e, dy, p, 1));
+}
+
+void add_weight_gradient(Emit& e, const Operator& op, TensorId dy, TensorId x, TensorId counts) {
+  add_product(e, op, {dy, x, counts}, -1);
 }
 
 TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role) {
@@ -238,7 +301,10 @@ TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole&
 
 TensorId enter_tensor(Emit& e, TensorId x, const Crossing& c) {
   if (!e.s.sequence_parallel) return x;
-  const TensorId gathered = message_buffer(e, "gathered", e.s.tokens, c.columns);
+  const TensorId gathered = e.out.tensor({.name = "gathered",
+                                          .kind = TensorKind::kCommunication,
+                                          .dtype = e.out.at(x).dtype,
+                                          .extents = {e.s.tokens, c.columns, 1}});
   e.out.add(tensor_message(e, OperatorKind::kAllGather, c), {x}, {gathered});
   copy_layout(e, gathered, c);
   return gathered;
@@ -327,10 +393,9 @@ TensorId column_linear(Emit& e, TensorId x, Keep input, const Product& p) {
   const Crossing crossing{p.inner, p.part, e.forward};
   const TensorId gathered = enter_tensor(e, x, crossing);
   const TensorId own = e.s.keep_gathered ? gathered : x;
-  e.kept.set(input, own);
   const auto engine = engine_input(e, p);
   if (engine && (own != x || !needs_input(e, p))) e.kept.set(*engine, x);
-  const TensorId y = linear(e, gathered, p);
+  const TensorId y = linear_keeping(e, gathered, p, input, own);
   add_adapter(e, gathers_alone(e, p) ? enter_tensor(e, x, crossing) : gathered, y, p);
   return y;
 }

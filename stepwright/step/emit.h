@@ -21,6 +21,7 @@ struct Emit {
   bool splits_gate = false;         ///< The halves of a gated product are products of their own.
   ModuleEnds* ends = nullptr;       ///< Ends of its modules, in a forward.
   Rematerialisation* rematerialisation = nullptr;  ///< Rebuilds what was not kept, in a backward.
+  Kept* originals = nullptr;  ///< Tensors of which `kept` has narrow copies, in a forward.
 };
 
 /// Notes that a module ends with this tensor.
@@ -71,6 +72,15 @@ TensorId product_result(Emit& e, std::string_view name, const Product& p, std::i
 
 /// Output [rows, columns] of a matrix product, without an adapter.
 TensorId linear(Emit& e, TensorId x, const Product& p);
+/// As `linear`; keeps what the weight gradient needs of `own`, this rank's part of the input, under
+/// a role: `own` itself, or a narrow copy of it (`keeps_narrow`).
+TensorId linear_keeping(Emit& e, TensorId x, const Product& p, Keep role, TensorId own);
+/// True if a product keeps a narrow copy of its input (step/narrow_operands.h): its weight learns,
+/// and nothing else keeps the input. Of two products whose input is kept for others anyway
+/// Megatron-Core asks for no copies where scales need no history (NVIDIA/Megatron-LM core 0.16
+/// megatron/core/transformer/attention.py and moe/shared_experts.py, set_save_original_input); fp8
+/// is taken for Megatron's default, `--fp8-recipe delayed`, whose scales have one.
+bool keeps_narrow(const Emit& e, const Product& p);
 /// Gradient [rows, inner] with respect to the input; `held`: what stands until then, `into`: whose
 /// rows it is, where that is more than its own.
 TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p, TensorId held = -1,
@@ -85,8 +95,8 @@ bool is_trained(const Emit& e, ParameterId parameter);
 /// The target of a gradient of a parameter; -1 of a frozen one.
 TensorId gradients_of(const Emit& e, ParameterId parameter);
 
-/// Output of a product with that of its adapter, if it has one.
-TensorId adapted_linear(Emit& e, TensorId x, const Product& p);
+/// Output of a product with that of its adapter, if it has one; keeps its input under a role.
+TensorId adapted_linear(Emit& e, TensorId x, const Product& p, Keep input);
 /// Backward of `adapted_linear`: the gradient of the input, which was kept under a role, and of
 /// what is trained.
 TensorId linear_backward(Emit& e, TensorId dy, Keep input, const Product& p);

@@ -128,14 +128,13 @@ TensorId weights_here(Emit& e) {
 
 /// The grouped products: rows of experts to their results.
 TensorId grouped(Emit& e, TensorId rows) {
-  e.kept.set(Keep::kExpertInput, rows);
-  const TensorId wide = adapted_linear(e, rows, expert_fc1(e));
+  const TensorId wide = adapted_linear(e, rows, expert_fc1(e), Keep::kExpertInput);
   e.kept.set(Keep::kExpertFc1Out, wide);
   const Product second = expert_fc2(e);
   const TensorId active = activate(e, wide, {second.rows, second.inner, true},
                                    LayerPart::kExpertActivation, row_weights(e));
-  e.kept.set(Keep::kExpertActivationOut, active);
-  return through_biases(e, adapted_linear(e, active, second), e.forward);
+  return through_biases(e, adapted_linear(e, active, second, Keep::kExpertActivationOut),
+                        e.forward);
 }
 
 /// Backward of the grouped products: gradient of the dispatched rows, and of the gate weights where
@@ -392,8 +391,7 @@ TensorId experts_block(Emit& e, TensorId normed) {
   shared.beside_combine();
   TensorId routed = end_combine(e, back, in).rows;
   if (narrows) {
-    e.kept.set(Keep::kLatentOut, routed);
-    routed = linear(e, routed, latent_out(e.s));
+    routed = linear_keeping(e, routed, latent_out(e.s), Keep::kLatentOut, routed);
   }
   const TensorId all = shared.added_to(routed);
   end_module(e, plan::Module::kMoe, all);

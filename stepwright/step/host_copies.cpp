@@ -15,7 +15,7 @@ std::vector<Keep> roles_of(plan::OffloadModule module) {
     case plan::OffloadModule::kQkv: return {Keep::kAttentionLinearInput};
     case plan::OffloadModule::kCoreAttention: return {Keep::kQkv, Keep::kQkNormed, Keep::kHeadsQkv};
     case plan::OffloadModule::kAttentionProjection:
-      return {Keep::kAttentionOut, Keep::kAttentionGated};
+      return {Keep::kAttentionOut, Keep::kAttentionGated, Keep::kProjectionInput};
     case plan::OffloadModule::kMlpNorm: return {Keep::kMlpInput};
     case plan::OffloadModule::kMlpFc1: return {Keep::kMlpLinearInput};
     case plan::OffloadModule::kMlpActivation: return {Keep::kFc1Out};

@@ -116,8 +116,7 @@ TensorId queries(Emit& e, TensorId normed) {
   if (sizes(e.s).query_rank == 0) {
     return column_linear(e, normed, Keep::kAttentionLinearInput, query_direct(e.s));
   }
-  e.kept.set(Keep::kAttentionLinearInput, normed);
-  const TensorId down = adapted_linear(e, normed, query_down(e.s));
+  const TensorId down = adapted_linear(e, normed, query_down(e.s), Keep::kAttentionLinearInput);
   const TensorId latent = norm(e, down, {e.s.rows, sizes(e.s).query_rank}, kQueryNorm);
   if (e.s.model->has_indexer()) choose_keys(e, normed, latent);
   return column_linear(e, latent, Keep::kQueryDownNormed, query_up(e.s));
@@ -176,8 +175,7 @@ TensorId key_values_backward(Emit& e, const Apart& d) {
 TensorId latent_projections(Emit& e, TensorId normed) {
   const TensorId q = queries(e, normed);
   // The input of the key-value projection is the sharded one whatever the queries kept.
-  e.kept.set(Keep::kKeyValueUp, normed);
-  const TensorId down = adapted_linear(e, normed, key_value_down(e.s));
+  const TensorId down = adapted_linear(e, normed, key_value_down(e.s), Keep::kKeyValueUp);
   const TensorId latent = norm(e, down, {e.s.rows, sizes(e.s).kv_rank}, kKeyValueNorm);
   const TensorId kv = column_linear(e, latent, Keep::kKeyValueDownNormed, key_value_up(e.s));
   const TensorId positions = enter_tensor(e, down, key_positions(e, e.forward));

@@ -1,6 +1,8 @@
 #include "stepwright/step/layer.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "stepwright/step/attention_core.h"
 #include "stepwright/step/blocks.h"
@@ -201,22 +203,25 @@ constexpr plan::Module kRunsWhole[] = {plan::Module::kCoreAttention, plan::Modul
 
 TensorId LayerWriter::forward(Emit& e, TensorId x) {
   e.ends = &ends_;
+  e.originals = &originals_;
   e.splits_gate = recompute_.modules.has(plan::Module::kPerOperator);
   reduces_ = e.s.tensor_parallel();
-  routes_ = travels(e.s);
+  exchanges_ = travels(e.s) && e.s.dispatcher != plan::Dispatcher::kAllGather;
   return layer_forward(e, x, layer_);
 }
 
 /// The result of attention's last product is made again, unless it is a sum over ranks; so are the
-/// copies of rows for experts and what these give, unless messages bring them.
+/// copies of rows for experts and what these give, unless an exchange brings them: its result is
+/// kept, that of a gather is not (torchtitan 0.3.0 torchtitan/distributed/activation_checkpoint.py,
+/// whose list has all_to_all_single and reduce_scatter_tensor).
 void LayerWriter::forget_local_results(Kept& kept) const {
   if (layer_.mixer != model::Mixer::kNone && !reduces_) kept.forget(Keep::kMlpInput);
-  if (!layer_.has_experts() || routes_) return;
+  if (!layer_.has_experts() || exchanges_) return;
   kept.forget(Keep::kExpertInput);
   kept.forget(Keep::kCombined);
 }
 
-Kept LayerWriter::surviving(const Kept& all, TensorId x) const {
+Kept LayerWriter::surviving(Kept& all, TensorId x) const {
   Kept kept = all;
   if (recompute_.whole) {
     kept = Kept{};
@@ -235,7 +240,17 @@ Kept LayerWriter::surviving(const Kept& all, TensorId x) const {
   }
   for (const auto& [module, name] : plan::kModuleNames) {
     if (!recompute_.modules.has(module)) continue;
-    for (const Keep role : kept_inside(module)) kept.forget(role);
+    const bool whole = std::ranges::find(kRunsWhole, module) != std::end(kRunsWhole);
+    for (const Keep role : kept_inside(module)) {
+      kept.forget(role);
+      // A product that does not run again is given its input anew, of which it keeps no copy
+      // (NVIDIA/Megatron-LM megatron/core/transformer/moe/experts.py, set_save_original_input).
+      if (!whole && originals_.has(role)) all.set(role, originals_.get(role));
+    }
+  }
+  // The narrow copy is all that the product behind a core that runs again asks for.
+  if (kept.has(Keep::kProjectionInput) && recompute_.modules.has(plan::Module::kCoreAttention)) {
+    kept.forget(Keep::kAttentionOut);
   }
   if (recompute_.modules.has(plan::Module::kPerOperator)) forget_local_results(kept);
   return kept;

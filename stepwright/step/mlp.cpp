@@ -123,12 +123,11 @@ TensorId mlp_up(Emit& e, TensorId normed, const MlpRole& role) {
   const TensorId active = activate(
       e, e.kept.get(role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor}, role.activation,
       {.other = halves ? e.kept.get(Keep::kFc1Up) : TensorId{-1}, .gate = gate_tensor(e, role)});
-  e.kept.set(role.activation_out, active);
   return active;
 }
 
 TensorId mlp_down(Emit& e, TensorId active, const MlpRole& role) {
-  return adapted_linear(e, active, fc2(e.s, role));
+  return adapted_linear(e, active, fc2(e.s, role), role.activation_out);
 }
 
 TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role) {

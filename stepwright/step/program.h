@@ -210,6 +210,8 @@ struct OtherStates {
 struct States {
   std::int64_t parameters = 0;
   std::int64_t frozen = 0;  ///< Frozen part of `parameters`.
+  /// Part of `parameters` that is made of the rest: narrow copies (step/narrow_operands.h).
+  std::int64_t copies = 0;
   /// Part of `parameters` that comes block by block with a forward and goes with its backward.
   std::int64_t for_step = 0;
   std::int64_t gradients = 0;

@@ -13,6 +13,7 @@
 #include "stepwright/step/data_messages.h"
 #include "stepwright/step/document_sizes.h"
 #include "stepwright/step/matrices.h"
+#include "stepwright/step/narrow_operands.h"
 
 namespace stepwright::step {
 namespace {
@@ -113,6 +114,13 @@ void set_apart(Setting& s, const plan::Job& job) {
   }
   s.copies_gradients = s.reduces() && !s.kernels.fused_accumulation &&
                        apart[static_cast<std::size_t>(plan::ApartWork::kReductionInputs)];
+  // FSDP2 wraps experts over a group of one rank, too, and makes the same copies
+  // (pytorch/pytorch 2.13 torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py; torchtitan
+  // 0.3.0 torchtitan/distributed/fsdp.py, apply_fsdp_to_decoder: edp_mesh).
+  if (job.model.experts && s.copies_gradients && s.copies_gathers) {
+    s.gather_expert = s.gather_expert || s.gather_dense;
+    s.reduce_expert = s.reduce_expert || s.reduce_dense;
+  }
   s.copies_layouts = crosses && apart[static_cast<std::size_t>(plan::ApartWork::kPositionLayouts)];
   s.fetches_experts = s.gather_expert && !s.kernels.grouped_experts &&
                       apart[static_cast<std::size_t>(plan::ApartWork::kExpertFetches)];
@@ -149,6 +157,7 @@ Setting make_setting(const plan::Job& job, const plan::Plan& plan, MicroBatchSiz
   s.context_kind = plan.context_kind;
   s.storage = plan::storage_type(job.precision);
   s.matrix = job.precision;
+  s.narrow_layouts = narrow_layouts(job);
   s.base = job.model.adapters ? job.model.adapters->base : s.storage;
   s.gradient = plan.accumulate;
   s.exact = exact_type(job.precision);
@@ -235,7 +244,8 @@ UnitSize& UnitSize::add(const UnitSize& other, std::int64_t count) {
   for (std::int64_t UnitSize::* part :
        {&UnitSize::dense, &UnitSize::expert, &UnitSize::borrowed, &UnitSize::partial,
         &UnitSize::expert_partial, &UnitSize::frozen_dense, &UnitSize::frozen_expert,
-        &UnitSize::frozen_borrowed, &UnitSize::dense_tensors, &UnitSize::expert_tensors}) {
+        &UnitSize::frozen_borrowed, &UnitSize::dense_tensors, &UnitSize::expert_tensors,
+        &UnitSize::narrow_dense, &UnitSize::narrow_expert}) {
     this->*part += count * other.*part;
   }
   if (!other.dense_matrices.empty() || !other.expert_matrices.empty()) {
@@ -256,6 +266,9 @@ UnitSize unit_size(const Setting& setting, const std::vector<LocalParameter>& pa
                            : p.expert ? size.frozen_expert
                                       : size.frozen_dense;
     (p.frozen ? frozen : trained) += stored_elements(setting, p);
+    if (setting.narrow_layouts > 0 && multiplies_narrow(p)) {
+      (p.expert ? size.narrow_expert : size.narrow_dense) += p.elements();
+    }
     if (p.tensor_partial) (p.expert ? size.expert_partial : size.partial) += p.padded();
     if (p.frozen || p.borrowed) continue;
     ++(p.expert ? size.expert_tensors : size.dense_tensors);

@@ -33,9 +33,12 @@ struct Setting {
   bool local_adapters = false;  ///< True if an adapter's A multiplies this rank's own rows.
   bool keep_gathered = true;    ///< Column-parallel layers keep their gathered input.
   plan::ContextKind context_kind = plan::ContextKind::kRing;
-  DType storage = DType::kBf16;   ///< Type of activations and messages.
-  DType matrix = DType::kBf16;    ///< Type of matrix products.
-  DType base = DType::kBf16;      ///< Type of frozen matrices that are stored narrow.
+  DType storage = DType::kBf16;  ///< Type of activations and messages.
+  DType matrix = DType::kBf16;   ///< Type of matrix products.
+  DType base = DType::kBf16;     ///< Type of frozen matrices that are stored narrow.
+  /// Layouts in which narrow products hold their operands (`narrow_layouts`,
+  /// step/narrow_operands.h); 0: they hold none.
+  std::int64_t narrow_layouts = 0;
   DType gradient = DType::kFp32;  ///< Type of accumulated and reduced gradients.
   /// Type of statistics, losses and norms: fp32, or fp64 for proofs.
   DType exact = DType::kFp32;
@@ -134,6 +137,9 @@ struct UnitSize {
   MatrixSize dense_matrices;  ///< Matrices that stand in `dense`.
   MatrixSize expert_matrices;
   std::int64_t largest_table = 0;  ///< The largest of what `dense_matrices` leaves out of `dense`.
+  /// Elements, trained or frozen, that products multiply in a type narrower than that of storage.
+  std::int64_t narrow_dense = 0;
+  std::int64_t narrow_expert = 0;
   std::int64_t dense_tensors = 0;  ///< How many `dense` are.
   std::int64_t expert_tensors = 0;
 

@@ -1,8 +1,10 @@
 #include "stepwright/step/sharding.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "stepwright/plan/optimizer_traits.h"
+#include "stepwright/step/narrow_operands.h"
 #include "stepwright/step/optimizer_share.h"
 #include "stepwright/step/template_builder.h"
 
@@ -179,6 +181,9 @@ States ShardingBuilder::states(const UnitSize& stage) const {
       .optimizer = optimizer_state_bytes(job_.optimizer, types, share) - moved,
       .moved = moved,
       .host = host_states(job_, plan_, stage)};
+  const std::int64_t narrow = narrow_weight_bytes(job_, plan_, stage);
+  states.parameters += narrow;
+  states.copies = std::max<std::int64_t>(0, narrow);
   if (plan_.offload.parameters) {
     states.fetched = std::exchange(states.parameters, 0);
     states.frozen = states.gradients = 0;

@@ -232,8 +232,7 @@ TensorId state_mixer_block(Emit& e, TensorId normed, model::Mixer kind) {
                                                                   : scanned(e, in, kind);
   const TensorId out =
       exchange(e, result, {e.s.tokens, z.widths.out}, e.forward, LayerPart::kContextMixerOut);
-  e.kept.set(Keep::kMixerOut, out);
-  return linear(e, out, out_product(e.s, kind));
+  return linear_keeping(e, out, out_product(e.s, kind), Keep::kMixerOut, out);
 }
 
 TensorId state_mixer_block_backward(Emit& e, TensorId dy, model::Mixer kind) {

@@ -40,6 +40,7 @@ enum class Keep : std::uint8_t {
   kHeadsOut,  ///< Ulysses: the core's output before the exchange.
   kAttentionOut,
   kAttentionGated,   ///< The core's result times its gates.
+  kProjectionInput,  ///< Narrow copy of the input of attention's last product, beside the former.
   kAttentionResult,  ///< Input of a norm on the result of attention.
   kAttentionResultStatistics,
   kMixerIn,  ///< Projection of a mixer with a state, before its convolution.

@@ -66,9 +66,16 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
     choice.update = index_in(updates, update_of(data));
   }
   const bool late = grid.parallel.pipeline == 1 && memory::makes_gradients_late(job_);
-  const auto bytes = [&](const simulate::StageCost& position) {
+  const auto bytes_of_one = [&](const simulate::StageCost& position) {
     const simulate::DataMemory memory = simulate::data_memory(job_, plan, position);
     return memory.states_bytes - (late ? memory.gradient_bytes : 0);
+  };
+  // A parameter that narrow products multiply may take more than others, or less.
+  const auto bytes = [&](simulate::StageCost position) {
+    const double wide = bytes_of_one(position);
+    if (!job_.kernels.narrow_parameters) return wide;
+    position.size.narrow_dense = 1;
+    return std::min(wide, bytes_of_one(position));
   };
   for (const DataChoice& kind : dense_kinds) {
     apply(kind, plan);

@@ -29,11 +29,11 @@ CheckpointSize checkpoint_size(const plan::Plan& plan, const step::StepProgram& 
   const auto ranks =
       static_cast<double>(program.ranks) / static_cast<double>(program.stages.size());
   for (const step::Stage& stage : program.stages) {
-    const double part =
-        own_bytes(plan, stage, plan.sharding.parameters,
-                  stage.states.parameters - stage.states.frozen + stage.states.fetched) +
-        own_bytes(plan, stage, plan.sharding.optimizer,
-                  stage.states.optimizer + stage.states.moved);
+    const double part = own_bytes(plan, stage, plan.sharding.parameters,
+                                  stage.states.parameters - stage.states.frozen -
+                                      stage.states.copies + stage.states.fetched) +
+                        own_bytes(plan, stage, plan.sharding.optimizer,
+                                  stage.states.optimizer + stage.states.moved);
     size.bytes += part * ranks;
     size.largest_part_bytes = std::max(size.largest_part_bytes, part);
   }

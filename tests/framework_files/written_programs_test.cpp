@@ -222,6 +222,7 @@ TEST(WrittenPrograms, BridgeSaysAttentionInFp8) {
   plan::PlannedJob planned = planned_on({.data = 16}, "NNG");
   planned.job.cluster = *cluster::built_in_cluster("dgx-h100", 2);
   planned.job.precision = DType::kFp8;
+  planned.job.kernels.narrow_parameters = true;  // as its recipes
   EXPECT_THAT(text_of("nemo", planned), HasSubstr("bf16_with_fp8_delayed_scaling_mixed"));
   planned.job.kernels.narrow_attention = true;
   const LaunchFile file = export_plan("nemo", planned, "", true);
@@ -234,6 +235,26 @@ TEST(WrittenPrograms, BridgeSaysAttentionInFp8) {
   const launch_scripts::SourceFile source{"recipe.py", file.text};
   EXPECT_TRUE(import_sources("nemo", {&source, 1}, given).planned.job.kernels.narrow_attention);
   EXPECT_FALSE(export_plan("megatron", planned, "", true).started.job.kernels.narrow_attention);
+}
+
+TEST(WrittenPrograms, SayHowNarrowParametersAreStored) {
+  plan::PlannedJob planned = planned_on({.tensor = 2, .data = 8}, "NNG");
+  planned.job.cluster = *cluster::built_in_cluster("dgx-h100", 2);
+  planned.job.precision = DType::kFp8;
+  Given given;
+  given.known_cluster = planned.job.cluster;
+  given.known_model = planned.job.model;
+  given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
+  for (const bool narrow : {false, true}) {
+    planned.job.kernels.narrow_parameters = narrow;
+    for (const std::string target : {"nemo", "megatron"}) {
+      const LaunchFile file = export_plan(target, planned, "", true);
+      const launch_scripts::SourceFile source{target == "nemo" ? "recipe.py" : "train.sh",
+                                              file.text};
+      const ImportedPlan draft = import_sources(target, {&source, 1}, given);
+      EXPECT_EQ(draft.planned.job.kernels.narrow_parameters, narrow) << target;
+    }
+  }
 }
 
 TEST(WrittenPrograms, NemoRlSaysItsPolicy) {

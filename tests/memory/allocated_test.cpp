@@ -105,6 +105,33 @@ TEST(LateGradients, OfTheOnlyBackwardComeAfterItsLargestMoment) {
   EXPECT_EQ(gradients(kept), 1);
 }
 
+/// Eight ranks that hold all states each, as accelerate runs DistributedDataParallel.
+plan::PlannedJob whole_states() {
+  plan::PlannedJob planned = shared_states(1);
+  planned.job = gpt_job(8, 512, 8, 64);
+  planned.job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
+  planned.job.framework = {.name = "accelerate"};
+  planned.job.kernels.masters = plan::Masters::kAlone;
+  planned.job.sequences = 8;
+  planned.plan.sharding = *plan::sharding_of("NNN");
+  return planned;
+}
+
+// Rows of 64 tokens take little: the largest moment is the update, and autocast has let go of its
+// casts before.
+TEST(PassingParameters, AreGoneWhenTheUpdateComes) {
+  const plan::PlannedJob planned = whole_states();
+  const step::StepProgram program = step::build_program(planned.job, planned.plan);
+  const step::Stage& stage = program.stages.front();
+  const auto casts = static_cast<double>(stage.states.for_step);
+  ASSERT_GT(casts, 0);
+  EXPECT_EQ(allocated_memory(planned.job, program).front().peak_bytes,
+            states_of(stage) - casts + held_bytes(planned.job, program, stage).always);
+  const StageMemory account = memory_report(planned.job, program).stages.front();
+  EXPECT_EQ(account.kinds[static_cast<std::size_t>(MemoryKind::kParameters)],
+            static_cast<double>(stage.states.parameters) - casts);
+}
+
 TEST(ReductionInputs, AreCopiesInTheTypeOfMessages) {
   plan::PlannedJob planned = shared_states(1);
   const auto types = [&] {

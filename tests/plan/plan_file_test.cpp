@@ -266,7 +266,7 @@ job:
   precision: bf16
   optimizer: adam
   framework: {name: megatron-core, version: "0.12"}
-  kernels: {attention: flash2, fused_norm: true, fused_activation: true, fused_softmax: true, cross_entropy: unfused, fused_accumulation: true, cuda_graphs: false, gathered_logits: false, plain_loss: false, loss_chunks: 1, loss_keeps: logits, document_loss: false, scattered_pipeline: false, scattered_gradients: true, refresh_by_tensor: false, wide_gradients: false, fused_gate: true, fused_qkv: true, grouped_experts: true, transformer_engine: false, narrow_attention: false, tf32: false, deterministic: false, blocking_launches: false, masters: beside}
+  kernels: {attention: flash2, fused_norm: true, fused_activation: true, fused_softmax: true, cross_entropy: unfused, fused_accumulation: true, cuda_graphs: false, gathered_logits: false, plain_loss: false, loss_chunks: 1, loss_keeps: logits, document_loss: false, scattered_pipeline: false, scattered_gradients: true, refresh_by_tensor: false, wide_gradients: false, fused_gate: true, fused_qkv: true, grouped_experts: true, transformer_engine: false, narrow_attention: false, narrow_parameters: false, tf32: false, deterministic: false, blocking_launches: false, masters: beside}
   objective: step_time
   search: {tensor: [1, 2, 4], schedule: 1f1b}
 parallel: {tensor: 4, pipeline: 2, context: 1, expert: 1, expert_tensor: 1, data: 8}

@@ -7,6 +7,7 @@
 
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/step/program.h"
+#include "stepwright/step/setting.h"
 #include "tests/step/jobs.h"
 
 namespace stepwright::step {
@@ -327,6 +328,23 @@ TEST(Experts, EachOfALoopFetchesItsParametersWhereTheFrameworkDoes) {
   EXPECT_THAT(fetching("deepspeed", true, "GGG"), ::testing::IsEmpty());
   EXPECT_THAT(fetching("deepspeed", false, "NGG"), ::testing::IsEmpty());
   EXPECT_THAT(fetching("fsdp", false, "GGG"), ::testing::IsEmpty());
+}
+
+// FSDP2 casts experts that one rank holds alone, and copies their gradients, as it does others.
+TEST(Experts, OfOneRankAreGatheredAndReducedAsOthersByFsdp2) {
+  plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  job.kernels.fused_accumulation = false;
+  plan::Plan plan = expert_plan(job, 8, 1);
+  plan.sharding = *plan::sharding_of("GGG");
+  const Setting own = make_setting(job, plan);
+  EXPECT_FALSE(own.gather_expert || own.reduce_expert);
+  job.framework = {.name = "torchtitan", .version = "0.3"};
+  const Setting wrapped = make_setting(job, plan);
+  EXPECT_TRUE(wrapped.gather_expert && wrapped.reduce_expert);
+  const UnitSize layer =
+      unit_size(wrapped, local_layer_parameters(wrapped, job.model.layer_class(0)));
+  EXPECT_EQ(gathered_tensor(wrapped, layer).elements(), layer.dense + layer.expert);
+  EXPECT_EQ(gradient_tensor(wrapped, layer).elements(), layer.dense + layer.expert);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -153,6 +154,21 @@ TEST(Rematerialisation, ChangesNothingElseOfABackward) {
       all.add(module);
     }
     EXPECT_EQ(own(all), own({})) << model;
+  }
+}
+
+// The list of recomputation by operator has exchanges of rows for experts, and no gathers.
+TEST(Rematerialisation, ByOperatorGathersRowsForExpertsAgain) {
+  plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  for (const plan::Dispatcher dispatcher :
+       {plan::Dispatcher::kAllToAll, plan::Dispatcher::kAllGather}) {
+    job.dispatcher = dispatcher;
+    const BlockPair pair = layer_of(job, 1, {plan::Module::kPerOperator}, 0, 8);
+    const bool sends = std::ranges::any_of(pair.backward.operators, [](const Operator& op) {
+      return op.phase == Phase::kRecompute && op.scheme == Scheme::kExpert &&
+             op.payload_elements > 0;
+    });
+    EXPECT_EQ(sends, dispatcher == plan::Dispatcher::kAllGather);
   }
 }
 

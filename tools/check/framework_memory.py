@@ -23,6 +23,7 @@ FOLDERS = {
     "transformers": ["judges_tuning"],
     "torchtitan": ["judges_current", "judges", "judges_tuning", "judges_memory"],
     "torchtune": ["judges_tuning", "judges_current", "judges_memory"],
+    "float8": ["judges_tuning", "judges_memory"],
 }
 SEED = "1"
 

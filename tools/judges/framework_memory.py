@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import torch
 from memory_programs import counted
 
-PROGRAMS = ("transformers", "torchtitan", "torchtune")
+PROGRAMS = ("transformers", "torchtitan", "torchtune", "float8")
 
 
 def place_of(row: dict[str, str]) -> str:

@@ -131,8 +131,9 @@ void add_precision(Node root, BridgeFields& bridge) {
       }
     }
     if (section != "mixed_precision") continue;
-    for (const std::string_view name : {"fp8", "fp8_recipe", "fp4", "grad_reduce_in_fp32",
-                                        "fp8_dot_product_attention", "fp8_multi_head_attention"}) {
+    for (const std::string_view name :
+         {"fp8", "fp8_recipe", "fp4", "grad_reduce_in_fp32", "fp8_dot_product_attention",
+          "fp8_multi_head_attention", "fp8_param_gather", "fp4_param_gather"}) {
       const auto value = fields.find(name);
       if (value) set(name, value->text(), *value, "mixed_precision." + std::string(name));
     }

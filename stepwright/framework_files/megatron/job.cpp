@@ -50,6 +50,9 @@ void write_precision(const plan::PlannedJob& planned, std::string_view /*release
   if (job.precision == DType::kFp8) fields.set("fp8", "hybrid");
   if (job.precision == DType::kMxfp8) fields.set("fp8", "e4m3").set("fp8_recipe", "mxfp8");
   if (job.precision == DType::kNvfp4) fields.set("fp4", "e2m1");
+  if (job.kernels.narrow_parameters && job.precision != plan::storage_type(job.precision)) {
+    fields.set(job.precision == DType::kNvfp4 ? "fp4_param_gather" : "fp8_param_gather", true);
+  }
   const bool wide = planned.plan.accumulate == DType::kFp32;
   if (job.precision != DType::kFp32) fields.set("grad_reduce_in_fp32", wide);
 }
@@ -160,6 +163,10 @@ void read_layers(const Fields& fields, const Known& known, Reading& reading) {
   if (fields.flag("fp8_dot_product_attention", false) ||
       fields.flag("fp8_multi_head_attention", false)) {
     reading.kernels.emplace_back(&plan::Kernels::narrow_attention, true);
+  }
+  for (const char* const key : {"fp8_param_gather", "fp4_param_gather"}) {
+    if (!fields.has(key)) continue;
+    reading.kernels.emplace_back(&plan::Kernels::narrow_parameters, fields.flag(key, false));
   }
   if (!fields.flag("deterministic_mode", false)) return;
   reading.kernels.emplace_back(&plan::Kernels::deterministic, true);

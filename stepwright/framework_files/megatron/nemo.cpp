@@ -37,25 +37,41 @@ constexpr Named<DType> kBridgePrecisions[] = {{DType::kBf16, "bf16_mixed"},
                                               {DType::kMxfp8, "bf16_with_mxfp8_mixed"}};
 
 /// The fields of the recipes that those words stand for (src/megatron/bridge/training/
-/// mixed_precision.py), where attention multiplies in fp8, too: no word says that.
+/// mixed_precision.py), where attention multiplies in fp8, too, or parameters stay in bf16: no word
+/// says that.
 constexpr std::pair<DType, std::string_view> kBridgeNarrow[] = {
     {DType::kFp8,
      "fp8=\"hybrid\", fp8_recipe=\"delayed\", fp8_amax_history_len=1024, "
-     "fp8_amax_compute_algo=\"max\", fp8_param_gather=True"},
-    {DType::kMxfp8,
-     "fp8=\"e4m3\", fp8_recipe=\"mxfp8\", fp8_param_gather=True, "
-     "reuse_grad_buf_for_mxfp8_param_ag=True"}};
+     "fp8_amax_compute_algo=\"max\""},
+    {DType::kMxfp8, "fp8=\"e4m3\", fp8_recipe=\"mxfp8\""}};
+
+/// How the recipes of a precision keep parameters.
+std::string_view parameters_of(const plan::Job& job) {
+  if (!job.kernels.narrow_parameters) return "fp8_param_gather=False";
+  return job.precision == DType::kMxfp8
+             ? "fp8_param_gather=True, reuse_grad_buf_for_mxfp8_param_ag=True"
+             : "fp8_param_gather=True";
+}
+
+/// True if no word says the precision of a job.
+bool spells_precision(const plan::Job& job) {
+  const bool narrow = std::ranges::find(kBridgeNarrow, job.precision, [](const auto& each) {
+                        return each.first;
+                      }) != std::end(kBridgeNarrow);
+  return narrow && (job.kernels.narrow_attention || !job.kernels.narrow_parameters);
+}
 
 /// The precision of a container; empty: its model's.
 std::string precision_line(const plan::Job& job) {
   const auto* narrow =
       std::ranges::find(kBridgeNarrow, job.precision, [](const auto& each) { return each.first; });
-  if (job.kernels.narrow_attention && narrow != std::end(kBridgeNarrow)) {
+  if (spells_precision(job)) {
     return fmt::format(
         "        mixed_precision=MixedPrecisionConfig(\n            bf16=True, "
         "params_dtype=torch.bfloat16, pipeline_dtype=torch.bfloat16, grad_reduce_in_fp32=True,\n"
-        "            {},\n            fp8_dot_product_attention=True,\n        ),\n",
-        narrow->second);
+        "            {}, {},\n{}        ),\n",
+        narrow->second, parameters_of(job),
+        job.kernels.narrow_attention ? "            fp8_dot_product_attention=True,\n" : "");
   }
   const std::string_view word = name_of(kBridgePrecisions, job.precision);
   return word.empty() ? "" : fmt::format("        mixed_precision=\"{}\",\n", word);
@@ -181,7 +197,7 @@ std::string imports_of(const plan::Job& job) {
   const model::Architecture& model = job.model;
   std::string text;
   if (model.adapters) text += "from megatron.bridge.peft.lora import LoRA\n";
-  if (job.kernels.narrow_attention) {
+  if (spells_precision(job)) {
     text +=
         "import torch\nfrom megatron.bridge.training.mixed_precision import "
         "MixedPrecisionConfig\n";

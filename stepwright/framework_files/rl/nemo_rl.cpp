@@ -132,6 +132,7 @@ Draft read_megatron_policy(const Fields& root, const std::string& file, const Gi
   if (eight.flag("enabled", false)) {
     text.derived.set("fp8", eight.word("fp8", "hybrid"));
     text.derived.set("fp8_recipe", eight.word("fp8_recipe", "delayed"));
+    text.derived.set("fp8_param_gather", eight.flag("fp8_param", false));
   }
   draft = read_megatron_text(text, root, known_settings("rl/nemo_rl"), given, std::move(draft),
                              report, file);

@@ -153,6 +153,7 @@ Kernels started_kernels(const Job& job) {
   }
   take_loss(asked, defaults, kernels);
   kernels.narrow_attention = asked.narrow_attention && defaults.narrow_attention;
+  if (defaults.narrow_parameters) kernels.narrow_parameters = asked.narrow_parameters;
   const bool in_place = asked.masters == Masters::kNone && !job.model.adapters;
   if (in_place && job.precision == DType::kBf16 && defaults.updates_in_place) {
     kernels.masters = Masters::kNone;

@@ -159,7 +159,8 @@ struct FrameworkDefaults {
   /// True if its files can say that updates of whole models in bf16 compute with the parameters
   /// themselves (`Masters::kNone`).
   bool updates_in_place = false;
-  bool narrow_attention = false;  ///< True if its files can say `Kernels::narrow_attention`.
+  bool narrow_attention = false;   ///< True if its files can say `Kernels::narrow_attention`.
+  bool narrow_parameters = false;  ///< True if its files can say `Kernels::narrow_parameters`.
   bool compiles = false;  ///< They can ask for torch.compile, which fuses norms and the loss.
   Optimizer optimizer = Optimizer::kAdam;
   /// Default optimizer of models with latent attention.

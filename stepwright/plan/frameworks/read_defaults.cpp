@@ -259,6 +259,7 @@ constexpr DefaultKey kDefaultKeys[] = {
     {"updates_in_place", flag<&FrameworkDefaults::updates_in_place>},
     {"compiles", flag<&FrameworkDefaults::compiles>},
     {"narrow_attention", flag<&FrameworkDefaults::narrow_attention>},
+    {"narrow_parameters", flag<&FrameworkDefaults::narrow_parameters>},
     {"joined_adapters", flag<&FrameworkDefaults::joined_adapters>},
     {"local_adapters", flag<&FrameworkDefaults::local_adapters>},
     {"accumulate", word<&FrameworkDefaults::stored_gradients, kGradientNames>},

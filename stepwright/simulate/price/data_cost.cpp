@@ -4,6 +4,7 @@
 
 #include "stepwright/plan/optimizer_traits.h"
 #include "stepwright/simulate/price/position_messages.h"
+#include "stepwright/step/narrow_operands.h"
 #include "stepwright/step/optimizer_share.h"
 #include "stepwright/step/update.h"
 
@@ -202,6 +203,7 @@ DataCost data_cost(const PricedPosition& at, cost::PriceTable& computations) {
 DataMemory data_memory(const plan::Job& job, const plan::Plan& plan, const StageCost& stage) {
   DataMemory out;
   out.host_bytes = static_cast<double>(step::host_states(job, plan, stage.size).bytes());
+  out.states_bytes = static_cast<double>(step::narrow_weight_bytes(job, plan, stage.size));
   const plan::StateTypes types = plan::state_types(job, plan);
   const double whole = bytes_of(plan::storage_type(job.precision), 1);
   const double parameter = plan.offload.parameters ? 0 : bytes_of(types.stored, 1);
@@ -245,6 +247,18 @@ double deferred_gradient_bytes(const plan::Plan& plan, const step::UnitSize& def
   return elements * bytes_of(plan.accumulate, 1);
 }
 
+namespace {
+
+/// Bytes of a parameter, or less where narrow products multiply it as it is stored.
+double least_parameter_bytes(const plan::Job& job, DType stored) {
+  const double bytes = bytes_of(stored, 1);
+  if (!job.kernels.narrow_parameters) return bytes;
+  const auto layouts = static_cast<double>(step::narrow_layouts(job));
+  return layouts == 0 ? bytes : std::min(bytes, layouts * bytes_of(job.precision, 1));
+}
+
+}  // namespace
+
 double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const StageCost& stage,
                           bool with_gradients) {
   const plan::Offload offload = most_offloaded(job, plan);
@@ -254,10 +268,12 @@ double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const St
   const auto stores = static_cast<double>(1 + others.parameters);
   const auto updates = static_cast<double>(1 + others.updates);
   const double storage = offload.parameters ? 0 : bytes_of(plan::storage_type(job.precision), 1);
-  const double frozen = stores * storage;
+  const double frozen =
+      offload.parameters ? 0
+                         : stores * least_parameter_bytes(job, plan::storage_type(job.precision));
   const double each = offload.parameters ? 0
                                          : (with_gradients ? updates * storage : 0) +
-                                               stores * bytes_of(types.stored, 1);
+                                               stores * least_parameter_bytes(job, types.stored);
   double bytes = 0;
   for (const step::StateSpread& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
     const double held =

@@ -6,6 +6,7 @@
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/canonical.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/host_memory.h"
 #include "stepwright/schedule/kinds.h"
 #include "stepwright/simulate/price/data_cost_cache.h"
@@ -14,6 +15,7 @@
 #include "stepwright/simulate/price/played_pipeline.h"
 #include "stepwright/simulate/price/position_floor.h"
 #include "stepwright/simulate/price/price_store.h"
+#include "stepwright/step/data_messages.h"
 
 namespace stepwright::simulate {
 namespace {
@@ -123,7 +125,8 @@ struct Pricer::Store {
   std::vector<DataCost> messages;  ///< Scratch space of `finish`.
   std::vector<double> hosts;       ///< Scratch: host bytes for a rank of each position.
   memory::Reserve reserve;
-  bool late_gradients = false;  ///< `memory::makes_gradients_late` of the job.
+  bool late_gradients = false;      ///< `memory::makes_gradients_late` of the job.
+  bool passing_parameters = false;  ///< Whole parameters come and go with a step (`for_step`).
 };
 
 Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost)
@@ -133,6 +136,11 @@ Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost, const PriceSto
     : job_(job), cost_(cost), store_(std::make_unique<Store>(job, cost, shared)) {
   store_->reserve = memory::framework_reserve(job);
   store_->late_gradients = memory::makes_gradients_late(job);
+  const plan::WordSet apart = plan::framework_defaults(job.framework).apart;
+  for (const plan::ApartWork work :
+       {plan::ApartWork::kBlocksForStep, plan::ApartWork::kCastsForStep}) {
+    if (apart[static_cast<std::size_t>(work)]) store_->passing_parameters = true;
+  }
 }
 
 bool Pricer::comes_late(const plan::Plan& plan, std::int64_t micro_batches) const {
@@ -165,6 +173,22 @@ const BlockCosts& Pricer::scheduled_blocks(const plan::Plan& plan) {
   return blocks(whole);
 }
 
+namespace {
+
+/// The most that parameters can take where all ranks share them: fp32.
+double most_shards_bytes(const plan::Plan& plan, const StageCost& stage) {
+  double bytes = 0;
+  for (const step::StateSpread& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
+    const auto elements = static_cast<double>(spread.held(stage.size)) +
+                          static_cast<double>(spread.frozen(stage.size));
+    bytes += elements * static_cast<double>(size_bytes(DType::kFp32, 1)) /
+             static_cast<double>(spread.world);
+  }
+  return bytes;
+}
+
+}  // namespace
+
 PipelineCost Pricer::pipeline(const BlockCosts& given, const plan::Plan& plan, Played played) {
   // Who shares blocks among schedules has asked for them without this one's parts of the tables.
   const bool own = schedule::traits_of(plan.schedule.kind).spreads_vocabulary ||
@@ -172,12 +196,13 @@ PipelineCost Pricer::pipeline(const BlockCosts& given, const plan::Plan& plan, P
   const BlockCosts& blocks = own ? scheduled_blocks(plan) : given;
   PipelineCost cost =
       store_->pipelines.compose(blocks, plan, send_of(blocks, plan, layouts(plan), cost_), played);
+  const bool late = comes_late(plan, cost.micro_batches);
   for (const StageCost& stage : cost.stages) {
     const double dynamic = std::max(stage.activations.any, stage.head_gradient.peak.any);
-    cost.memory_floor_bytes =
-        std::max(cost.memory_floor_bytes,
-                 least_states_bytes(job_, plan, stage, !comes_late(plan, cost.micro_batches)) +
-                     dynamic + store_->reserve.bytes(dynamic));
+    const double passing = late && store_->passing_parameters ? most_shards_bytes(plan, stage) : 0;
+    const double states = least_states_bytes(job_, plan, stage, !late) - passing;
+    cost.memory_floor_bytes = std::max(
+        cost.memory_floor_bytes, std::max(0.0, states) + dynamic + store_->reserve.bytes(dynamic));
   }
   return cost;
 }
@@ -375,9 +400,17 @@ Price Pricer::finish(const PipelineCost& pipeline, const plan::Plan& plan) {
       return states + tensors +
              store_->reserve.bytes(tensors, memory.parameter_bytes, memory.optimizer_bytes);
     };
-    const double late_bytes = late ? memory.gradient_bytes : 0;
-    memory_bytes = std::max({memory_bytes, with(memory.states_bytes - late_bytes, dynamic),
-                             late ? with(memory.states_bytes, 0) : 0});
+    const double states = memory.states_bytes - (late ? memory.gradient_bytes : 0);
+    // Parameters that pass are all there when a backward begins, and none in an update.
+    const bool passes =
+        late && store_->passing_parameters && plan.sharding.parameters == plan::Spread::kNone;
+    const auto frozen = static_cast<double>(stage.size.frozen_dense + stage.size.frozen_expert);
+    const double passing =
+        passes ? memory.parameter_bytes +
+                     frozen * static_cast<double>(size_bytes(plan::storage_type(job_.precision), 1))
+               : 0;
+    memory_bytes = std::max({memory_bytes, with(states, 0), with(states - passing, dynamic),
+                             late ? with(memory.states_bytes - passing, 0) : 0});
     const double on_host = memory.host_bytes + stage.on_host_bytes;
     hosts.insert(hosts.end(), static_cast<std::size_t>(stage.count), on_host);
   }

@@ -22,14 +22,14 @@ struct Bars {
 const std::map<std::string_view, Bars>& open_sources() {
   static const std::map<std::string_view, Bars> sources = {
       {"torchtitan_dense", {0.02, 0.05}},
-      {"torchtitan_mixture", {0.02, 0.09}},
+      {"torchtitan_mixture", {0.02, 0.055}},
       {"torchtune_full_dense", {0.02, 0.05}},
       {"torchtune_lora_dense", {0.025, 0.07}},
       {"transformers_ddp_dense", {0.02, 0.05}},
       {"transformers_ddp_lora_dense", {0.02, 0.05}},
       {"transformers_fsdp2_lora_mixture", {0.015, 0.05}},
       {"transformers_fsdp2_mixture", {0.015, 0.05}},
-      {"trl_ddp_dense", {0.065, 0.11}},
+      {"trl_ddp_dense", {0.025, 0.05}},
       {"trl_ddp_lora_dense", {0.025, 0.06}},
       {"trl_ddp_lora_mixture", {0.02, 0.09}},
       {"trl_fsdp2_dense", {0.03, 0.06}},

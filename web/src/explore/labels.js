@@ -81,6 +81,7 @@ const kNames = {
   "job.kernels.wide_gradients": "Gradients sent in fp32",
   "job.kernels.grouped_experts": "Experts as one grouped product",
   "job.kernels.narrow_attention": "Attention in fp8",
+  "job.kernels.narrow_parameters": "Parameters in fp8",
   "job.kernels.tf32": "TF32 products",
   "job.kernels.deterministic": "Deterministic kernels",
   "job.kernels.blocking_launches": "Host waits for each kernel",

@@ -1,0 +1,49 @@
+#include "stepwright/step/narrow_operands.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "stepwright/cluster/generation.h"
+
+namespace stepwright::step {
+namespace {
+
+constexpr int kBlackwell = 10;  // compute capability
+
+/// Matrices that are multiplied in the type of storage, or by no product.
+constexpr std::array<std::string_view, 8> kWide = {
+    "router.weight", "shared.gate", "head.weight",     "mixer.convolution",
+    "mixer.decay",   "mixer.skip",  "encoder.patches", "attention.sinks"};
+
+}  // namespace
+
+std::int64_t narrow_layouts(const plan::Job& job) {
+  const DType storage = plan::storage_type(job.precision);
+  if (job.precision == storage || job.kernels.casts != plan::Casts::kLibrary) return 0;
+  if (job.precision != DType::kFp8) return 2;
+  return cluster::generation_of(job.cluster.device).compute_capability >= kBlackwell ? 1 : 2;
+}
+
+bool multiplies_narrow(const LocalParameter& parameter) {
+  const std::string_view name = parameter.name;
+  if (parameter.columns <= 1 || parameter.borrowed || parameter.narrow) return false;
+  if (name.starts_with("embedding.") || name.ends_with("_lora_a") || name.ends_with("_lora_b")) {
+    return false;
+  }
+  return std::ranges::find(kWide, name) == kWide.end();
+}
+
+std::int64_t narrow_weight_bytes(const plan::Job& job, const plan::Plan& plan,
+                                 const UnitSize& size) {
+  const std::int64_t elements = size.narrow_dense + size.narrow_expert;
+  if (elements == 0 || plan.offload.parameters) return 0;
+  const std::int64_t copies = narrow_layouts(job) * size_bytes(job.precision, elements);
+  const bool whole = plan.sharding.parameters == plan::Spread::kNone;
+  if (job.kernels.narrow_parameters) {
+    return whole ? copies - size_bytes(plan::storage_type(job.precision), elements) : 0;
+  }
+  return whole || job.kernels.transformer_engine ? copies : 0;
+}
+
+}  // namespace stepwright::step
