@@ -186,7 +186,7 @@ const LaunchTarget& recognised(Sources files, const Given& given) {
                          files.front().name, fmt::join(import_words(), "|")));
 }
 
-std::vector<std::string> words_of(bool (*is)(const LaunchTarget&)) {
+std::vector<std::string> target_words(bool (*is)(const LaunchTarget&)) {
   std::vector<std::string> words;
   for (const LaunchTarget& target : launch_targets()) {
     if (is(target)) words.emplace_back(target.word);
@@ -303,11 +303,11 @@ std::vector<std::string> header_of(const LaunchTarget& target, const plan::Plann
 }  // namespace
 
 std::vector<std::string> export_words() {
-  return words_of([](const LaunchTarget& target) { return target.write != nullptr; });
+  return target_words([](const LaunchTarget& target) { return target.write != nullptr; });
 }
 
 std::vector<std::string> import_words() {
-  return words_of([](const LaunchTarget& target) { return target.read != nullptr; });
+  return target_words([](const LaunchTarget& target) { return target.read != nullptr; });
 }
 
 plan::Framework target_framework(std::string_view word, const std::string& release) {

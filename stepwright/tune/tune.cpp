@@ -433,7 +433,7 @@ class Tuning {
   Findings found_;
   std::vector<Candidate> kept_;  ///< Plans kept by the search, by price.
   Evaluation evaluation_;
-  double fitting_s_ = 0;     ///< As `KnownKeys::fitting_s`.
+  double fitting_s_ = 0;     ///< Least step of a plan that fits, as in `KnownKeys`.
   double open_bound_s_ = 0;  ///< Least lower bound of those kept and not simulated.
   std::vector<Candidate> near_;
 };

@@ -61,7 +61,7 @@ TEST(Rows, OfMegatronHavePlacesAndUsualValues) {
     for (const std::string_view key : rule->rows) {
       const KnownSetting& row = setting_of(rule->table, key);
       EXPECT_TRUE(plain_at(plan::Plan(), row.field)) << key;
-      EXPECT_FALSE(row.usual.of(kOtherFrameworks).empty()) << key;
+      EXPECT_FALSE(row.usual.word_for(kOtherFrameworks).empty()) << key;
       EXPECT_TRUE(row.when.empty() || plain_at(plan::Plan(), row.when)) << key;
     }
   }

@@ -95,10 +95,10 @@ TEST(SettingTable, ReadsWordsByFramework) {
       "- source: a.py\n"
       "  rows: [{key: a, usual: 1, write: always}, {key: b, usual: {x: 2, others: \"\"}}, {key: "
       "c}]\n");
-  EXPECT_EQ(table.rows()[0].usual.of("x"), "1");
+  EXPECT_EQ(table.rows()[0].usual.word_for("x"), "1");
   EXPECT_TRUE(table.rows()[0].always);
-  EXPECT_EQ(table.rows()[1].usual.of("x"), "2");
-  EXPECT_EQ(table.rows()[1].usual.of("y"), "");
+  EXPECT_EQ(table.rows()[1].usual.word_for("x"), "2");
+  EXPECT_EQ(table.rows()[1].usual.word_for("y"), "");
   EXPECT_FALSE(table.rows()[2].usual.said());
   EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{key: a, usual: {x: 2}}]}\n"),
               HasSubstr("others"));

@@ -192,7 +192,7 @@ void settle_experts(const Fields& fields, const Trainer& trainer, Settled& settl
 std::optional<AdapterWords> axolotl_adapters(const Fields& fields) {
   const auto kind = fields.node().find("adapter");
   if (!kind || kind->is_null() || (kind->text() != "lora" && kind->text() != "qlora")) return {};
-  fields.take("adapter");
+  fields.mark_read("adapter");
   AdapterWords words = read_adapter_words(fields, "axolotl/adapters", "lora");
   if (!fields.flag("lora_target_linear", false)) return words;
   if (!fields.has("lora_target_modules") && !fields.has("lora_target_parameters")) {
@@ -214,7 +214,7 @@ void read_frozen_parts(const Fields& fields, const Given& given, ModelWords& mod
   if (!patterns || !patterns->is_sequence() || !model || model_words.adapters) return;
   std::optional<model::Frozen> frozen = frozen_but(words_in(*patterns), *model);
   if (!frozen) return;
-  fields.take("unfrozen_parameters");
+  fields.mark_read("unfrozen_parameters");
   frozen->encoder = frozen->encoder || model_words.frozen;
   frozen->projector = frozen->projector || model_words.frozen;
   model_words.frozen = frozen;

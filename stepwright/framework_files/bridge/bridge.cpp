@@ -266,7 +266,7 @@ void name_bridge_model(const Document& document, const Given& given, ModelWords&
 Draft read_bridge_adapters(const Fields& root, Draft draft) {
   const Fields peft = root.section("peft");
   if (peft.word("()", "") != "LoRA") return draft;
-  root.take("peft");
+  root.mark_read("peft");
   draft.adapters = read_adapter_words(peft, "megatron/adapters", "bridge");
   if (peft.flag("sequence_parallel_input_regather", false)) {
     draft.tensor_input = plan::TensorInput::kRegather;

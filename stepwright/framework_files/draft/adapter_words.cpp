@@ -190,7 +190,7 @@ DType read_adapter_base(const Fields& fields, std::string_view bits) {
   if (!said || !said->is_scalar() || (said->text() != "8" && said->text() != "4")) {
     return DType::kBf16;
   }
-  fields.take(bits);
+  fields.mark_read(bits);
   return said->text() == "4" ? DType::kNf4 : DType::kFp8;
 }
 

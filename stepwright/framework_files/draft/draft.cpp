@@ -22,8 +22,8 @@ namespace stepwright::framework_files {
 namespace {
 
 /// One value of two places that may both state it.
-void settle(std::optional<std::int64_t>& value, const std::optional<std::int64_t>& given,
-            const std::string& file, const char* option, const char* what) {
+void settle_value(std::optional<std::int64_t>& value, const std::optional<std::int64_t>& given,
+                  const std::string& file, const char* option, const char* what) {
   if (given && value && *given != *value) {
     fail_input(fmt::format("{}: says {} {}, {} says {}", file, what, *value, option, *given));
   }
@@ -109,7 +109,7 @@ cluster::Cluster cluster_of(JobExtent& extent, ImportReport& report, const Given
             : launch_scripts::number_in_digits(std::string_view(mapping).substr(colon + 1));
     if (count) {
       mapping.resize(colon);
-      settle(nodes, count, "--nodes", "--cluster", "nodes");
+      settle_value(nodes, count, "--nodes", "--cluster", "nodes");
     }
     mapping = fmt::format("{{profile: {}, {}}}", nlohmann::json(mapping).dump(),
                           extent_text(extent, report, mapping, nodes));
@@ -189,8 +189,8 @@ void settle_batch(plan::Plan& plan, JobBatch& job_batch, ImportReport& report, c
   const GivenBatch batch = read_given_batch(given.batch);
   const bool sequences_given = batch.sequences && !job_batch.sequences;
   const bool length_given = batch.length && !job_batch.length;
-  settle(job_batch.sequences, batch.sequences, file, "--batch", "sequences of a step");
-  settle(job_batch.length, batch.length, file, "--batch", "tokens of a sequence");
+  settle_value(job_batch.sequences, batch.sequences, file, "--batch", "sequences of a step");
+  settle_value(job_batch.length, batch.length, file, "--batch", "tokens of a sequence");
   if (sequences_given) report.assume("job.batch.sequences", "given by --batch");
   if (length_given) report.assume("job.batch.length", "given by --batch");
   const std::int64_t ways = plan.parallel.data * job_batch.micro_batches.value_or(1);

@@ -40,7 +40,7 @@ class Fields {
   }
   /// Counts a setting as asked for whose value was looked at through `node()`, or means nothing: a
   /// plan takes it as it is.
-  void take(std::string_view key) const { static_cast<void>(find(key)); }
+  void mark_read(std::string_view key) const { static_cast<void>(find(key)); }
   /// Notes that no plan has a setting as it is: `why` says what a prediction leaves out. `place`
   /// has its value and line. `list_settings` lists it as one that matters.
   void leave_out(std::string_view key, Node place, std::string why) const {

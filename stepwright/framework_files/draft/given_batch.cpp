@@ -111,7 +111,7 @@ void take_packing(const Fields& fields, std::string_view flag, const PackingWord
       own.order = {};
       own.group = 0;
     }
-    fields.take(flag);
+    fields.mark_read(flag);
   } else if (read_given_batch(given.batch).documents && !batch.packing) {
     batch.packing = PackingWords{
         .packing = {.pad_to = packing::PadTo::kLongest, .too_long = words.packing.too_long}};

@@ -48,11 +48,11 @@ class Sorter {
       const std::string path = prefix + key;
       if (value.is_null()) continue;
       if (fields_.asked(path) || is_taken(path, value)) {
-        take(path, value);
+        add_read(path, value);
       } else if (value.is_mapping() && (find(path) == nullptr || asked_below(value, path))) {
         walk(value, path + ".");
       } else {
-        leave(path, value);
+        add_unread(path, value);
       }
     }
   }
@@ -76,7 +76,7 @@ class Sorter {
     });
   }
 
-  void take(const std::string& path, Node value) {
+  void add_read(const std::string& path, Node value) {
     const std::string name = printable(path);
     const bool left_out = std::ranges::any_of(report_.not_read, [&](const UnreadSetting& one) {
       return one.name == name && one.file == file_ && one.line == value.line();
@@ -87,7 +87,7 @@ class Sorter {
                             std::string(known == nullptr ? "" : known->field)});
   }
 
-  void leave(const std::string& path, Node value) {
+  void add_unread(const std::string& path, Node value) {
     UnreadSetting unread{printable(path), setting_text(value), file_,
                          value.line(),    Matters::kMaybe,     ""};
     if (const KnownSetting* known = find(path)) {
@@ -153,7 +153,7 @@ bool covers(std::string_view set, std::string_view place) {
 
 }  // namespace
 
-std::string_view ByFramework::of(std::string_view framework) const {
+std::string_view ByFramework::word_for(std::string_view framework) const {
   const auto found = std::ranges::find_if(words, [&](const auto& each) {
     return each.first == framework || each.first == kOtherFrameworks;
   });

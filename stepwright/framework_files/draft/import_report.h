@@ -30,7 +30,7 @@ struct ByFramework {
   /// True if a row has such a word.
   [[nodiscard]] bool said() const { return !words.empty(); }
   /// The word for a framework; empty if it has none.
-  [[nodiscard]] std::string_view of(std::string_view framework) const;
+  [[nodiscard]] std::string_view word_for(std::string_view framework) const;
 };
 
 /// A setting of a framework, as tables know it.

@@ -147,7 +147,7 @@ void read_neox_sizes(const Fields& fields, const plan::Plan& plan, ModelWords& m
   model.tied = !fields.flag("no_weight_tying", false);
   model.parallel_residual = fields.flag("gpt_j_residual", false);
   model.dropout = fields.number("hidden_dropout", 0);
-  fields.take("attention_dropout");
+  fields.mark_read("attention_dropout");
   read_neox_mlp(fields, model);
   model::check(model, fields.node().where());
   model_words.model = model;
@@ -235,7 +235,7 @@ std::optional<cluster::AttentionKernel> neox_attention(const Fields& fields) {
   }
   if (kinds != std::set<std::string>{"flash"} && kinds != std::set<std::string>{"global"})
     return {};
-  fields.take("attention_config");
+  fields.mark_read("attention_config");
   return kinds.contains("flash") ? cluster::AttentionKernel::kFlash2
                                  : cluster::AttentionKernel::kUnfused;
 }

@@ -169,7 +169,7 @@ void take_trl_method(std::string_view script, const Fields& arguments, Settled& 
   if (script.find("sft") != std::string_view::npos) method.kind = plan::MethodKind::kSft;
   if (script.find("dpo") != std::string_view::npos) {
     const bool ahead = arguments.flag("precompute_ref_log_probs", false);
-    arguments.take("beta");
+    arguments.mark_read("beta");
     method.kind = plan::MethodKind::kDpo;
     method.reference.place = ahead ? plan::ModelPlace::kHost : plan::ModelPlace::kSame;
   }
@@ -177,7 +177,7 @@ void take_trl_method(std::string_view script, const Fields& arguments, Settled& 
   constexpr double kUsualPrompt = 512;
   const std::int64_t accumulation = arguments.integer("gradient_accumulation_steps", 1);
   const std::int64_t steps = arguments.integer("steps_per_generation", accumulation);
-  arguments.take("num_generations");
+  arguments.mark_read("num_generations");
   method.kind = plan::MethodKind::kGrpo;
   method.updates =
       std::max<std::int64_t>(1, steps / accumulation) * arguments.integer("num_iterations", 1);

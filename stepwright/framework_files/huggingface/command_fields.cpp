@@ -12,7 +12,7 @@ namespace stepwright::framework_files {
 namespace {
 
 /// A value as YAML would read it.
-Tree value_of(const std::string& word, std::uint32_t line) {
+Tree typed_value(const std::string& word, std::uint32_t line) {
   const std::string text = number_as_python(word);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -67,10 +67,10 @@ Tree command_fields(Words words, std::span<const KnownSetting> known) {
     const std::string name = whole_name(field_name(word.text), known);
     std::vector<Tree> values;
     if (equals != std::string::npos) {
-      values.push_back(value_of(word.text.substr(equals + 1), word.line));
+      values.push_back(typed_value(word.text.substr(equals + 1), word.line));
     }
     while (equals == std::string::npos && i < words.size() && !words[i].text.starts_with("--")) {
-      values.push_back(value_of(words[i].text, words[i].line));
+      values.push_back(typed_value(words[i].text, words[i].line));
       ++i;
     }
     Tree value = values.empty() ? Tree(true) : values.front();

@@ -110,7 +110,7 @@ Draft read_deepspeed_script(Sources files, const Given& given, Draft draft, Impo
   if (script.files.model) draft.model = model::read_config(*script.files.model, &report.notes);
   const Document said = Document::from(command_fields(words), command.file);
   const Fields arguments(said.root());
-  for (const std::string_view name : kPlaces) arguments.take(name);
+  for (const std::string_view name : kPlaces) arguments.mark_read(name);
   check_trains(arguments);
   draft = read_arguments(arguments, given, std::move(draft), report);
   read_launcher(command, draft.extent, report);

@@ -54,7 +54,7 @@ void take_optimizer_word(const Fields& fields, std::string_view key, const Optim
   if (known == nullptr) known = &kUnknown;
   settled.optimizer = known->optimizer;
   if (known->leaves_out.empty()) {
-    fields.take(key);
+    fields.mark_read(key);
     return;
   }
   report.assume("job.optimizer", fmt::format("in the place of {}", printable(given.text())));
@@ -80,7 +80,7 @@ void take_attention(const Fields& fields, std::string_view key, Settled& settled
     if (name == known) settled.attention = kernel;
   }
   if (known == "pytorch") leave_attention_to_pytorch(settled);
-  fields.take(key);
+  fields.mark_read(key);
 }
 
 void leave_attention_to_pytorch(Settled& settled) {

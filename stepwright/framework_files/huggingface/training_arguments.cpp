@@ -46,7 +46,7 @@ void read_loaded_type(const Fields& arguments, Trainer& trainer, Settled& settle
     if (!said || !said->is_scalar()) continue;
     const bool narrow = said->text() == "bfloat16";
     if (!narrow && said->text() != "float32") continue;
-    arguments.take(key);
+    arguments.mark_read(key);
     if (!narrow || settled.precision == DType::kFp16) continue;
     trainer.weights =
         settled.precision == DType::kFp32 ? LoadedWeights::kPure : LoadedWeights::kNarrow;
@@ -157,7 +157,7 @@ std::optional<DType> read_switched_deepspeed(const Fields& arguments, const HubF
   if (!arguments.has("zero_stage")) {
     on->fail("names no configuration of DeepSpeed, which the program makes: give it as a file");
   }
-  arguments.take("deepspeed");
+  arguments.mark_read("deepspeed");
   constexpr std::int64_t kPrefetched = 30'000'000;
   const std::int64_t stage = arguments.find("zero_stage")->integer(0, 3);
   Tree zero = Tree::mapping();

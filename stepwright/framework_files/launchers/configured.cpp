@@ -40,7 +40,7 @@ class Configurations {
   Configurations(Sources files, const StartedCommand& command) : files_(files), command_(command) {}
 
   /// Takes the file of a word; whether there is one. `must`: fails where there is none.
-  bool take(const ShellWord& word, bool must) {
+  bool add_named(const ShellWord& word, bool must) {
     const std::string name = launch_scripts::base_name(word.text);
     for (const std::string& one : {name, name + ".yml", name + ".yaml"}) {
       if (const auto* file = file_named(one, files_, command_)) return add(*file);
@@ -106,11 +106,11 @@ ConfiguredRun read_configured(Sources files, const Given& given, const Configure
     if (option && equals < text.size()) {
       ShellWord value = words[i];
       value.text.erase(0, equals + 1);
-      found.take(value, true);
+      found.add_named(value, true);
     } else if (option && i + 1 < words.size()) {
-      found.take(words[++i], true);
+      found.add_named(words[++i], true);
     } else if (program.unnamed && !text.starts_with('-')) {
-      found.take(words[i], names_configuration(text));
+      found.add_named(words[i], names_configuration(text));
     } else if (program.overrides) {
       if (!text.starts_with('-')) run.words.push_back(text);
       if (std::string setting = setting_of(text); !setting.empty()) {

@@ -85,8 +85,8 @@ bool begins_launcher(const ShellWord& word) {
 }
 
 /// The words of each of some programs among those in front of the training program.
-std::vector<LauncherWords> words_of(const StartedCommand& command,
-                                    std::span<const std::string_view> programs) {
+std::vector<LauncherWords> words_behind(const StartedCommand& command,
+                                        std::span<const std::string_view> programs) {
   std::vector<LauncherWords> found;
   const LauncherWords words(command.launchers);
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -112,7 +112,7 @@ std::optional<std::int64_t> launched(const StartedCommand& command,
                                    : name == "--gpus"   ? "-G"
                                                         : "";
     if (brief.empty()) continue;
-    for (const LauncherWords words : words_of(command, kSlurmPrograms)) {
+    for (const LauncherWords words : words_behind(command, kSlurmPrograms)) {
       if (const auto value = launch_scripts::batch_option(words, name, brief)) return value;
     }
   }
@@ -172,7 +172,7 @@ void read_included(const StartedCommand& command, JobExtent& extent) {
 }
 
 bool starts_with_mpi(const StartedCommand& command) {
-  return !words_of(command, kMpiPrograms).empty();
+  return !words_behind(command, kMpiPrograms).empty();
 }
 
 /// The processes that `ppr:8:node` places on each node.
@@ -256,7 +256,7 @@ bool counts_all(std::string_view word) {
 /// starts a process for each slot of its hosts or of the batch job.
 MpiExtent mpi_extent(const StartedCommand& command) {
   MpiExtent extent;
-  const auto all = words_of(command, kMpiPrograms);
+  const auto all = words_behind(command, kMpiPrograms);
   if (all.empty()) return extent;
   const LauncherWords words = all.front();
   extent.ranks = launch_scripts::batch_option(words, "-np", "-n");
@@ -308,7 +308,7 @@ void read_mpi(const StartedCommand& command, JobExtent& job_extent) {
 /// a host; false where no jsrun is there, or its words are open. jsrun(1).
 bool read_jsrun(const StartedCommand& command, JobExtent& extent) {
   static constexpr std::string_view kPrograms[] = {"jsrun"};
-  const auto all = words_of(command, kPrograms);
+  const auto all = words_behind(command, kPrograms);
   if (all.empty()) return false;
   const LauncherWords words = all.front();
   const auto sets = launch_scripts::batch_option(words, "--nrs", "-n");
@@ -377,7 +377,7 @@ std::vector<OpenExtent> open_extents(const StartedCommand& command) {
   const MpiExtent extent = mpi_extent(command);
   const bool silent = mpi && !extent.ranks && !extent.open_ranks;
   if (silent && !extent.nodes) {
-    const ShellWord& program = words_of(command, kMpiPrograms).front().front();
+    const ShellWord& program = words_behind(command, kMpiPrograms).front().front();
     found.push_back({.name = printable(program.text),
                      .value = "",
                      .variable = "",

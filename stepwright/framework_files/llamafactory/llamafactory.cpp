@@ -61,7 +61,7 @@ void read_stage(const Fields& fields, Settled& settled) {
     fields.leave_out("stage", *stage, "a second model or another loss: one of tokens is counted");
     return;
   }
-  fields.take("stage");
+  fields.mark_read("stage");
   if (!pairs) return;
   settled.method.kind = plan::MethodKind::kDpo;
   settled.method.reference.place = plan::ModelPlace::kSame;
@@ -76,7 +76,7 @@ Draft read_method(const Fields& fields, Draft draft, ImportReport& report) {
     report.assume("job.adapters", "LLaMA-Factory trains LoRA where finetuning_type does not say");
   }
   if (word == "lora") {
-    fields.take("finetuning_type");
+    fields.mark_read("finetuning_type");
     draft.adapters = read_adapter_words(fields, "llamafactory/adapters", "lora");
   } else if (word != "full") {
     fields.leave_out("finetuning_type", *type, "frozen weights: all are trained in the plan");
@@ -137,7 +137,7 @@ void read_factory_packing(const Fields& fields, const Given& given, JobBatch& ba
   const bool neat = packs_documents(fields, "neat_packing", given);
   PackingWords words = {.packing = {.too_long = packing::TooLong::kTruncate}};
   if (pretrains && (unsaid || packs->boolean())) {
-    fields.take("packing");
+    fields.mark_read("packing");
     batch.packing = PackingWords{.joined = true};
     return;
   }

@@ -31,7 +31,7 @@ std::optional<AdapterWords> v1_adapters(const Fields& fields) {
   const Fields peft = fields.section("peft_config");
   const auto name = peft.node().find("name");
   if (!name || name->is_null() || name->text() != "lora") return {};
-  peft.take("name");
+  peft.mark_read("name");
   AdapterWords words = read_adapter_words(peft, "llamafactory/adapters", "v1");
   words.base = read_adapter_base(fields.section("quant_config"), "quantization_bit");
   return words;
@@ -160,7 +160,7 @@ void read_v1_packing(const Fields& fields, const Given& given, JobBatch& batch) 
   if (!read_given_batch(given.batch).documents || said->text() != "padding_free") return;
   batch.packing = PackingWords{
       .packing = {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kDrop}};
-  fields.take("batching_strategy");
+  fields.mark_read("batching_strategy");
 }
 
 }  // namespace

@@ -326,8 +326,8 @@ void read_weight_type(const Fields& fields, Settled& settled) {
   const bool same =
       !moment || moment->is_null() || moment->text().empty() || moment->text() == "bfloat16";
   if (!same || plan::storage_type(settled.precision) != DType::kBf16) return;
-  fields.take("weight_dtype");
-  fields.take("mu_dtype");
+  fields.mark_read("weight_dtype");
+  fields.mark_read("mu_dtype");
   settled.masters = plan::Masters::kNone;
 }
 

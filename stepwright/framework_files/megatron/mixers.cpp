@@ -87,7 +87,7 @@ void add_mamba(Tree& fields, const model::StateMixer& mixer) {
 
 void read_hybrid(const Fields& fields, const std::string& letters, model::Architecture& model,
                  ImportReport& report) {
-  fields.take("spec");
+  fields.mark_read("spec");
   model::set_layers(model, model::layers_of_letters(letters).value());
   if (model::has_mixer(model, model::Mixer::kMamba2)) model.state_mixer = read_mamba(fields, model);
   const auto node = pattern_node(fields);

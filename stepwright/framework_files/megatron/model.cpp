@@ -232,7 +232,7 @@ void read_activation(const Fields& fields, bool bias, model::Architecture& model
                 model.activation == model::Activation::kQuickGelu;
   const bool quick = model.activation == model::Activation::kQuickGelu;
   if (quick && fields.number("glu_linear_offset", 0) == kGateOffset) {
-    fields.take("activation_func_clamp_value");
+    fields.mark_read("activation_func_clamp_value");
     model.activation = model::Activation::kClampedSwiglu;
   }
 }

@@ -17,7 +17,7 @@ inline const KnownSetting& megatron_row(std::string_view key) {
 /// Returns the value of a setting of Megatron-Core where a file of a framework is silent; empty: a
 /// file must say it.
 inline std::string_view megatron_usual(std::string_view key, const plan::Framework& framework) {
-  return megatron_row(key).usual.of(framework.name);
+  return megatron_row(key).usual.word_for(framework.name);
 }
 
 // The rules between settings of Megatron-Core and plans, in the order in which they read.

@@ -87,7 +87,8 @@ std::int64_t instance_ranks(Node instances, bool routed, const plan::Parallel& d
 void read_data_overlap(const Fields& fields, const Known& known, plan::Overlap& overlap) {
   overlap.gradients = fields.flag("overlap_grad_reduce", false);
   overlap.parameters = fields.flag("overlap_param_gather", false);
-  const bool needs = !megatron_row("overlap_param_gather").needs.of(known.framework.name).empty();
+  const bool needs =
+      !megatron_row("overlap_param_gather").needs.word_for(known.framework.name).empty();
   if (overlap.parameters && !overlap.gradients && needs) {
     fields.find("overlap_param_gather")->fail("--overlap-param-gather needs --overlap-grad-reduce");
   }

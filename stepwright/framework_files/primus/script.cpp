@@ -125,7 +125,8 @@ std::vector<ShellWord> with_dashes(Words words) {
 
 /// AMD-AGI/Primus primus/core/launcher/parser.py: _parse_kv_overrides. `arguments`: from the word
 /// "pretrain" on.
-PrimusWords words_of(Words arguments, const StartedCommand& command, const std::string& source) {
+PrimusWords primus_words(Words arguments, const StartedCommand& command,
+                         const std::string& source) {
   const std::string_view module =
       arguments.front().text == "posttrain" ? "post_trainer" : "pre_trainer";
   PrimusWords said;
@@ -167,7 +168,7 @@ PrimusRun read_primus_script(Sources files, const Given& given, JobExtent& exten
   const Words words(command.words);
   const std::size_t place = place_of_arguments(words).value_or(0);
   read_primus_extent(words.first(place), command, extent);
-  PrimusWords said = words_of(words.subspan(place), command, source);
+  PrimusWords said = primus_words(words.subspan(place), command, source);
   PrimusRun run{.file = experiment_named(said.experiment, sorted.others, command, source),
                 .others = {},
                 .given = given,

@@ -183,7 +183,7 @@ DType openrlhf_precision(const Fields& fields) {
   static constexpr Named<DType> kTypes[] = {
       {DType::kBf16, "bf16"}, {DType::kFp16, "fp16"}, {DType::kFp32, "fp32"}};
   // Later releases have the type alone, and bf16 where it is not said.
-  fields.take("bf16");
+  fields.mark_read("bf16");
   return fields.choice("param_dtype", kTypes, DType::kBf16);
 }
 

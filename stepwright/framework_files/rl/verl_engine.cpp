@@ -37,7 +37,7 @@ Draft read_parameter_type(const Fields& config, Draft draft) {
   const std::string word = type && type->is_scalar() ? type->text() : "fp32";
   const bool narrow = word == "bf16" || word == "bfloat16";
   if (!narrow && word != "fp32" && word != "float32") return draft;
-  config.take("model_dtype");
+  config.mark_read("model_dtype");
   if (narrow && !draft.adapters) draft.masters = plan::Masters::kNone;
   return draft;
 }

@@ -14,7 +14,7 @@ Plain plain_of(std::string_view word, const Plain& kind) {
 
 void read_row(const KnownSetting& row, const Fields& fields, const Known& known, plan::Plan& plan) {
   const Plain kind = plain_at(plan, row.field).value();
-  const Plain usual = plain_of(row.usual.of(known.framework.name), kind);
+  const Plain usual = plain_of(row.usual.word_for(known.framework.name), kind);
   const bool* flag = std::get_if<bool>(&usual);
   set_plain(plan, row.field,
             flag != nullptr ? Plain(fields.flag(row.name, *flag))
@@ -30,7 +30,7 @@ bool has(const plan::Plan& plan, std::string_view place) {
 void write_row(const KnownSetting& row, const plan::PlannedJob& planned, Tree& fields) {
   if (!row.when.empty() && !has(planned.plan, row.when)) return;
   const Plain value = plain_at(planned.plan, row.field).value();
-  if (!row.always && value == plain_of(row.usual.of(kOtherFrameworks), value)) return;
+  if (!row.always && value == plain_of(row.usual.word_for(kOtherFrameworks), value)) return;
   std::visit([&](auto plain) { fields.set(row.name, plain); }, value);
 }
 

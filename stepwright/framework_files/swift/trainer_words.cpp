@@ -45,10 +45,10 @@ void take_own_configurations(const Fields& fields, Trainer& trainer) {
     const auto* own = std::ranges::find(kOwnDeepSpeed, deepspeed->text(), &OwnDeepSpeed::name);
     if (own != std::end(kOwnDeepSpeed)) trainer.deepspeed = own_deepspeed(*own);
   }
-  if (trainer.deepspeed) fields.take("deepspeed");
+  if (trainer.deepspeed) fields.mark_read("deepspeed");
   const auto fsdp = fields.node().find("fsdp");
   if (!fsdp || !fsdp->is_scalar() || fsdp->text() != "fsdp2") return;
-  fields.take("fsdp");
+  fields.mark_read("fsdp");
   trainer.fsdp = {.states = "GGG", .checkpointing = true};
 }
 
@@ -103,7 +103,7 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
     const std::optional<model::Architecture>& model =
         model_words.model ? model_words.model : given.known_model;
     const bool text = kind == "lora_llm" && model && !model->encoder;
-    if (kind == "lora" || kind == "full" || text) fields.take(key);
+    if (kind == "lora" || kind == "full" || text) fields.mark_read(key);
   }
   if (kind != "lora" && kind != "lora_llm") return;
   if (!fields.asked("tuner_type") && !fields.asked("train_type")) {
@@ -118,7 +118,7 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
         "job.adapters.targets",
         "train_type is of ms-swift 3, on transformers before 5: experts are modules there");
   }
-  if (model_words.adapters->base != DType::kBf16) fields.take("quant_method");
+  if (model_words.adapters->base != DType::kBf16) fields.mark_read("quant_method");
 }
 
 /// modelscope/ms-swift swift/dataset/packing.py: `calculate_matched_group` packs by

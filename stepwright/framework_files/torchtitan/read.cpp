@@ -340,7 +340,7 @@ void read_titan_optimizer(const Fields& fields, Settled& settled, ImportReport& 
       settled.optimizer = word->value;
     }
   }
-  fields.take("param_groups");
+  fields.mark_read("param_groups");
 }
 
 /// torch.compile fuses norms and gates of the blocks, and the loss: torchtitan/config/configs.py,
@@ -425,7 +425,7 @@ void read_titan_attention(const Fields& spec, Settled& settled, JobExtent& exten
   } else if (word != kTitanFlex) {
     return;
   }
-  spec.take("attn_backend");
+  spec.mark_read("attn_backend");
   if (word != kTitanVarlen || settled.plan.parallel.context == 1) return;
   // torchtitan/models/llama3/model.py: update_from_config.
   settled.refused = plan::Rejected{
@@ -548,7 +548,7 @@ Draft read_titan_config(const TitanFile& file, const Given& given, Draft draft,
   if (file.toml && draft.framework.version.empty()) draft.framework.version = "0.2.2";
   const Fields root(file.document.root());
   const Fields parallelism = root.section("parallelism");
-  if (draft.model) root.section("model").take("config");
+  if (draft.model) root.section("model").mark_read("config");
   if (!draft.model) read_model_name(root, file, draft, report, given);
   draft = read_titan_degrees(parallelism, std::move(draft), report, given, file);
   const model::Architecture* model = model_of(draft, given);

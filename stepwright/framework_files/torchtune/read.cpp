@@ -174,7 +174,7 @@ plan::Optimizer read_tune_optimizer(const Fields& optimizer) {
   const OptimizerWord* word = known.empty() ? nullptr : optimizer_word(known);
   const plan::Optimizer found = word != nullptr ? word->optimizer : plan::Optimizer::kAdamW;
   if (word != nullptr && word->leaves_out.empty()) {
-    optimizer.take("_component_");
+    optimizer.mark_read("_component_");
     return found;
   }
   optimizer.leave_out(
@@ -231,10 +231,10 @@ void read_tune_loss(const Fields& root, Settled& settled) {
   constexpr std::int64_t kUsualChunks = 8;
   const Fields words = root.section("loss");
   if (name.find("Liger") != std::string::npos) {
-    words.take("_component_");
+    words.mark_read("_component_");
     settled.take_liger(true);
   } else if (name.ends_with("LinearCrossEntropyLoss") || name.ends_with("ChunkedOutputLoss")) {
-    words.take("_component_");
+    words.mark_read("_component_");
     const std::int64_t chunks = words.integer("num_output_chunks", kUsualChunks);
     const bool all = name.ends_with("ChunkedOutputLoss");
     settled.loss = LossWords{std::min(chunks, plan::kMostLossChunks),
@@ -250,7 +250,7 @@ void read_tune_batch(const Fields& root, const std::string& file, const Given& g
                      plan::Plan& plan, JobBatch& batch) {
   // Several datasets are joined, none of them packed.
   const auto listed = root.node().find("dataset");
-  if (listed && listed->is_sequence()) root.take("dataset");
+  if (listed && listed->is_sequence()) root.mark_read("dataset");
   const Fields data = root.section(listed && listed->is_sequence() ? "" : "dataset");
   batch.length = root.section("tokenizer").size("max_seq_len");
   if (!batch.length) batch.length = data.size("max_seq_len");
