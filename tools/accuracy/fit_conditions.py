@@ -4,8 +4,8 @@
 
 Fits the numbers of stepwright/cost/training/conditions.yaml by least absolute relative error with
 hierarchical priors: all places of a key (devices, frameworks) share a part, devices of a generation
-and frameworks of one program another, each differs by its own. Gauss-Newton on logarithms, a numerical Jacobian from `stepwright
-validate --conditions`. Then once more with each source, each framework, each generation of devices
+and frameworks of one program another, each differs by its own. Gauss-Newton on logarithms, a
+numerical Jacobian from `stepwright validate --conditions`. Then once more with each source, each framework, each generation of devices
 and each kind of runs left out, and with the rows left out whose id's hash says so. What nothing was
 seen of falls to the middle of its key. The errors of what was left out are exact predictions, not
 linear ones; with tables that took part in no fit they calibrate the intervals of steps
@@ -338,15 +338,20 @@ class Fit:
         return np.exp(self.predict(x, ids) - self.measured[rows]) - 1
 
 
+def figures(errors: np.ndarray) -> list[str]:
+    """Median, mean, ninth tenth and signed median, in %."""
+    size = np.sort(np.abs(errors))
+    ninth = size[int(np.ceil(0.9 * len(size))) - 1]
+    plain = [f"{100 * one:.1f}" for one in (np.median(size), size.mean(), ninth)]
+    return [*plain, f"{100 * np.median(errors):+.1f}"]
+
+
 def line(name: str, errors: np.ndarray) -> str:
     """A row of the report."""
-    size = np.sort(np.abs(errors))
-    return (
-        f"| {name} | {len(size)} | {100 * np.median(size):.1f} | {100 * size.mean():.1f} | "
-        f"{100 * size[int(np.ceil(0.9 * len(size))) - 1]:.1f} | {100 * np.median(errors):+.1f} |"
-    )
+    return f"| {name} | {len(errors)} | {' | '.join(figures(errors))} |"
 
 
+PLACES = "| of | n | median | mean | p90 | signed median |\n|---|---|---|---|---|---|"
 HEADER = "| rows | n | median | mean | p90 | signed median |\n|---|---|---|---|---|---|"
 
 
@@ -524,10 +529,12 @@ def report_decisions(fit: Fit, tables: dict[str, np.ndarray], report: Report) ->
 
 def report_places(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> None:
     for word, of in groupings(fit).items():
-        report.add(f"\n## By {word}\n\n{HEADER}")
+        report.add(f"\n## By {word}, left out; fitted\n\n{PLACES}")
         for one in sorted(set(of)):
-            report.rows(f"{one or 'others'}, left out", tables[word][of == one])
-            report.rows(f"{one or 'others'}, fitted", tables["fitted"][of == one])
+            without = figures(tables[word][of == one])
+            fitted = figures(tables["fitted"][of == one])
+            both = [f"{a}; {b}" for a, b in zip(without, fitted, strict=True)]
+            report.add(f"| {one or 'others'} | {np.sum(of == one)} | {' | '.join(both)} |")
 
 
 def report_even(summary: dict, report: Report) -> None:
