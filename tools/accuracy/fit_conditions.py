@@ -5,11 +5,11 @@
 Fits the numbers of stepwright/cost/training/conditions.yaml by least absolute relative error with
 hierarchical priors: all places of a key (devices, frameworks) share a part, devices of a generation
 and frameworks of one program another, each differs by its own. Gauss-Newton on logarithms, a
-numerical Jacobian from `stepwright validate --conditions`. Then once more with each source, each framework, each generation of devices
-and each kind of runs left out, and with the rows left out whose id's hash says so. What nothing was
-seen of falls to the middle of its key. The errors of what was left out are exact predictions, not
-linear ones; with tables that took part in no fit they calibrate the intervals of steps
-(`intervals.py`).
+numerical Jacobian from `stepwright validate --conditions`. Then once more with each source, each
+framework, each generation of devices and each kind of runs left out, and with the rows left out
+whose id's hash says so. What nothing was seen of falls to the middle of its key. The errors of what
+was left out are exact predictions, not linear ones; with tables that took part in no fit they
+calibrate the intervals of steps (`intervals.py`).
 """
 
 import argparse
