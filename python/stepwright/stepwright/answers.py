@@ -560,7 +560,7 @@ class TunedPlan(Part):
     p_fits: float
     """Probability that it fits in memory."""
     tied: bool
-    """At most 3 % slower than the best plan, where the order of two plans is often another: measure both."""
+    """At most 3 % slower than the best plan, where the order is often another."""
     breakdown: Breakdown
     """Where the time of the critical stage goes; sums to the step."""
     devices_used: int
@@ -1583,6 +1583,10 @@ class Result(Part):
     """Of runs: the lower end of the interval of 80 %; seconds."""
     high_s: float | None = None
     """Of runs: the upper end of the interval of 80 %; seconds."""
+    waiting_share: float | None = None
+    """Of runs: the share of the predicted step in which its critical stage waits."""
+    unknown_parts: int | None = None
+    """Of runs: how many of framework, generation and precision no fitted run shows, 0 to 3."""
     source: str
     device: str
     framework: str | None = None
