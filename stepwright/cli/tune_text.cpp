@@ -43,8 +43,8 @@ std::string marks_legend(const std::vector<tune::TunedPlan>& plans) {
     return ties_simply(tuned, plans.front());
   };
   std::string text = fmt::format(
-      "tied: at most {:.0f}% behind the best, where the order of two plans is often another; "
-      "measure to tell them apart\n",
+      "tied: at most {:.0f}% slower than the best; measured, such plans often come in the other "
+      "order\n",
       100 * tune::kOrderUnknown);
   if (std::ranges::any_of(plans, simply)) {
     text += "simpler: with fewer kinds of parallelism than the best, data not counted\n";

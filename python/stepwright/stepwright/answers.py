@@ -560,7 +560,7 @@ class TunedPlan(Part):
     p_fits: float
     """Probability that it fits in memory."""
     tied: bool
-    """At most 3 % slower than the best plan, where the order is often another."""
+    """At most 3 % slower than the best plan: measured, such plans often come in the other order."""
     breakdown: Breakdown
     """Where the time of the critical stage goes; sums to the step."""
     devices_used: int

@@ -22,7 +22,7 @@ function whySentences(answer, prediction) {
   const tied = answer.plans.filter((plan) => plan.tied).length - 1;
   if (tied > 0)
     told.push(
-      `${tied === answer.plans.length - 1 ? "At least " : ""}${count(tied)} other ${tied === 1 ? "plan is" : "plans are"} at most 3% slower than the best, where the order of two plans is often another: measure before you decide between them.`,
+      `${tied === answer.plans.length - 1 ? "At least " : ""}${count(tied)} other ${tied === 1 ? "plan is" : "plans are"} at most 3% slower than the best. Measured, such plans often come in the other order.`,
     );
   told.push(
     answer.optimality_gap > 0
