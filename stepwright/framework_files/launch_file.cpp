@@ -496,13 +496,14 @@ ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> s
   Draft draft = read_target(target, sources, full, report);
   const JobExtent extent = draft.extent;
   const std::optional<plan::Rejected> refusal = draft.refused;
+  // Before defaults are asked for: some are those of a variant alone.
+  take_variant(target, draft.framework);
   note_repeated_keys(sources, report);
   const std::string& name = sources.front().name;
   ImportedPlan imported{.target = std::string(target.word),
                         .planned = drafted(std::move(draft), report, full, name),
                         .report = {},
                         .refused = {}};
-  take_variant(target, imported.planned.job.framework);
   imported.refused = refusal_of(refusal, imported.planned);
   if (imported.refused && !as_it_is) fail_refused_import(*imported.refused, extent, name);
   if (!imported.refused) imported.planned = started(std::move(imported.planned));

@@ -52,6 +52,17 @@ TEST(VerlTuning, ReadsTheTrainerOnFsdp) {
   EXPECT_THAT(plan.report.read, takes("model.partial_pretrain", "job.model"));
 }
 
+// verl/workers/engine/fsdp/transformer_impl.py: FlashAttention-2 wherever it runs, which plain FSDP
+// does not take on a MI300X.
+TEST(VerlTuning, AttentionIsThatOfTheProgram) {
+  Given given;
+  given.cluster = "{profile: mi300x-8gpu, nodes: 1, devices_per_node: 4}";
+  const std::vector<launch_scripts::SourceFile> files = {
+      {"train.sh", std::string(kFirstTrainer) + "ulysses_sequence_parallel_size=2\n"}};
+  const ImportedPlan plan = import_sources("verl", files, given);
+  EXPECT_EQ(plan.planned.job.kernels.attention, cluster::AttentionKernel::kFlash2);
+}
+
 TEST(VerlTuning, AdaptersAndStatesOnTheHostAreTaken) {
   const ImportedPlan plan =
       read_tuning(std::string(kFirstTrainer) +
