@@ -158,8 +158,11 @@ class LaunchSearch {
     const double least_s = free.plans.empty() ? kNever : free.plans.front().step_time_s;
     mark_near(turns, answer_.started, answer_.result.plans.front().plan);
     for (; next != turns.end(); ++next) {
-      if (std::min(least_s, next->near_s) >= wanted_s()) price_near({next, turns.end()});
-      if (std::min(least_s, next->near_s) < wanted_s()) try_framework(*next);
+      // Programs on one framework run alike: what the free plan promises was looked for once.
+      const bool known = searched_.contains(next->starter->framework.name);
+      const double least_here_s = known ? kNever : least_s;
+      if (std::min(least_here_s, next->near_s) >= wanted_s()) price_near({next, turns.end()});
+      if (std::min(least_here_s, next->near_s) < wanted_s()) try_framework(*next);
     }
     if (least_s < wanted_s()) set_unbound(free);
     return std::move(answer_);
@@ -263,6 +266,7 @@ class LaunchSearch {
     }
     if (answer_.launch || turn.near_s == kNever) {
       const tune::FastPlans faster = tune::faster_plans(*job, wanted_s(), quick_);
+      if (faster.plans.empty()) note_searched(starter);
       StartedPlans started(faster.job);
       if (!first_started(starter, started, faster.plans)) {
         return note_refusal(starter, *job, faster);
@@ -278,12 +282,18 @@ class LaunchSearch {
     StartedPlans started(result.job);
     const std::optional<double> fastest_s = lead(starter, result, started);
     if (!fastest_s) return note_refusal(starter, *job, {result.job, result.plans});
+    note_searched(starter);
     if (*fastest_s >= wanted_s()) return;
     fastest_s_ = *fastest_s;
     answer_.job = *job;
     answer_.launch = launch_of(starter);
     answer_.result = std::move(result);
     answer_.started = std::move(started);
+  }
+
+  /// Notes that the space of a framework holds nothing faster. A variant's says nothing of others.
+  void note_searched(const Starter& starter) {
+    if (starter.framework.variant.empty()) searched_.insert(starter.framework.name);
   }
 
   /// Notes why a framework starts no plan, by the best that were found for it.
@@ -316,6 +326,8 @@ class LaunchSearch {
   const tune::TuneOptions& options_;
   tune::TuneOptions quick_;
   double fastest_s_ = kNever;  ///< Fastest step of the plans that the answer's framework starts.
+  /// Frameworks in whose space nothing faster than the answer's plan is left.
+  std::set<std::string, std::less<>> searched_;
   LaunchAnswer answer_;
 };
 
