@@ -43,7 +43,8 @@ plan::PlannedJob read_back(const LaunchTarget& target, const plan::PlannedJob& p
   given.known_model = whole;
   ImportReport report;
   draft = target.read({&file, 1}, given, std::move(draft), report);
-  if (!draft.batch.packing) given.batch = plain_batch(job);  // Its files say nothing of packing.
+  // The job's batch stands in for files that say nothing of packing.
+  if (!draft.batch.packing) given.batch = plain_batch(job);
   if (draft.model) given.known_model.reset();
   return finish(std::move(draft), report, given, file.name);
 }

@@ -206,7 +206,7 @@ class Tuning {
     if (small_) return;
     if (evaluation_.too_large().size() > goal_.keep / 2 && kept_.size() == goal_.keep) {
       goal_.keep = kKeepMore;
-      // Of the plans with the least prices most do not fit: bounds are wanted up to one that does.
+      // The cheapest plans mostly do not fit, so bounds must reach up to the fastest that does.
       if (evaluation_.fitting() > 0) fitting_s_ = evaluation_.best_s();
       attempt();
     }

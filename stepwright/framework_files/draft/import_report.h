@@ -122,8 +122,8 @@ std::string setting_text(Node value);
 UnreadSetting unread_setting(Node setting);
 
 /// Adds each setting of a mapping to what was read, if a reader asked for it, or to what was not.
-/// What the report already has among the latter stays there. Settings that
-/// were left out matter.
+/// Settings that the report lists as not read already stay listed so. Settings that a reader left
+/// out (`Fields::leave_out`) matter.
 /// `fields`: the whole of a file, after its reader is through.
 void list_settings(const Fields& fields, const std::string& file,
                    std::span<const KnownSetting> known, ImportReport& report);

@@ -221,9 +221,9 @@ std::string method_of(std::string_view section, const PythonObject& call) {
   return method == kPlain ? "" : std::string(method);
 }
 
-/// The first call of a class of arguments that stands in a text, followed or not.
-std::optional<PythonObject> standing_call(const SourceFile& file,
-                                          launch_scripts::PythonProgram& program) {
+/// The first call of a class of arguments that stands in a text which was followed without one.
+/// Fails with `kInput` where there is none that can be read.
+PythonObject standing_call(const SourceFile& file, launch_scripts::PythonProgram& program) {
   for (const auto& [name, method] : words_below(kTable, "arguments")) {
     if (launch_scripts::find_python_call(file.text, name) == std::string_view::npos) continue;
     PythonObject made = launch_scripts::first_python_call(file.text, name, program);
@@ -231,7 +231,11 @@ std::optional<PythonObject> standing_call(const SourceFile& file,
     made.body->made_by = name;
     return made;
   }
-  return std::nullopt;
+  fail_input(fmt::format(
+      "{}: makes no TrainingArguments that can be followed: `stepwright check --capture "
+      "-- COMMAND` reads what its command says, stepwright.check(ARGUMENTS) in the "
+      "program the object itself",
+      file.name));
 }
 
 /// The length at which a tokenizer cuts, of the first call that says one, where nothing else does:
@@ -284,25 +288,14 @@ TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Clust
   launch_scripts::PythonProgram program(texts, calls);
   program.bind("__name__", PythonObject::string("__main__", 0));
   program.begin(0);
-  std::optional<PythonObject> standing;
-  const PythonObject* arguments = calls.first("arguments");
-  if (arguments == nullptr) {
-    standing = standing_call(file, program);
-    if (!standing) {
-      fail_input(
-          fmt::format("{}: makes no TrainingArguments that can be followed: `stepwright "
-                      "check --capture -- COMMAND` reads what its command says, "
-                      "stepwright.check(ARGUMENTS) in the program the object itself",
-                      file.name));
-    }
-    arguments = &*standing;
-  }
+  const PythonObject* followed = calls.first("arguments");
+  const PythonObject arguments = followed != nullptr ? *followed : standing_call(file, program);
   TrainerProgram told_by;
-  told_by.method = method_of("arguments", *arguments);
+  told_by.method = method_of("arguments", arguments);
   told_by.trl_defaults = !told_by.method.empty();
   Told told(file.name);
-  told.add_all(*arguments);
-  if (const PythonObject* words = record_below(*arguments, "model_init_kwargs")) {
+  told.add_all(arguments);
+  if (const PythonObject* words = record_below(arguments, "model_init_kwargs")) {
     told.add_named(*words, "loaded");
   }
   if (const PythonObject* trainer = calls.first("trainer")) {
