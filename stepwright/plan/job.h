@@ -219,6 +219,8 @@ struct Framework {
   std::string name;          ///< One of `kFrameworkNames`; empty: any of them.
   std::string version = {};  ///< Release of the framework; empty: the newest.
   std::string variant = {};  ///< A fork or a stack built on it that its file names; empty: itself.
+
+  bool operator==(const Framework&) const = default;
 };
 inline constexpr std::string_view kFrameworkNames[] = {
     "stepwright", "megatron-core", "megatron-lm", "megatron-deepspeed", "deepspeed",

@@ -69,7 +69,11 @@ class KnownDefaults {
 const FrameworkDefaults& framework_defaults(const Framework& framework) {
   static const FrameworkDefaults kUnnamed = unnamed_defaults();
   static KnownDefaults known;
-  return framework.name.empty() ? kUnnamed : known.of(framework);
+  if (framework.name.empty()) return kUnnamed;
+  // Searches ask for one framework some million times.
+  thread_local std::pair<Framework, const FrameworkDefaults*> last;
+  if (last.first != framework) last = {framework, &known.of(framework)};
+  return *last.second;
 }
 
 std::vector<std::string> framework_words() {
@@ -103,6 +107,11 @@ std::vector<std::string_view> variant_names(std::string_view framework) {
   std::vector<std::string_view> names;
   for (const FrameworkVariant& one : framework_entry(framework).variants) names.push_back(one.name);
   return names;
+}
+
+std::string_view base_of(const Framework& framework) {
+  const FrameworkEntry& entry = framework_entry(framework.name);
+  return entry.like.empty() ? entry.name : entry.like;
 }
 
 Kernels default_kernels(const Framework& framework, const cluster::Device& device) {

@@ -210,6 +210,9 @@ const FrameworkDefaults& framework_defaults(const Framework& framework);
 /// Names of the variants of a framework of `kFrameworkNames`.
 std::vector<std::string_view> variant_names(std::string_view framework);
 
+/// The framework on which another is built; its own name where it is built on none.
+std::string_view base_of(const Framework& framework);
+
 /// The framework with the variant that a word names, where one alone has a variant of that name and
 /// no framework is called so ("ms-swift").
 std::optional<Framework> framework_of_variant(std::string_view word);

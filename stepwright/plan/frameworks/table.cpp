@@ -186,7 +186,10 @@ FrameworkEntry read_framework_entry(Node node) {
   node.allow_only({"framework", "about", "checked", "like", "runs", "buckets", "defaults",
                    "variants", "notes"});
   FrameworkEntry entry;
-  if (const auto like = node.find("like")) entry = framework_entry(like->text());
+  if (const auto like = node.find("like")) {
+    entry = framework_entry(like->text());
+    entry.like = like->text();
+  }
   entry.variants.clear();
   erase_variants(entry.runs);
   erase_variants(entry.buckets);

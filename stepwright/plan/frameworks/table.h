@@ -61,6 +61,7 @@ struct FrameworkVariant {
 /// (`stepwright/plan/frameworks/NAME.yaml`).
 struct FrameworkEntry {
   std::string name;     ///< A name of `kFrameworkNames`.
+  std::string like;     ///< Framework on which it is built, as its entry is; empty: none.
   std::string about;    ///< Description in a person's words.
   std::string checked;  ///< Which releases were read.
   std::vector<AbilityEntry> runs;
