@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 #include <span>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "stepwright/answers/upkeep.h"
@@ -94,6 +98,11 @@ struct Turn {
   plan::Plan near{};
   /// Whether it is nearly as fast as the fastest of such plans, and none near it is known.
   bool alike = false;
+
+  [[nodiscard]] std::string_view name() const { return starter->framework.name; }
+  [[nodiscard]] bool is_variant() const { return !starter->framework.variant.empty(); }
+  /// The framework on which its framework is built, or that itself.
+  [[nodiscard]] std::string_view base() const { return plan::base_of(starter->framework); }
 };
 
 class LaunchSearch {
@@ -159,7 +168,7 @@ class LaunchSearch {
     mark_near(turns, answer_.started, answer_.result.plans.front().plan);
     for (; next != turns.end(); ++next) {
       // Programs on one framework run alike: what the free plan promises was looked for once.
-      const bool known = searched_.contains(next->starter->framework.name);
+      const bool known = searched_.contains(next->base());
       const double least_here_s = known ? kNever : least_s;
       if (std::min(least_here_s, next->near_s) >= wanted_s()) price_near({next, turns.end()});
       if (std::min(least_here_s, next->near_s) < wanted_s()) try_framework(*next);
@@ -196,6 +205,7 @@ class LaunchSearch {
   }
 
   /// The frameworks, the likely fastest first: by what they start for the plan of the usual rule.
+  /// Variants of a framework follow it.
   [[nodiscard]] std::vector<Turn> all_turns() const {
     std::vector<Turn> turns;
     for (const Starter& starter : framework_files::starters()) turns.push_back({&starter, kNever});
@@ -205,8 +215,18 @@ class LaunchSearch {
     mark_near(turns, started, rule->plan);
     price_near(turns);
     const double least_s = std::ranges::min(turns, {}, &Turn::near_s).near_s;
+    const auto levelled = [&](double seconds) {
+      return seconds * (1 - kLevel) < least_s ? least_s : seconds;
+    };
+    // Of each framework: the least time of its variants, and the place of the first of them.
+    std::map<std::string_view, std::pair<double, std::size_t>> frameworks;
+    for (const Turn& turn : turns) {
+      const std::pair own(levelled(turn.near_s), place_of(*turn.starter));
+      auto& first = frameworks.try_emplace(turn.name(), own).first->second;
+      first.first = std::min(first.first, own.first);
+    }
     std::ranges::stable_sort(turns, {}, [&](const Turn& turn) {
-      return turn.near_s * (1 - kLevel) < least_s ? least_s : turn.near_s;
+      return std::tuple(frameworks[turn.name()], turn.is_variant(), levelled(turn.near_s));
     });
     return turns;
   }
@@ -266,7 +286,7 @@ class LaunchSearch {
     }
     if (answer_.launch || turn.near_s == kNever) {
       const tune::FastPlans faster = tune::faster_plans(*job, wanted_s(), quick_);
-      if (faster.plans.empty()) note_searched(starter);
+      if (faster.plans.empty()) note_searched(turn);
       StartedPlans started(faster.job);
       if (!first_started(starter, started, faster.plans)) {
         return note_refusal(starter, *job, faster);
@@ -282,7 +302,7 @@ class LaunchSearch {
     StartedPlans started(result.job);
     const std::optional<double> fastest_s = lead(starter, result, started);
     if (!fastest_s) return note_refusal(starter, *job, {result.job, result.plans});
-    note_searched(starter);
+    note_searched(turn);
     if (*fastest_s >= wanted_s()) return;
     fastest_s_ = *fastest_s;
     answer_.job = *job;
@@ -291,9 +311,10 @@ class LaunchSearch {
     answer_.started = std::move(started);
   }
 
-  /// Notes that the space of a framework holds nothing faster. A variant's says nothing of others.
-  void note_searched(const Starter& starter) {
-    if (starter.framework.variant.empty()) searched_.insert(starter.framework.name);
+  /// Notes that the space of a framework holds nothing faster. What is built on it says nothing of
+  /// others.
+  void note_searched(const Turn& turn) {
+    if (!turn.is_variant() && turn.name() == turn.base()) searched_.insert(turn.base());
   }
 
   /// Notes why a framework starts no plan, by the best that were found for it.
@@ -327,7 +348,7 @@ class LaunchSearch {
   tune::TuneOptions quick_;
   double fastest_s_ = kNever;  ///< Fastest step of the plans that the answer's framework starts.
   /// Frameworks in whose space nothing faster than the answer's plan is left.
-  std::set<std::string, std::less<>> searched_;
+  std::set<std::string_view> searched_;
   LaunchAnswer answer_;
 };
 
