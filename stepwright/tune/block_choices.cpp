@@ -49,13 +49,15 @@ std::vector<plan::Overlap> overlaps_of(const plan::Job& job, const Dimensions& s
   if (!space.framework || !job.space.overlap.empty()) return space.overlap;
   plan.sharding = plan::Sharding{.optimizer = plan::Spread::kGlobal};
   std::vector<plan::Overlap> overlaps;
+  std::vector<plan::Overlap> seen;
   for (const plan::Overlap& overlap : space.overlap) {
     plan.overlap = overlap;
     const plan::Plan usual = plan::canonical(plan, job);
+    if (std::ranges::find(seen, usual.overlap) != seen.end()) continue;
+    seen.push_back(usual.overlap);
     const std::vector<std::uint64_t> spares = spared(job, space, usual);
     const bool wasted = std::ranges::find(spares, std::uint64_t{0}) != spares.end();
-    const bool seen = std::ranges::find(overlaps, usual.overlap) != overlaps.end();
-    if (!wasted && !seen) overlaps.push_back(usual.overlap);
+    if (!wasted) overlaps.push_back(usual.overlap);
   }
   return overlaps;
 }
