@@ -140,6 +140,11 @@ double usable_bytes(const plan::Job& job) {
   return std::floor(share_at(confidence, memory_error_model(job.framework)) * capacity);
 }
 
+double held_load(const plan::Job& job) {
+  const bool keeps_free = usable_bytes(job) < capacity_bytes(job);
+  return keeps_free ? plan::bounded_load(job, kExpertImbalance) : 1;
+}
+
 double fit_confidence(const plan::Job& job) {
   const plan::Objective& objective = job.objective;
   if (objective.memory_reserve >= 0) return 0;
@@ -192,9 +197,9 @@ MemoryReport memory_report(const plan::Job& job, const step::StepProgram& progra
   report.host_kinds = host_bytes(job, program);
   report.host_bytes = total_bytes(report.host_kinds);
   report.host_capacity_bytes = job.cluster.host.memory_bytes;
-  const double uneven_load = plan::bounded_load(job, kExpertImbalance);
+  const double uneven_load = held_load(job);
   const bool shared = program.group_sizes[static_cast<std::size_t>(plan::GroupKind::kExpert)] > 1;
-  if (report.reserve_bytes > 0 && shared && program.imbalance < uneven_load) {
+  if (shared && program.imbalance < uneven_load) {
     step::StepProgram uneven = program;
     uneven.imbalance = uneven_load;
     report.uneven_bytes = largest_bytes(stages_of(job, uneven)) - report.peak_bytes;

@@ -64,11 +64,16 @@ double fit_confidence(const plan::Job& job);
 /// but the reserve that the job states.
 double usable_bytes(const plan::Job& job);
 
+/// Load of the busiest expert rank over the mean for which memory is set aside where experts are
+/// spread and the job's own load (`plan::busiest_load`) is less: `kExpertImbalance`, or 1 where the
+/// job keeps no memory free.
+double held_load(const plan::Job& job);
+
 struct MemoryReport {
   std::vector<StageMemory> stages;  ///< One for each pipeline position.
   double peak_bytes = 0;            ///< The peak of the largest stage.
   double capacity_bytes = 0;        ///< The capacity that the job has.
-  /// The bytes that the largest stage needs more when experts are loaded by `kExpertImbalance`.
+  /// The bytes that the largest stage needs more when experts are loaded by `held_load`.
   double uneven_bytes = 0;
   /// The bytes of the capacity kept free: all that is not usable, and `uneven_bytes`.
   double reserve_bytes = 0;

@@ -160,9 +160,11 @@ TunedPlan Evaluation::smallest(std::span<const Candidate> candidates) const {
     return *std::ranges::min_element(found, {}, excess);
   };
   const auto at_once = static_cast<std::size_t>(running_.threads);
+  const double usable_bytes = memory::usable_bytes(job_);
   while (!candidates.empty()) {
     const double floor = candidates.front().price.memory_bytes;
-    if (!found.empty() && least().peak_memory_bytes * (1 - kNearlyLeast) <= floor) break;
+    const auto needed_bytes = [&] { return usable_bytes + least().over_by_bytes; };
+    if (!found.empty() && needed_bytes() * (1 - kNearlyLeast) <= floor) break;
     const auto next = candidates.first(std::min(at_once, candidates.size()));
     candidates = candidates.subspan(next.size());
     std::vector<TunedPlan> tuned(next.size());

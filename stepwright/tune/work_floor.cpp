@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "stepwright/memory/memory.h"
 #include "stepwright/model/layer_order.h"
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/plan/overlap_table.h"
@@ -45,10 +46,12 @@ std::vector<plan::Collectives> each_of(const std::vector<collective::Algorithm>&
   return all.empty() ? std::vector<plan::Collectives>(1) : all;
 }
 
-double saved_bytes(const step::Template& piece) {
+/// `load`: of the busiest expert rank over the mean, for what is routed.
+double saved_bytes(const step::Template& piece, double load) {
   double bytes = 0;
   for (const step::TensorId id : piece.saved) {
-    bytes += static_cast<double>(piece.tensors[static_cast<std::size_t>(id)].bytes());
+    const step::Tensor& tensor = piece.tensors[static_cast<std::size_t>(id)];
+    bytes += static_cast<double>(tensor.bytes()) * (tensor.routed ? load : 1);
   }
   return bytes;
 }
@@ -89,6 +92,7 @@ WorkFloor::WorkFloor(const plan::Job& job, const cost::CostModel& cost)
     : job_(job),
       cost_(cost),
       layers_(job.model),
+      held_load_(memory::held_load(job)),
       waits_(std::ranges::count(job.space.strands, 2) == 0),
       messages_(job.space.rank_order.empty() && waits_),
       overlap_(plan::overlap_in_floors(dimensions(job).overlap)),
@@ -167,7 +171,7 @@ void WorkFloor::add_class(Work& work, const step::Setting& setting, model::Layer
     of.stream_s.push_back(of.recompute.whole ? std::max(least.stream_s, most.stream_s)
                                              : least.stream_s);
   }
-  work.least_retained_bytes = std::min(work.least_retained_bytes, saved_bytes(full.forward));
+  work.least_retained_bytes = std::min(work.least_retained_bytes, saved_bytes(full.forward, 1));
   if (!any_expert) keep_retained(work, setting, which, {&none.forward, &full.forward});
 }
 
@@ -176,14 +180,15 @@ void WorkFloor::add_class(Work& work, const step::Setting& setting, model::Layer
 void WorkFloor::keep_retained(Work& work, step::Setting setting, model::LayerClass which,
                               const KnownForwards& known) const {
   const bool gathers = setting.sequence_parallel && setting.keep_gathered;
+  const double load = setting.expert > 1 ? std::max(setting.busiest, held_load_) : setting.busiest;
   setting.keep_gathered = false;
   for (LayerWork& of : work.layers) {
     const bool plain = of.recompute == plan::kNoRecompute && !gathers;
     double bytes = 0;
     if (of.recompute.whole || plain) {
-      bytes = saved_bytes(of.recompute.whole ? *known.whole : *known.none);
+      bytes = saved_bytes(of.recompute.whole ? *known.whole : *known.none, load);
     } else {
-      bytes = saved_bytes(step::build_layer(setting, which, of.recompute).forward);
+      bytes = saved_bytes(step::build_layer(setting, which, of.recompute).forward, load);
     }
     of.least_retained_bytes = std::min(of.least_retained_bytes, bytes);
   }

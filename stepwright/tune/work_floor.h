@@ -139,6 +139,7 @@ class WorkFloor {
   const plan::Job& job_;
   const cost::CostModel& cost_;
   LayerCounts layers_;
+  double held_load_;  ///< Load of spread experts that memory is kept for.
   /// True if devices wait for their hosts: nothing else runs beside a block.
   bool waits_;
   /// Messages count: groups inside a pipeline position lie alike in all plans of their degrees, and

@@ -116,7 +116,9 @@ std::vector<plan::ModuleSet> listed_modules(const plan::Recompute& recompute) {
 }
 
 BlockPricer::Where BlockPricer::where_of(const plan::Plan& plan, const Layouts& layouts) const {
-  return {layouts, plan.collectives, plan::busiest_load(job_, plan.parallel.expert)};
+  const double busiest = plan::busiest_load(job_, plan.parallel.expert);
+  const double held = plan.parallel.expert > 1 ? std::max(busiest, held_load_) : busiest;
+  return {layouts, plan.collectives, busiest, held};
 }
 
 void BlockPricer::take_times(const step::Template& piece, const Where& where) {
@@ -157,7 +159,7 @@ BlockCost BlockPricer::price(const step::Template& piece, const Where& where) {
   const BlockFloor floor = bounds_.of(piece, times_, cost_.contention());
   cost.floor_s = floor.seconds;
   cost.waiting_s = floor.waiting_s;
-  const memory::Footprint memory = memory::footprint(piece, where.busiest);
+  const memory::Footprint memory = memory::footprint(piece, where.held);
   cost.retained_bytes = sum(memory.retained);
   for (const step::TensorId id : piece.saved) {
     const step::Tensor& tensor = piece.tensors[static_cast<std::size_t>(id)];

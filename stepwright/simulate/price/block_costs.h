@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "stepwright/cost/price_table.h"
+#include "stepwright/memory/memory.h"
 #include "stepwright/simulate/price/block_floor.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/simulate/timeline/alone.h"
@@ -21,7 +22,11 @@ using Layouts = std::array<cluster::GroupLayout, plan::kGroupKinds>;
 class BlockPricer {
  public:
   BlockPricer(const plan::Job& job, const cost::CostModel& cost)
-      : job_(job), cost_(cost), prices_(cost), grows_(step::has_unequal_lengths(job)) {}
+      : job_(job),
+        cost_(cost),
+        prices_(cost),
+        held_load_(memory::held_load(job)),
+        grows_(step::has_unequal_lengths(job)) {}
 
   /// Embedding, head and the sizes; layers without costs yet.
   [[nodiscard]] BlockCosts start(const plan::Plan& plan, const Layouts& layouts);
@@ -41,6 +46,7 @@ class BlockPricer {
     const Layouts& layouts;
     const plan::Collectives& collectives;
     double busiest = 1;  ///< Load of the busiest expert rank.
+    double held = 1;     ///< Load for which memory is set aside.
   };
   [[nodiscard]] Where where_of(const plan::Plan& plan, const Layouts& layouts) const;
   [[nodiscard]] BlockPairCost price(const step::BlockPair& pair, const Where& where);
@@ -55,7 +61,8 @@ class BlockPricer {
   const plan::Job& job_;
   const cost::CostModel& cost_;
   cost::PriceTable prices_;
-  bool grows_;  ///< Micro-batches have unequal lengths.
+  double held_load_;  ///< Load of spread experts that memory is kept for.
+  bool grows_;        ///< Micro-batches have unequal lengths.
   AloneRunner runner_;
   std::vector<cost::OperatorTime> times_;
   BlockBounds bounds_;

@@ -236,11 +236,12 @@ struct Price {
   double lower_bound_s = 0;
   double upper_bound_s = 0;
   Uneven uneven;  ///< Effect of unequal micro-batches; `seconds` holds its waits.
-  /// The bytes of the largest stage, reserve included: never more than the program's account
-  /// (`memory_report`), so that what does not fit by it does not fit. Parameters that are gathered
-  /// ahead and gradients on their way to a reduction are left out, so that it may be less: over
-  /// random plans by 2 % in the median, 15 % in one of twenty, at most 55 %. Exact before it is
-  /// shown (`simulate_plan`).
+  /// The bytes that the largest stage needs, with the memory of processes and experts loaded as
+  /// `memory::held_load` says: never more than the program's account
+  /// (`MemoryReport::needed_bytes`), so that what does not fit by it does not fit. Parameters that
+  /// are gathered ahead and gradients on their way to a reduction are left out, so that it may be
+  /// less: over random plans by 2 % in the median, 15 % in one of twenty, at most 55 %. Exact
+  /// before it is shown (`simulate_plan`).
   double memory_bytes = 0;
   double host_bytes = 0;  ///< Bytes of the fullest host, never more than the program's account.
 };

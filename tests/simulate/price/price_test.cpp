@@ -225,7 +225,7 @@ TEST(Price, OfStepsThatTrainAPartNeverNeedsMoreMemoryThanTheProgram) {
     const plan::Plan plan = dice.plan(job);
     if (plan::broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
-    const double memory = memory::memory_report(job, step::build_program(job, plan)).peak_bytes;
+    const double memory = memory::memory_report(job, step::build_program(job, plan)).needed_bytes();
     const double priced = Pricer(job, cost).price(plan).memory_bytes;
     EXPECT_LE(priced, memory + 1) << plan::shown(plan);
     shares.push_back(priced / memory);
@@ -252,7 +252,7 @@ double bounded_ratio(const plan::Job& job, const plan::Plan& plan) {
   const Price price = pricer.price(plan);
   EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan::shown(plan);
   EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan::shown(plan);
-  EXPECT_LE(price.memory_bytes, memory::memory_report(job, program).peak_bytes + 1)
+  EXPECT_LE(price.memory_bytes, memory::memory_report(job, program).needed_bytes() + 1)
       << plan::shown(plan);
   return price.seconds / time;
 }
@@ -293,7 +293,7 @@ TEST(Price, BoundsPlansThatDeferTheHeadsGradients) {
     const cost::CostModel cost(job);
     const double priced = Pricer(job, cost).price(plan).memory_bytes;
     shares.push_back(priced /
-                     memory::memory_report(job, step::build_program(job, plan)).peak_bytes);
+                     memory::memory_report(job, step::build_program(job, plan)).needed_bytes());
   }
   EXPECT_LE(median(gaps), 0.02);
   std::ranges::sort(shares);
@@ -408,7 +408,7 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
     Pricer pricer(job, cost);
     const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
     const Price price = pricer.finish(pipeline, plan);
-    const double memory = memory::memory_report(job, step::build_program(job, plan)).peak_bytes;
+    const double memory = memory::memory_report(job, step::build_program(job, plan)).needed_bytes();
     EXPECT_LE(price.memory_bytes, memory + 1) << plan::shown(plan);
     EXPECT_LE(pipeline.memory_floor_bytes, price.memory_bytes + 1) << plan::shown(plan);
     const bool cut = schedule::splits_backward(plan.schedule);
@@ -448,7 +448,7 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfTwoStrands) {
     if (plan::broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
     const double priced = Pricer(job, cost).price(plan).memory_bytes;
-    const double memory = memory::memory_report(job, step::build_program(job, plan)).peak_bytes;
+    const double memory = memory::memory_report(job, step::build_program(job, plan)).needed_bytes();
     EXPECT_LE(priced, memory + 1) << plan::shown(plan);
     shares.push_back(priced / memory);
   }
@@ -485,7 +485,7 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfUnlikeLayers) {
     if (plan::broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
     const double priced = Pricer(job, cost).price(plan).memory_bytes;
-    const double memory = memory::memory_report(job, step::build_program(job, plan)).peak_bytes;
+    const double memory = memory::memory_report(job, step::build_program(job, plan)).needed_bytes();
     EXPECT_LE(priced, memory + 1) << job.model_name << " " << plan::shown(plan);
     shares.push_back(priced / memory);
   }
