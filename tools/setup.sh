@@ -14,7 +14,7 @@ case $goal in
   test) packages+=(libgtest-dev libgmock-dev python3 python3-numpy python3-jsonschema python3-venv libgloo-dev python3-dev
     iproute2) ;;
   bench) packages+=(libbenchmark-dev) ;;
-  fuzz) packages+=(clang-19 libclang-rt-19-dev) ;;
+  fuzz) packages+=(clang-19 libclang-rt-19-dev llvm-19) ;;
   check) packages+=(python3 python3-venv) ;;
   search|scaling) packages+=(python3) ;;
   cuda) ;;

@@ -216,7 +216,7 @@ TEST(StepFit, OverlapHasTheLimitsOfTables) {
   const plan::PlannedJob job = planned(8);
   const auto slower = [&job](double alone, double beside) {
     HostTrace trace = trace_of_plan(job, 1e-9);
-    HostStep& step = trace.steps.front();
+    const HostStep step = trace.steps.front();
     const std::vector<HostProduct> products = trace.products;
     trace.products.clear();
     for (int run = 0; run < 6; ++run) {
