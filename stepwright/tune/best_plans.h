@@ -34,6 +34,8 @@ inline bool plays_before(const Candidate& a, const Candidate& b) {
 /// The share of the best plan's time by which one that was left out may be faster, by its bound,
 /// without being looked at again.
 inline constexpr double kWantedGap = 0.02;
+/// The same share of the least price: simulated, the best plan takes up to 0.7 % more than that.
+inline constexpr double kWantedPriceGap = 0.013;
 
 /// The best candidates by (key, plan), at most `most`; of all others what may be faster all the
 /// same.
@@ -53,7 +55,7 @@ class BestPlans {
   [[nodiscard]] double threshold() const;
   /// A plan with a lower bound below this is looked at again, though it is not kept.
   [[nodiscard]] double open_below() const {
-    return std::max(best_, std::min(fitting_s_, threshold())) * (1 - kWantedGap);
+    return std::max(best_, std::min(fitting_s_, threshold())) * (1 - kWantedPriceGap);
   }
   void offer(double key, const plan::Plan& plan, const simulate::Price& price);
   /// A plan that is not wanted by its key, and what bounds its price and its simulated time.
