@@ -21,20 +21,29 @@ CONSTANTS = {
     "cells of a table": ("core/csv.cpp", "kMostCells"),
     "bytes of a file that is imported": ("framework_files/launch_file.cpp", "kLargestFile"),
     "bytes of a log that holds arguments": ("framework_files/launch_file.cpp", "kLargestLog"),
-    "names of settings of one file at whose meaning a report guesses": ("framework_files/draft/import_report.h", "kMostGuesses"),
+    "names of settings of one file at whose meaning a report guesses": (
+        "framework_files/draft/import_report.h",
+        "kMostGuesses",
+    ),
     "references `${...}` of a file": ("framework_files/forms/references.cpp", "kMostReferences"),
     "references that lead to each other": ("framework_files/forms/references.cpp", "kLongestChain"),
     "bytes of a script of a shell": ("launch_scripts/shell/reader.cpp", "kLongestScript"),
     "commands of a script": ("launch_scripts/shell/parser.cpp", "kMostCommands"),
     "commands inside each other": ("launch_scripts/shell/parser.cpp", "kDeepestCommands"),
-    "calls and commands that are open at once": ("launch_scripts/shell/reader.cpp", "kDeepestSteps"),
+    "calls and commands that are open at once": (
+        "launch_scripts/shell/reader.cpp",
+        "kDeepestSteps",
+    ),
     "variables inside each other": ("launch_scripts/shell/expansion.cpp", "kDeepestVariables"),
     "steps of a script": ("launch_scripts/shell/state.cpp", "kMostShellSteps"),
     "words that a script makes": ("launch_scripts/shell/state.cpp", "kMostShellWords"),
     "bytes of these words": ("launch_scripts/shell/state.cpp", "kMostShellBytes"),
     "scripts that go on with each other": ("launch_scripts/shell/start.cpp", "kFilesDeep"),
     "statements of a program of Python": ("launch_scripts/python/source.cpp", "kMostStatements"),
-    "brackets of Python inside each other": ("launch_scripts/python/parser.cpp", "kDeepestExpression"),
+    "brackets of Python inside each other": (
+        "launch_scripts/python/parser.cpp",
+        "kDeepestExpression",
+    ),
     "blocks of Python inside each other": ("launch_scripts/python/block.cpp", "kDeepestBlock"),
     "steps of a program of Python": ("launch_scripts/python/program.cpp", "kMostFollowed"),
     "blanks at the beginning": ("logs/files/byte_source.cpp", "kMostBlanks"),
@@ -44,7 +53,10 @@ CONSTANTS = {
     "bytes of an object of NCCL's plugins": ("logs/files/object_splitter.cpp", "kLargestObject"),
     "bytes of a node of Chakra": ("logs/readers/chakra.cpp", "kLargestMessage"),
     "times that a packed file may grow": ("logs/files/byte_source.cpp", "kMostExpansion"),
-    "memory for the values of a pickle that becomes JSON": ("logs/files/pickle.cpp", "kMostPickleValues"),
+    "memory for the values of a pickle that becomes JSON": (
+        "logs/files/pickle.cpp",
+        "kMostPickleValues",
+    ),
     "bytes of a pickle as JSON": ("logs/files/pickle.cpp", "kLargestText"),
     "levels of a pickle": ("logs/files/pickle.cpp", "kDeepestPickle"),
     "bytes of raw data of DeepSpeed": ("logs/readers/deepspeed.cpp", "kMostRawBytes"),
@@ -55,7 +67,10 @@ CONSTANTS = {
     "seconds of a call": ("logs/readers/read_logs.cpp", "kLongest_s"),
     "ranks that groups of all ranks list": ("logs/readers/nccl_text.cpp", "kMostListed"),
     "parts of all-to-alls in equal parts": ("logs/readers/log_writer.cpp", "kMostEqualParts"),
-    "memory for values that are held at once": ("snapshot/read_snapshot.cpp", "kMostSnapshotValues"),
+    "memory for values that are held at once": (
+        "snapshot/read_snapshot.cpp",
+        "kMostSnapshotValues",
+    ),
     "bytes of a block or segment": ("snapshot/read_snapshot.cpp", "kMostBlockBytes"),
     "devices": ("snapshot/read_snapshot.cpp", "kMostDevices"),
     "segments": ("snapshot/read_snapshot.cpp", "kMostSegments"),
@@ -76,7 +91,7 @@ def value_of(file, name):
         return None
     said = re.sub(r"std::\w+\{(\d+)\}", r"\1", found[1]).replace("'", "").replace("U", "")
     assert re.fullmatch(r"[\d.e+*< ]+", said), said
-    return eval(said)  # noqa: S307: digits and signs alone
+    return eval(said)  # digits and signs alone
 
 
 class Limits(unittest.TestCase):
