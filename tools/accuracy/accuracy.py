@@ -75,7 +75,7 @@ APPENDICES = (
     ),
     (
         ["fitted_runs"],
-        "runs by device, framework and scheme as the shipped constants predict them; the worst ten",
+        "runs as the shipped constants predict them",
     ),
     (["own_runs"], "how fast a person's own runs make predictions right"),
     (["memory"], "peaks, labels, allocated bytes of known commands; margins left out"),
@@ -315,14 +315,6 @@ def scatter(results: list[dict], by: str, unit: str, scale: float) -> str:
     return "\n".join(parts) + "\n"
 
 
-def worst(results: list[dict]) -> str:
-    """The ten rows that are farthest off."""
-    lines = ["| worst | error | largest term |", "|---|---|---|"]
-    for r in sorted(results, key=lambda r: -abs(r["error"]))[:10]:
-        lines.append(f"| {r['id']} | {100 * r['error']:+.0f} | {r.get('largest_term', '')} |")
-    return "\n".join(lines) + "\n"
-
-
 def runs(command: str, pictures: Path) -> str:
     """Whole runs, as the shipped constants predict them."""
     found = validated(command, "data/training_runs.csv", "--tier", "A")
@@ -338,11 +330,9 @@ def runs(command: str, pictures: Path) -> str:
             "`stepwright validate data/training_runs_2.csv --tier A`, those of the grid below 10 % "
             f"utilisation too: {second['used']} rows, median "
             f"{percent(second['median_abs_error'])}, mean {percent(second['mean_abs_error'])}.\n",
+            "Both commands print the errors by source, device, framework and scheme, and the rows "
+            "that are\nfarthest off.\n",
             "![predicted over measured step times](runs.svg)\n",
-            groups("device", found["by_device"]),
-            groups("framework", found["by_framework"]),
-            groups("scheme", found["by_scheme"]),
-            worst(found["results"]),
         ]
     )
 
@@ -388,27 +378,31 @@ LAUNCHES = (
 def launches(command: str, table: str, whose: str, rank: str) -> str:
     """What the allocator counted in runs of which the command is known."""
     found = validated(command, f"data/{table}.csv")
+    quantities = list(found["by_quantity"])
     lines = [
         f"## Allocated memory of {whose}\n",
         f"`stepwright validate data/{table}.csv`: "
         f"{found['used']} of {found['rows']} commands are read; what PyTorch's allocator counts on "
-        f"{rank}. Nothing was fitted to them.\n",
-        "| quantity | model | n | median | p90 | within 5 % | within 10 % |",
-        "|---|---|---|---|---|---|---|",
+        f"{rank}. Nothing was fitted to them. A cell has median and p90, and the shares "
+        "within 5 and 10 %.\n",
+        f"| model | n | {' | '.join(quantities)} |\n|---|---|{'---|' * len(quantities)}",
     ]
-    for quantity in found["by_quantity"]:
-        for model in ("all", *found["by_model"]):
-            errors = sorted(
-                abs(r["error"])
-                for r in found["results"]
-                if r["quantity"] == quantity and model in ("all", r["model"])
-            )
-            within = [percent(sum(e < b for e in errors) / len(errors)) for b in (0.05, 0.1)]
-            lines.append(
-                f"| {quantity} | {model} | {len(errors)} | {percent(statistics.median(errors))} | "
-                f"{percent(errors[int(0.9 * (len(errors) - 1))])} | {' | '.join(within)} |"
-            )
+    for model in ("all", *found["by_model"]):
+        results = [r for r in found["results"] if model in ("all", r["model"])]
+        each = [
+            sorted(abs(r["error"]) for r in results if r["quantity"] == quantity)
+            for quantity in quantities
+        ]
+        counts = ", ".join(dict.fromkeys(str(len(errors)) for errors in each))
+        lines.append(line_of([model, counts, *map(allocated_cell, each)]))
     return "\n".join(lines) + "\n"
+
+
+def allocated_cell(errors: list[float]) -> str:
+    """Median and p90 of sorted errors, and the shares within 5 and 10 %."""
+    middle, ninth = statistics.median(errors), errors[int(0.9 * (len(errors) - 1))]
+    within = [percent(sum(e < b for e in errors) / len(errors)) for b in (0.05, 0.1)]
+    return f"{percent(middle)}, {percent(ninth)}; {', '.join(within)}"
 
 
 def read_csv(path: str) -> list[dict[str, str]]:
@@ -523,16 +517,16 @@ def configurations(command: str) -> str:
 
 def poorly_known() -> str:
     """What would improve the models."""
-    parts = ["# What is poorly known, and what to measure\n", WRITTEN]
+    parts = [
+        "# What is poorly known, and what to measure\n",
+        f"{WRITTEN}A handful of own runs calibrates one's own device and framework:\n"
+        "`stepwright fit --runs` ([formats.md](../formats.md)).\n",
+    ]
     for term, why, tells in POORLY_KNOWN:
-        said = textwrap.fill(f"{why[0].upper()}{why[1:]}.", 100, break_on_hyphens=False)
-        parts.append(f"## {term[0].upper()}{term[1:]}\n\n{said}\n")
-        parts.append(f"What would tell: {tells}.\n")
-    parts.append(
-        "A handful of own runs calibrates one's own device and framework:\n"
-        "`stepwright fit --runs` ([formats.md](../formats.md)).\n"
-    )
-    return "\n".join(parts)
+        title = f"{term[0].upper()}{term[1:]}"
+        text = f"- **{title}**: {why}. *Measure*: {tells}."
+        parts.append(textwrap.fill(text, 120, break_on_hyphens=False, subsequent_indent="  "))
+    return "\n".join(parts) + "\n"
 
 
 def section(written: Path) -> str:

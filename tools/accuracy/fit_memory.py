@@ -165,10 +165,11 @@ def peak_report(peaks: list[Peak]) -> list[str]:
         lines.append(line("fitted" if word == "fitted" else f"its {word} left out", errors))
     for source in sorted({p.source for p in peaks}):
         own = [i for i, p in enumerate(peaks) if p.source == source]
-        for word, errors in tables.items():
-            if word in ("fitted", "source"):
-                title = f"{source}, {'fitted' if word == 'fitted' else 'left out'}"
-                lines.append(line(title, [errors[i] for i in own]))
+        fitted, without = (line("", [tables[w][i] for i in own])[4:] for w in ("fitted", "source"))
+        if fitted == without:
+            lines.append(f"| {source}, fitted and left out |{fitted}")
+        else:
+            lines += [f"| {source}, fitted |{fitted}", f"| {source}, left out |{without}"]
     return lines
 
 
