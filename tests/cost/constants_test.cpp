@@ -5,7 +5,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "stepwright/cluster/generation.h"
 #include "stepwright/cost/laws/collective_constants.h"
 
 namespace stepwright::cost {
@@ -40,27 +39,10 @@ std::vector<std::string> lines(const CollectiveConstants& constants) {
   return lines;
 }
 
-std::string row(const cluster::Generation& generation) {
-  std::string text = fmt::format("| {} |", generation.name);
-  for (const cluster::GenerationFigure& figure : cluster::kGenerationFigures) {
-    text += fmt::format(" {} |", generation.*figure.value);
-  }
-  for (const auto& [kernel, name] : cluster::kAttentionKernelNames) {
-    if (kernel == cluster::AttentionKernel::kUnfused) continue;
-    const auto place = static_cast<std::size_t>(kernel);
-    text += fmt::format(" {}{} |", generation.attention_share[place],
-                        generation.has_kernel[place] ? "" : " -");
-  }
-  return text;
-}
-
-TEST(Constants, OfGenerationsAndMessagesAreInTheDocument) {
+TEST(Constants, OfMessagesAreInTheDocument) {
   std::ostringstream text;
   text << std::ifstream("docs/models.md").rdbuf();
   const std::string document = text.str();
-  for (const cluster::Generation& generation : cluster::generations()) {
-    EXPECT_THAT(document, HasSubstr(row(generation) + "\n"));
-  }
   for (const std::string& constant : lines(default_collectives())) {
     EXPECT_THAT(document, HasSubstr("- " + constant + "\n"));
   }

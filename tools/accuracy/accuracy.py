@@ -383,7 +383,7 @@ def launches(command: str, table: str, whose: str, rank: str) -> str:
         f"## Allocated memory of {whose}\n",
         f"`stepwright validate data/{table}.csv`: "
         f"{found['used']} of {found['rows']} commands are read; what PyTorch's allocator counts on "
-        f"{rank}. Nothing was fitted to them. A cell has median and p90, and the shares "
+        f"{rank}.\nNothing was fitted to them. A cell has median and p90, and the shares "
         "within 5 and 10 %.\n",
         f"| model | n | {' | '.join(quantities)} |\n|---|---|{'---|' * len(quantities)}",
     ]
