@@ -346,9 +346,6 @@ def figures(errors: np.ndarray) -> list[str]:
     return [*plain, f"{100 * np.median(errors):+.1f}"]
 
 
-PLACES = "| of | n | median | mean | p90 | signed median |\n|---|---|---|---|---|---|"
-
-
 def left_out_by_hash(ids: list[str]) -> np.ndarray:
     """A part of the rows that depends on nothing but their ids."""
     share = [int(hashlib.sha256(i.encode()).hexdigest()[:8], 16) / 2**32 for i in ids]
@@ -542,12 +539,12 @@ def report_decisions(fit: Fit, tables: dict[str, np.ndarray], report: Report) ->
 
 def report_places(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> None:
     for word, of in groupings(fit).items():
-        report.add(f"\n## By {word}, left out; fitted\n\n{PLACES}")
+        report.add(f"\n## By {word}\n")
+        found = []
         for one in sorted(set(of)):
-            without = figures(tables[word][of == one])
-            fitted = figures(tables["fitted"][of == one])
-            both = [f"{a}; {b}" for a, b in zip(without, fitted, strict=True)]
-            report.add(f"| {one or 'others'} | {np.sum(of == one)} | {' | '.join(both)} |")
+            cells = [", ".join(figures(tables[w][of == one])) for w in (word, "fitted")]
+            found.append([one or "others", str(np.sum(of == one)), *cells])
+        report.table([word, "n", "left out", "fitted"], found)
 
 
 def report_even(summary: dict, report: Report) -> None:
