@@ -94,8 +94,8 @@ POORLY_KNOWN = [
             "torchao's steps on B200 (nine rows, 45.6 % too fast) take a third of a second more "
             "than predicted, in bf16, float8 and MXFP8 alike, where its own samples of products "
             "and steps on H100 agree; another B200 ran the same step in 0.67 s in place of 0.99 "
-            "(torchtitan's pull request 1196). FlashAttention-2 in place of cuDNN's kernel would be "
-            "0.18 s"
+            "(torchtitan's pull request 1196). FlashAttention-2 in place of cuDNN's kernel would "
+            "be 0.18 s"
         ),
         "a trace of one step on a B200, and `nvidia-smi` with its limit and clocks",
     ),
