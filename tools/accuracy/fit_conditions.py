@@ -534,7 +534,12 @@ def report_decisions(fit: Fit, tables: dict[str, np.ndarray], report: Report) ->
         decisions = [decided(fit, errors, rows) for errors in tables.values()]
         if groups := decisions[0]["groups"]:
             found.append([name, str(groups), *map(choice_cell, decisions)])
-    report.table(["rows", "groups", *tables], found)
+    columns = dict(zip(tables, zip(*(row[2:] for row in found), strict=True), strict=True))
+    alike: dict[tuple[str, ...], list[str]] = {}  # columns of which every cell is the same
+    for word, cells in columns.items():
+        alike.setdefault(cells, []).append(word)
+    rows = [[*row[:2], *cells] for row, cells in zip(found, zip(*alike, strict=True), strict=True)]
+    report.table(["rows", "groups", *map(", ".join, alike.values())], rows)
 
 
 def report_places(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> None:
