@@ -18,9 +18,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr double kGradient =
-    512.0 * 1000 * 2;                     ///< Logits' gradient: tokens x vocabulary x 2 bytes.
-constexpr double kRows = 512.0 * 64 * 2;  ///< The head's input: tokens x hidden x 2 bytes.
+constexpr double kGradient = 512.0 * 1000 * 2;  ///< Logits' gradient: tokens x entries x 2 bytes.
+constexpr double kRows = 512.0 * 64 * 2;        ///< The head's input: tokens x hidden x 2 bytes.
 
 /// A model of two layers of 64 channels on two positions, in four micro-batches of 512 tokens.
 plan::PlannedJob by_hand() {
