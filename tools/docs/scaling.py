@@ -409,7 +409,7 @@ def starts(command: str) -> str:
     lines = [
         "## How much hangs on the start of a message",
         "",
-        "Gains on DGX H100, all-reduce, by closed form:",
+        "Gains on DGX H100, all-reduce, by closed form (of rings up to a quarter off):",
         "",
         "| a message starts in | payload | " + " | ".join(f"{n:,} nodes" for n in nodes) + " |",
         "|---|---|" + "---|" * len(nodes),
