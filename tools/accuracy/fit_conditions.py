@@ -549,6 +549,9 @@ def report_places(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> No
         for one in sorted(set(of)):
             cells = [", ".join(figures(tables[w][of == one])) for w in (word, "fitted")]
             found.append([one or "others", str(np.sum(of == one)), *cells])
+        if word == "kind":  # many: the summary has them all
+            report.add(f"All {len(found)} are in `left_out.json`, here the six farthest off:\n")
+            found = sorted(found, key=lambda row: -float(row[2].split(",")[0]))[:6]
         report.table([word, "n", "left out", "fitted"], found)
 
 
@@ -653,6 +656,14 @@ def judge(
         for one, moved in without[word].items():
             tables[word][of == one] = fit.errors(moved, of == one)
         summary[word] = summary_of(fit, tables[word], of)
+    summary["kind"]["each"] = {
+        str(one): {
+            "rows": int(np.sum(fit.kind == one)),
+            "left_out_percent": [float(cell) for cell in figures(tables["kind"][fit.kind == one])],
+            "fitted_percent": [float(cell) for cell in figures(tables["fitted"][fit.kind == one])],
+        }
+        for one in sorted(set(fit.kind))
+    }
     for one, moved in without["source"].items() if fits else ():
         text = file_text(fit.constants, moved, f"without {one}")
         replace_text(fits / f"without_{one}.yaml", text)
