@@ -150,11 +150,9 @@ POORLY_KNOWN = [
         "gradients over many nodes",
         (
             "how much less of a network large groups attain is a state of it: about 0 on all that "
-            "were sampled, a power of 0.6 to 0.8 on AWS p5 in a bad month. A job may say what an "
-            "all-reduce of all devices attains (`cluster.all_reduce`); that groups of fewer "
-            "ranks crowd as the power of ranks says, whatever runs beside them, is a law of few "
-            "samples: replicated optimizers, whose buckets are small, come out 10 to 40 % too fast "
-            "on the slow network"
+            "were sampled, a power of 0.6 to 0.8 on AWS p5 in a bad month. A job may say it "
+            "(`cluster.all_reduce`), but how groups of fewer ranks crowd is a law of few samples: "
+            "replicated optimizers come out 10 to 40 % too fast on the slow network"
         ),
         "`nccl-tests` from 1 MB to 1 GB on a half and on all of the nodes, when the job starts",
     ),

@@ -138,8 +138,7 @@ def kernels(command: str) -> None:
             m = int(number(r, "m"))
             return "product, rows " + ("under 1024" if m < 1024 else "from 1024")
         kernel = "flash2" if "FlashAttention-2" in r["row"]["software"] else "cudnn"
-        width = r["row"]["head_dim"]
-        return f"attention {kernel}, head width {width}, {r['direction']}"
+        return f"attention {kernel}, {r['direction']}"
 
     table("kernel", results, by(results, name))
 
