@@ -255,9 +255,9 @@ HEAD = """# Memory, left out
 Written by `tools/accuracy/fit_memory.py`. Peaks of `data/memory.csv` and `data/memory_2.csv` whose
 kind is stated;
 errors are `predicted / measured - 1` in %. The margins of a stack are fitted again without
-the peaks of the source, framework or generation; where no other peak of the framework is left, its
-public code says what it copies and its siblings how it rounds. Allocated peaks have no margin:
-nothing was fitted to them.
+the peaks of the source, framework or generation; if no other peak of the framework is left,
+copies are those of its public code, and rounding is that of related frameworks. Allocated peaks
+have no margin: nothing was fitted to them.
 
 """
 LABEL_HEAD = """

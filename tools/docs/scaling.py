@@ -206,7 +206,7 @@ def introduction(found: dict) -> str:
         time_text(found[f"{name}_s"])
         for name in ("message_start", "inside_latency", "network_latency")
     )
-    assumed = f"""What is assumed: a message takes {start} to start and arrives {inside} (inside a
+    assumed = f"""Assumed: a message takes {start} to start and arrives {inside} (inside a
         node) or {network} (between nodes) after its last byte has left, documented defaults and not
         measured; links run at line rate, each way by itself; all nodes hang at one switch that
         never blocks; a GPU's NIC does not share its link inside; sums and copies take no time."""
