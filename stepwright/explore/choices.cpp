@@ -176,7 +176,7 @@ Json job_controls() {
   return controls;
 }
 
-/// What a person may state of the whole run, nothing of which a step depends on.
+/// Controls of what a person may state of the whole run. No step depends on them.
 Json run_controls() {
   Json writing = Json::array({{{"name", ""}, {"text", "not said"}}});
   for (const auto& [kind, name] : plan::kCheckpointWritingNames)

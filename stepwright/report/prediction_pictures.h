@@ -7,9 +7,8 @@
 
 namespace stepwright::report {
 
-/// All that the pictures of one plan need beside its figures (docs/formats.md, "Report"):
-/// its `prediction` again, `memory`, `memory_curves`, `timeline`, `traffic`, `sensitivity`. Plays
-/// the plan once more, recorded.
+/// All that the pictures of one plan need beside its figures: its `prediction` again, `memory`,
+/// `memory_curves`, `timeline`, `traffic`, `sensitivity`. Plays the plan once more, recorded.
 nlohmann::ordered_json prediction_pictures(const simulate::Prediction& prediction,
                                            const SearchAgain& search = {});
 

@@ -31,7 +31,7 @@ struct ScheduleTraits {
   /// of the last position and its backward, in passes of their own (`is_pass`); 0: they meet
   /// (`is_joint`).
   std::int64_t barriers = 0;
-  bool found = false;  ///< Its order is searched for, from the seconds of a plan's parts.
+  bool found = false;  ///< True if its order is searched for, from the seconds of a plan's parts.
   bool runs = true;    ///< A plan may name it; else it is only studied.
 };
 

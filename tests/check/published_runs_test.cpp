@@ -30,7 +30,7 @@ plan::PlannedJob imported(const std::string& cluster,
   return imported_plan(cluster, files).planned;
 }
 
-/// What PyTorch's allocator counts at the peak of the fullest stage, in GiB.
+/// Returns the GiB that PyTorch's allocator counts at the peak of the fullest stage.
 double allocated_gib(const simulate::Prediction& prediction) {
   const auto stages = memory::allocated_memory(prediction.planned.job, prediction.program);
   double most = 0;

@@ -28,7 +28,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(text.find(from), from.size(), to);
 }
 
-/// What an index is refused with after a change that its checksum covers.
+/// The error with which an index is refused after a change that its checksum covers.
 std::string refusal(checkpoint::CheckpointIndex index) {
   return refusal_of(
       [&] { (void)checkpoint::parse_index(checkpoint::index_text(index), "checkpoint.json"); });

@@ -6,7 +6,7 @@
 
 namespace stepwright::testing {
 
-/// What an action refuses with; empty when it does not.
+/// The error with which an action fails; empty if it does not fail.
 template <class Act>
 std::string refusal_of(Act act) {
   try {

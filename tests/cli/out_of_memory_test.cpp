@@ -27,7 +27,7 @@ std::int64_t failures() {
 /// How a child that ran one command has ended.
 struct Ending {
   int status = 0;      ///< As `waitpid` gives it.
-  std::string errors;  ///< What the command wrote to standard error.
+  std::string errors;  ///< Text that the command wrote to standard error.
 };
 
 /// Runs `run` in a child process, with its standard output thrown away. An exception that leaves it

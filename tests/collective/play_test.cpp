@@ -23,7 +23,7 @@ TEST(Play, SharesALinkThatIsNotDuplex) {
   EXPECT_NEAR(one, 2e-3 + 2e-6, 1e-9);
 }
 
-/// Parameters: members, nodes.
+/// Groups by number of members and of nodes.
 class OneNode : public testing::TestWithParam<std::array<std::int32_t, 2>> {};
 
 void expect_stands_for_all(const ScheduleSpec& spec, const cluster::Cluster& cluster) {

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What nlohmann's reader makes of a text; nothing when it refuses it.
+/// The value that nlohmann's reader makes of a text; nullopt if it refuses the text.
 std::optional<Json> theirs(const std::string& text) {
   try {
     return Json::parse(text);

@@ -220,7 +220,7 @@ TEST(CollectiveCost, ASwitchAddsForWholeNodes) {
             seconds(collective::Collective::kAllReduce, kGibi, {4, 1}));
 }
 
-/// Of all eight or sixteen ranks of nodes of eight, by a named algorithm.
+/// Seconds of a message of all `ranks` ranks on nodes of eight, by a named algorithm.
 double by(collective::Algorithm algorithm, collective::Collective collective, double bytes,
           std::int64_t ranks) {
   const cluster::Cluster cluster = a100_job().cluster;

@@ -49,7 +49,7 @@ inline plan::Job h100_job(std::int64_t nodes = 2) {
   return job;
 }
 
-/// The DGX B200.
+/// A job on nodes of eight B200.
 inline plan::Job b200_job(std::int64_t nodes = 2) {
   plan::Job job = nodes_of_eight(nodes, 900e9, 50e9);
   job.cluster.device = {.name = "b200",

@@ -19,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// What a program's words say, before it is asked whether anything covers the plan.
+/// The adapters that a program's words say, before any law judges the plan.
 AdapterWords words_of(const std::string& target, const std::string& text) {
   const std::vector<launch_scripts::SourceFile> files = {{"train.yaml", text}};
   Given given;

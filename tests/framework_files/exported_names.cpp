@@ -23,7 +23,7 @@ namespace {
 using namespace stepwright;
 using Json = nlohmann::ordered_json;
 
-/// Its head is wider than its width has room for: torchtitan has to name it.
+/// A plan whose heads are wider than the model has room for: torchtitan has to name the width.
 constexpr const char* kPlan = R"(stepwright: plan/1
 job:
   model: {base: llama-3-8b, layers: 8, head_dim: 64}

@@ -32,7 +32,7 @@ struct FieldCase {
   std::string name;
   std::vector<launch_scripts::SourceFile> files;
   Given given;
-  std::vector<std::pair<std::string, std::string>> plan;      ///< Places and values.
+  std::vector<std::pair<std::string, std::string>> plan;      ///< Fields and their values.
   std::vector<std::pair<std::string, std::string>> not_read;  ///< Settings, and how they matter.
   std::vector<std::string> assumed, notes, refused;
 };

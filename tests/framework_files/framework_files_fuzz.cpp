@@ -12,7 +12,7 @@ namespace {
 
 using namespace stepwright;  // NOLINT(google-build-using-namespace)
 
-/// What every reader needs beside its file.
+/// Model, cluster and batch, which every reader needs beside its file.
 const framework_files::Given& given() {
   static const framework_files::Given kGiven = framework_files::with_model(
       {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "64x4096"});

@@ -8,7 +8,7 @@
 
 namespace stepwright::framework_files {
 
-/// What a target makes of a text, on `given.cluster` or two nodes of dgx-h100.
+/// The plan that a target reads from a text, on `given.cluster` or two nodes of dgx-h100.
 inline ImportedPlan import_text(const std::string& target, const std::string& name,
                                 const std::string& text, Given given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100:2";

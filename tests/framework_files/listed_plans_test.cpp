@@ -45,7 +45,7 @@ std::vector<LaunchTarget> targets() {
   return both;
 }
 
-/// Nothing where no plan is legal or fits.
+/// The four best plans of a job; nullopt if no plan is legal or fits.
 std::optional<tune::TuneResult> answer(const plan::Job& job) {
   try {
     tune::TuneResult result = tune::tune(job, {.threads = 1, .top = 4});

@@ -13,7 +13,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// What updates of two nodes compute with by a file.
+/// The master copies that a file asks for, on two nodes.
 plan::Masters masters_of(const std::string& name, const std::string& text) {
   return import_text("", name, text,
                      {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "128x4096"})

@@ -22,7 +22,7 @@ const std::string kBloom =
     "--pad-vocab-size-to 250880 --deepspeed --deepspeed_config ds.json "
     "--deepspeed-activation-checkpointing";
 
-/// Those of examples_deepspeed/MoE/ds_pretrain_gpt_350M_MoE128.sh of Megatron-DeepSpeed.
+/// Arguments of examples_deepspeed/MoE/ds_pretrain_gpt_350M_MoE128.sh of Megatron-DeepSpeed.
 const std::string kExperts =
     "deepspeed --num_nodes 1 --num_gpus 8 pretrain_gpt.py --tensor-model-parallel-size 1 "
     "--moe-expert-parallel-size 4 --moe-train-capacity-factor 1.0 --micro-batch-size 4 "

@@ -45,7 +45,7 @@ plan::PlannedJob read_text(std::string_view target, const std::string& text,
   return import_sources(target, {&file, 1}, given).planned;
 }
 
-/// The same model, and so the same plan at the same price, once it is written and read.
+/// Expects a model to be the same, and its plan to have the same price, once written and read.
 void expect_read_back(std::string_view target, const model::Architecture& model) {
   const plan::PlannedJob planned = planned_for(model);
   const std::string text = export_plan(target, planned, "", true).text;
@@ -123,7 +123,7 @@ model::Architecture tamed(model::Architecture model, std::mt19937_64& random) {
   return model;
 }
 
-/// The same with layers that are a mixer or a feed-forward alone.
+/// The model with random layers that are a mixer or a feed-forward alone.
 model::Architecture hybrid(model::Architecture model, std::mt19937_64& random) {
   model.latent.reset();
   model.head_dim = 64;

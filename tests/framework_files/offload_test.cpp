@@ -20,7 +20,7 @@ using testing::HasSubstr;
 constexpr plan::Offload kParameters{.optimizer = 1, .parameters = true};
 constexpr plan::Offload kOptimizer{.optimizer = 1};
 
-/// What two nodes of a job make of a file.
+/// The plan that a file says on two nodes.
 ImportedPlan import_file(const std::string& name, const std::string& text,
                          const std::string& cluster = "dgx-h100:2") {
   return import_text("", name, text,
@@ -225,7 +225,7 @@ plan::PlannedJob planned_with(const std::string& states, const plan::Offload& of
   return planned;
 }
 
-/// What the file of a target says of the nearest plan.
+/// The nearest plan that a target runs, as written and read back.
 plan::Plan plan_read_back(const std::string& target, const plan::PlannedJob& planned,
                           const std::string& release = "") {
   const LaunchFile file = export_plan(target, planned, release, true);

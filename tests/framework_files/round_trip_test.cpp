@@ -13,7 +13,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// What a target's file says once it is read.
+/// The plan that is read back from a target's file.
 plan::PlannedJob read_again(std::string_view target, const plan::PlannedJob& planned,
                             const std::string& text) {
   Given given;

@@ -15,7 +15,7 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::Not;
 
-/// What all these scripts train.
+/// Arguments of the model that all these scripts train.
 constexpr std::string_view kTrainedModel =
     " --num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096 "
     "--max-position-embeddings 4096 --vocab-size 32000 --micro-batch-size 1 "

@@ -29,7 +29,7 @@ namespace {
 constexpr int kPlans = 150;
 
 enum class Fate : std::uint8_t {
-  kSurvives,       ///< The same plan is read back.
+  kSurvives,       ///< The plan that was written is read back.
   kRunsOtherwise,  ///< A note says what changes no result and is not in the files.
   kNothingNear,    ///< The framework runs neither the plan nor one near it.
   kPlanUnsaid,     ///< The files have no words for choices of the plan; another plan is named.
@@ -130,7 +130,7 @@ class Survival : public testing::TestWithParam<std::string_view> {
     found_.reasons.insert(reasons.begin(), reasons.end());
   }
 
-  /// Follows one plan.
+  /// Follows one plan to its file and back.
   void follow(plan::PlannedJob planned) {
     const plan::Framework framework = target_framework(target(), "");
     const auto runs = plan::nearest_run(framework, planned.job, planned.plan);

@@ -117,7 +117,7 @@ TEST(WrittenPrograms, AxolotlFreezesAnEncoder) {
   EXPECT_EQ(read_model_again("axolotl", planned, both).frozen, planned.job.model.frozen);
 }
 
-/// What is frozen by these patterns; nothing where they are listed as not read.
+/// The parts that these patterns freeze; nullopt if the patterns are listed as not read.
 std::optional<model::Frozen> frozen_by(const std::string& patterns) {
   plan::PlannedJob planned = frozen_job({});
   planned.job.model.encoder = model::Encoder{.parameters = 1000, .projector = 100};

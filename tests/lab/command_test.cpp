@@ -58,9 +58,9 @@ class Command {
 
   [[nodiscard]] pid_t process() const { return process_; }
   void send(int signal) const { ::kill(process_, signal); }
-  /// Reads no further.
+  /// Closes the pipe that reads the command's output.
   void close_output() { said_.read.close(); }
-  /// What it says until its end.
+  /// Reads the command's output until the command ends.
   std::string text() {
     std::string text;
     std::array<char, 4096> block{};

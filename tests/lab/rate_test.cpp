@@ -52,7 +52,7 @@ void expect_rate(Rate rate, double expected_bytes_per_s) {
   EXPECT_LE(best, 1.05 * expected_bytes_per_s);
 }
 
-/// Of all flows together, while the last is under way.
+/// Bytes/s of all flows together, until the last one ends.
 double joint_rate(const Lab& lab, const std::vector<Flow>& flows) {
   double bytes = 0;
   double longest = 0;

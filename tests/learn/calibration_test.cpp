@@ -41,7 +41,7 @@ std::string row_text(std::size_t index, const Run& run, double seconds,
       seconds);
 }
 
-/// What a device of another product rate would have measured, times `noise` of each run.
+/// Runs as a device with another product rate would have measured them, times `noise` of each.
 CsvTable measured(double product_rate, const std::function<double(std::size_t)>& noise) {
   cost::TrainingConditions truth = cost::built_in_conditions();
   for (cost::DeviceConditions& device : truth.devices) device.product_rate *= product_rate;

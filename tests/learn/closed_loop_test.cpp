@@ -60,7 +60,7 @@ OwnRuns all_candidates(const plan::Job& job) {
   return read(rows, job);
 }
 
-/// What a device measures whose products and messages keep less.
+/// Seconds that a device measures whose products and messages keep less of their rates.
 std::vector<double> truth(const OwnRuns& candidates) {
   cost::TrainingConditions slow = cost::built_in_conditions();
   for (cost::DeviceConditions& device : slow.devices) {

@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr double kGradient = 512.0 * 1000 * 2;  ///< Of the logits: tokens x vocabulary x 2 bytes.
+constexpr double kGradient = 512.0 * 1000 * 2;  ///< Logits' gradient: tokens x entries x 2 bytes.
 constexpr double kRows = 512.0 * 64 * 2;        ///< The head's input: tokens x hidden x 2 bytes.
 
 /// A model of two layers of 64 channels on two positions, in four micro-batches of 512 tokens.
@@ -49,7 +49,7 @@ std::string word_of(schedule::Direction direction, std::int32_t micro_batch) {
   return letter + std::to_string(micro_batch);
 }
 
-/// What waits behind each slot of a position, by the kind of tensor.
+/// Bytes that wait behind each slot of a position, by the kind of tensor.
 struct Waiting {
   std::vector<std::string> slots;
   std::vector<double> logits;

@@ -16,7 +16,7 @@ step::TensorKind any_kind(std::mt19937& random) {
 
 /// Sizes that the layers of a random model agree on.
 struct Sizes {
-  std::int64_t stream = 1000;      ///< What layers hand to each other.
+  std::int64_t stream = 1000;      ///< Bytes that layers hand to each other.
   std::int64_t parameters = 5000;  ///< Gathered before a layer, gradients after it.
   std::vector<std::int64_t> saved;
 };

@@ -83,8 +83,8 @@ class Unroller {
 
  private:
   using Kept = std::vector<std::vector<int>>;
-  /// What a block keeps of a strand's micro-batch. What chunks of a position hand over lies under
-  /// the same key for both.
+  /// Tensors that a block keeps of a strand's micro-batch. Tensors that chunks of a position hand
+  /// over have one key for both chunks.
   Kept& kept_of(const step::Sequence& sequence, const step::Slot& slot, std::int32_t unit,
                 std::size_t strand) {
     const std::int32_t chunk = unit == step::kHandedOver ? 0 : sequence.chunk_of(strand);

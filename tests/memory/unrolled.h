@@ -7,9 +7,9 @@
 
 namespace stepwright::testing {
 
-/// What a walk that allocates and frees every tensor of every operator one by one finds.
+/// Findings of a walk that allocates and frees every tensor of every operator one by one.
 struct Unrolled {
-  double peak_bytes = 0;            ///< Without states.
+  double peak_bytes = 0;            ///< Peak without model states.
   double left_bytes = 0;            ///< Alive after the last slot.
   std::vector<std::string> faults;  ///< Hand-overs that do not fit together.
 };

@@ -101,7 +101,7 @@ std::string table_of_forwards() {
       "| "
       "reference, printed | sequences that explain the update |\n|---|---|---|---|---|---|---|\n";
   for (const PublishedStep& step : published_steps()) {
-    if (!step.update_s || step.forwards_s) continue;
+    if (!step.update_s || step.forwards_s || !(step.old_s || step.reference_s)) continue;
     const double forward = step.forward_s();
     text += fmt::format("| {} | {} | {:.0f} s | {:.0f} s | {} | {} | {:.0f} tokens |\n", step.id,
                         step.gpus, *step.update_s, forward, error_text(forward, step.old_s),

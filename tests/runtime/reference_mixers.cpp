@@ -72,10 +72,10 @@ Tensor delta_net(const model::Architecture& model, const Tensor& x, const LayerP
 
 /// Operands of the scan of Mamba and Mamba-2: [batch, length, heads, ...].
 struct Scan {
-  Tensor values;  ///< Shape [.., dimension].
+  Tensor values;  ///< Values in shape [.., dimension].
   Tensor steps;
   Tensor decays;  ///< [.., state or 1].
-  Tensor keys;    ///< Shape [.., state].
+  Tensor keys;    ///< Keys in shape [.., state].
   Tensor queries;
 };
 

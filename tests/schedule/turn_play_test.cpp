@@ -288,7 +288,7 @@ std::vector<int> fullest(const Schedule& schedule, const PipelineSize& at) {
   return found;
 }
 
-/// The same by the closed form.
+/// Micro-batches of each chunk that wait when most of a position's do, by the closed form.
 std::vector<int> counted(const Schedule& schedule, const PipelineSize& at) {
   std::vector<int> waiting;
   for (std::int64_t chunk = 0; chunk < schedule.chunks; ++chunk) {

@@ -47,6 +47,17 @@ class Constants(unittest.TestCase):
         self.assertEqual([row for row in rows if not all(row)], [])
         self.assertIn(("products in fp32 and fp64, share of peak", "0.7", "assumed"), rows)
 
+    def test_each_generation_has_its_figures_with_their_sources(self):
+        page = constant_page.page()
+        paths = sorted(constant_page.GENERATIONS.glob("*.yaml"))
+        self.assertGreater(len(paths), 5)
+        for path in paths:
+            figures = constant_page.figures(path)
+            self.assertIn("matrix_share", [key for key, _, _ in figures], path)
+            self.assertIn(constant_page.table(figures), page, path)
+        board = next(row for row in figures if row[0] == "matrix_share")
+        self.assertTrue(board[2], "a source")
+
 
 if __name__ == "__main__":
     unittest.main()

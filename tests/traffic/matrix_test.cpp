@@ -118,7 +118,7 @@ TEST(TrafficMatrix, OfTwoLevelsGoesRoundTheNodeAndTheRail) {
   EXPECT_THAT(uneven.row(3), ElementsAre(Edge{4, 700}));
 }
 
-/// The same bytes inside, from each to each behind the one switch; the rail as above.
+/// Inside the node each rank sends to each other behind one switch; the rail carries a ring.
 TEST(TrafficMatrix, OfAnHoRingGoesToEachInTheNodeAndAlongTheRail) {
   plan::Plan plan = plan_of({.data = 8});
   plan.collectives.data = collective::Algorithm::kHoRing;

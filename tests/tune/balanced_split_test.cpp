@@ -12,7 +12,7 @@ namespace {
 
 using Layers = std::vector<std::int64_t>;
 
-/// Of layers that take a second each, and a head that takes `head_s`.
+/// The balanced split of layers that take a second each and a head that takes `head_s`.
 Layers split_of(double head_s, std::int64_t layers, std::int64_t pipeline,
                 const schedule::Schedule& schedule = {}) {
   model::Architecture model = small_tune_job().model;

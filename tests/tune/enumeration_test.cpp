@@ -10,7 +10,7 @@
 namespace stepwright::tune {
 namespace {
 
-/// What going through every point of the product finds.
+/// Findings of a visit to every point of the product.
 struct Visit {
   RuleCounts refused{};
   std::int64_t total = 0;

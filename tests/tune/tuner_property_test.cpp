@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kSame = 1e-9;
 
-/// Nothing where no plan is legal, or the smallest does not fit.
+/// The answer to a job; nullopt if no plan is legal, or the smallest does not fit.
 std::optional<TuneResult> answer(const plan::Job& job, const TuneOptions& options) {
   try {
     TuneResult result = tune(job, options);
@@ -140,7 +140,7 @@ void expect_prefix(const TuneResult& few, const TuneResult& many) {
   }
 }
 
-/// The same places of a list where every plan was simulated, but for the order of sums.
+/// Expects the places of a list in which every plan was simulated, but for the order of sums.
 void expect_proven(const TuneResult& result, const TuneResult& all) {
   constexpr double kGrain = 1e-12;
   EXPECT_EQ(result.optimality_gap, 0);

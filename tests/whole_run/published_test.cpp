@@ -56,7 +56,7 @@ std::optional<double> predicted(const PublishedRun& run) {
   return static_cast<double>(process.steps) / run_time(process).wall_s;
 }
 
-/// The same where a restart takes 20 and 5 minutes: "87.8 to 95.1 %".
+/// The prediction if a restart takes 20 and 5 minutes: "87.8 to 95.1 %".
 std::string predicted_range(PublishedRun run) {
   run.restart_s = 1200;
   const double low = *predicted(run) * 100;

@@ -346,15 +346,6 @@ def figures(errors: np.ndarray) -> list[str]:
     return [*plain, f"{100 * np.median(errors):+.1f}"]
 
 
-def line(name: str, errors: np.ndarray) -> str:
-    """A row of the report."""
-    return f"| {name} | {len(errors)} | {' | '.join(figures(errors))} |"
-
-
-PLACES = "| of | n | median | mean | p90 | signed median |\n|---|---|---|---|---|---|"
-HEADER = "| rows | n | median | mean | p90 | signed median |\n|---|---|---|---|---|---|"
-
-
 def left_out_by_hash(ids: list[str]) -> np.ndarray:
     """A part of the rows that depends on nothing but their ids."""
     share = [int(hashlib.sha256(i.encode()).hexdigest()[:8], 16) / 2**32 for i in ids]
@@ -396,19 +387,23 @@ def choices(compared: list[tuple[int, int]], predicted: np.ndarray, measured: np
 
 INTRODUCTION = """# Accuracy of whole runs
 
-Written by `tools/accuracy/fit_conditions.py --report`. Published training runs
-(`data/training_runs.csv`,
-`data/training_runs_2.csv`) and those measured here (`data/own_runs_h100.csv`), predicted by
-`stepwright validate`; errors are `predicted / measured - 1` in %, negative: predicted too fast.
-"Fitted": the conditions of training (`stepwright/cost/training/conditions.yaml`) saw the rows.
-"Left out": they did not: a quarter of the rows by a hash of their ids; whole sources; whole
-frameworks, whose constants are then the middle of the others', while what their public code says
-stays; whole generations of devices, likewise; whole kinds of runs. Constants that are compiled in
-come from single operators, datasheets and articles, not from these rows; the structure of the model
-was chosen while looking at residuals, and the widths of the priors of devices among some twenty
-settings by the errors of sources left out. Rows that took part in neither:
-docs/accuracy/zero_bubble_published.md. Rows of
-tier A; of the grid of plans (playbook) those with a printed utilisation of 10 % and more.
+Written by `tools/accuracy/fit_conditions.py --report`. `stepwright validate` predicts published
+runs (`data/training_runs.csv`, `data/training_runs_2.csv`) and those measured here
+(`data/own_runs_h100.csv`): rows of tier A, of the grid of plans (playbook) those with a printed
+utilisation of 10 % and more. A cell has median, mean, p90 and signed median of
+`predicted / measured - 1` in %; negative: predicted too fast.
+
+- *fitted*: the conditions of training (`stepwright/cost/training/conditions.yaml`) saw the rows.
+- *a quarter of the rows*: they did not see these rows, chosen by a hash of their ids.
+- *source*, *framework*, *generation*, *kind*: they saw no row of the same one. A kind is a
+  framework, a generation of devices, dense or with experts, and products in 16 bits or fewer.
+  Constants of a framework or generation are then the middle of the others'; what public code says
+  stays.
+
+Constants that are compiled in come from single operators, datasheets and articles, not from these
+rows. The structure of the model was chosen while looking at residuals, and the widths of the priors
+of devices among some twenty settings by the errors of sources left out.
+[zero_bubble_published.md](zero_bubble_published.md) has rows that took part in neither.
 """
 
 
@@ -423,10 +418,11 @@ class Report:
         print(text, flush=True)
         self.lines.append(text)
 
-    def rows(self, name: str, errors: np.ndarray) -> None:
-        """A line of statistics."""
-        if len(errors):
-            self.add(line(name, errors))
+    def table(self, head: list[str], lines: list[list[str]]) -> None:
+        """A table by its cells."""
+        self.add(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
+        for cells in lines:
+            self.add(f"| {' | '.join(cells)} |")
 
 
 def parts(fit: Fit, rows: np.ndarray) -> list[tuple[str, np.ndarray]]:
@@ -456,22 +452,10 @@ def decided(fit: Fit, errors: np.ndarray, rows: np.ndarray) -> dict:
     return choices([compared[k] for k in kept], (measured * (1 + errors))[kept], measured[kept])
 
 
-def choice_line(name: str, found: dict) -> str:
-    """A row of the table of choices."""
-    if found["groups"] == 0:
-        return f"| {name} | 0 | | | | | |"
-    cells = [f"{100 * found[k]:.1f}" for k in ("mean_regret", "median_regret", "worst_regret")]
-    return (
-        f"| {name} | {found['groups']} | {found['best_chosen']} | "
-        + " | ".join(cells)
-        + f" | {found['median_tau']:.2f} |"
-    )
-
-
-CHOICES = (
-    "| rows | groups | best chosen | mean regret | median regret | worst regret | median tau |\n"
-    "|---|---|---|---|---|---|---|"
-)
+def choice_cell(found: dict) -> str:
+    """A cell of the table of choices."""
+    regrets = [f"{100 * found[k]:.1f}" for k in ("mean_regret", "median_regret", "worst_regret")]
+    return f"{found['best_chosen']}; {', '.join(regrets)}; {found['median_tau']:.2f}"
 
 
 def moves(fit: Fit, x: np.ndarray, without: dict[str, dict[str, np.ndarray]]) -> list[str]:
@@ -484,10 +468,15 @@ def moves(fit: Fit, x: np.ndarray, without: dict[str, dict[str, np.ndarray]]) ->
                 of = constant.of if word == "framework" else generation_of(constant.of)
                 if constant.section == section and of == one:
                     found[word, constant.key].append(float(x[k] - y[k]))
-    lines = ["| constant | left out | places | moves by |", "|---|---|---|---|"]
-    for (word, key), values in found.items():
-        rms = float(np.sqrt(np.mean(np.square(values))))
-        lines.append(f"| {key} | {word} | {len(values)} | {rms:.2f} |")
+    lines = []
+    for word in ("framework", "generation"):
+        moved = [
+            f"`{key}` {np.sqrt(np.mean(np.square(values))):.2f} ({len(values)})"
+            for (of, key), values in found.items()
+            if of == word
+        ]
+        lines += [f"- Rows of a {word} left out:", *(f"  {one}," for one in moved[:-1])]
+        lines += [f"  {moved[-1]}."] if moved else []
     return lines
 
 
@@ -515,34 +504,62 @@ def summary_of(fit: Fit, errors: np.ndarray, of: np.ndarray) -> dict:
     }
 
 
+def report_rows(
+    fit: Fit, tables: dict[str, np.ndarray], quarter: tuple[np.ndarray, np.ndarray], report: Report
+) -> None:
+    """Errors of parts of the rows, a column for each fit: by the quarter that was left out, and by
+    tables of all rows."""
+    chosen, left = quarter
+    found = []
+    for name, rows in parts(fit, np.ones(len(fit.ids), dtype=bool)):
+        if not rows.any():
+            continue
+        cells = {word: ", ".join(figures(errors[rows])) for word, errors in tables.items()}
+        judged = left[rows & chosen]
+        of_quarter = f"{len(judged)}: {', '.join(figures(judged))}" if len(judged) else "-"
+        fitted = cells.pop("fitted")
+        found.append([name, str(np.sum(rows)), fitted, of_quarter, *cells.values()])
+    words = [word for word in tables if word != "fitted"]
+    report.table(["rows", "n", "fitted", "a quarter of the rows", *words], found)
+
+
 def report_decisions(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> None:
     report.add(
-        "\n## Decisions\n\nPlans of the same job (docs/formats.md, `choices`); regrets in %.\n"
+        "\n## Decisions\n\nPlans of the same job (docs/formats.md, `choices`). Each cell: groups "
+        "whose fastest plan\nis chosen; mean, median and worst regret in %; median tau.\n"
     )
-    report.add(CHOICES)
     every = np.ones(len(fit.ids), dtype=bool)
-    for word, errors in tables.items():
-        for name, rows in parts(fit, every)[:1] + parts(fit, every)[3:]:
-            suffix = "fitted" if word == "fitted" else f"its {word} left out"
-            report.add(choice_line(f"{name}, {suffix}", decided(fit, errors, rows)))
+    found = []
+    for name, rows in parts(fit, every)[:1] + parts(fit, every)[3:]:
+        decisions = [decided(fit, errors, rows) for errors in tables.values()]
+        if groups := decisions[0]["groups"]:
+            found.append([name, str(groups), *map(choice_cell, decisions)])
+    columns = dict(zip(tables, zip(*(row[2:] for row in found), strict=True), strict=True))
+    alike: dict[tuple[str, ...], list[str]] = {}  # columns of which every cell is the same
+    for word, cells in columns.items():
+        alike.setdefault(cells, []).append(word)
+    rows = [[*row[:2], *cells] for row, cells in zip(found, zip(*alike, strict=True), strict=True)]
+    report.table(["rows", "groups", *map(", ".join, alike.values())], rows)
 
 
 def report_places(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> None:
     for word, of in groupings(fit).items():
-        report.add(f"\n## By {word}, left out; fitted\n\n{PLACES}")
+        report.add(f"\n## By {word}\n")
+        found = []
         for one in sorted(set(of)):
-            without = figures(tables[word][of == one])
-            fitted = figures(tables["fitted"][of == one])
-            both = [f"{a}; {b}" for a, b in zip(without, fitted, strict=True)]
-            report.add(f"| {one or 'others'} | {np.sum(of == one)} | {' | '.join(both)} |")
+            cells = [", ".join(figures(tables[w][of == one])) for w in (word, "fitted")]
+            found.append([one or "others", str(np.sum(of == one)), *cells])
+        if word == "kind":  # many: the summary has them all
+            report.add(f"All {len(found)} are in `left_out.json`, here the six farthest off:\n")
+            found = sorted(found, key=lambda row: -float(row[2].split(",")[0]))[:6]
+        report.table([word, "n", "left out", "fitted"], found)
 
 
 def report_even(summary: dict, report: Report) -> None:
     report.add(
         "\n## Every place counted once\n\n"
-        "The tables above count rows, and some places have hundreds. Here each place\n"
-        "counts once, with its median error. A kind is a framework, a generation of devices,\n"
-        "dense or with experts, and products in 16 bits or fewer.\n"
+        "The tables above count rows, and some places have hundreds. Here each place counts once,\n"
+        "with its median error.\n"
     )
     report.add("| left out | places | median of their medians | median of rows |")
     report.add("|---|---|---|---|")
@@ -627,16 +644,10 @@ def judge(
     kind: in short, and row by row."""
     base = fit.predict(x)
     jacobian = fit.jacobian(x, base)
-    every = np.ones(len(fit.ids), dtype=bool)
     tables = {"fitted": np.exp(base - fit.measured) - 1}
-    report.add(HEADER)
-    for name, rows in parts(fit, every):
-        report.rows(f"{name}, fitted", tables["fitted"][rows])
     quarter = left_out_by_hash(fit.ids)
     left = np.zeros(len(fit.ids))
     left[quarter] = fit.errors(fit.solve(x, base, jacobian, ~quarter), quarter)
-    for name, rows in parts(fit, quarter):
-        report.rows(f"{name}, a quarter of the rows left out", left[rows])
     without: dict[str, dict[str, np.ndarray]] = {}
     summary: dict = {}
     for word, of in groupings(fit).items():
@@ -644,19 +655,26 @@ def judge(
         tables[word] = np.zeros(len(fit.ids))
         for one, moved in without[word].items():
             tables[word][of == one] = fit.errors(moved, of == one)
-        for name, rows in parts(fit, every):
-            report.rows(f"{name}, its {word} left out", tables[word][rows])
         summary[word] = summary_of(fit, tables[word], of)
+    summary["kind"]["each"] = {
+        str(one): {
+            "rows": int(np.sum(fit.kind == one)),
+            "left_out_percent": [float(cell) for cell in figures(tables["kind"][fit.kind == one])],
+            "fitted_percent": [float(cell) for cell in figures(tables["fitted"][fit.kind == one])],
+        }
+        for one in sorted(set(fit.kind))
+    }
     for one, moved in without["source"].items() if fits else ():
         text = file_text(fit.constants, moved, f"without {one}")
         replace_text(fits / f"without_{one}.yaml", text)
+    report_rows(fit, tables, (quarter, left), report)
     report_decisions(fit, tables, report)
     report_places(fit, tables, report)
     report_even(summary, report)
     report.add(
-        "\n## What runs may move\n\nBy what logarithms of constants differ between fits with and"
+        "\n## What runs may move\n\nBy what logarithms of constants differ between fits with and "
+        "without the rows of their place:\nroot mean square, and how many constants in brackets.\n"
     )
-    report.add("without the rows of their place, root mean square.\n")
     report.add("\n".join(moves(fit, x, without)))
     return summary, tables
 

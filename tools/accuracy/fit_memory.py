@@ -165,10 +165,11 @@ def peak_report(peaks: list[Peak]) -> list[str]:
         lines.append(line("fitted" if word == "fitted" else f"its {word} left out", errors))
     for source in sorted({p.source for p in peaks}):
         own = [i for i, p in enumerate(peaks) if p.source == source]
-        for word, errors in tables.items():
-            if word in ("fitted", "source"):
-                title = f"{source}, {'fitted' if word == 'fitted' else 'left out'}"
-                lines.append(line(title, [errors[i] for i in own]))
+        fitted, without = (line("", [tables[w][i] for i in own])[4:] for w in ("fitted", "source"))
+        if fitted == without:
+            lines.append(f"| {source}, fitted and left out |{fitted}")
+        else:
+            lines += [f"| {source}, fitted |{fitted}", f"| {source}, left out |{without}"]
     return lines
 
 
@@ -254,9 +255,9 @@ HEAD = """# Memory, left out
 Written by `tools/accuracy/fit_memory.py`. Peaks of `data/memory.csv` and `data/memory_2.csv` whose
 kind is stated;
 errors are `predicted / measured - 1` in %. The margins of a stack are fitted again without
-the peaks of the source, framework or generation; where no other peak of the framework is left, its
-public code says what it copies and its siblings how it rounds. Allocated peaks have no margin:
-nothing was fitted to them.
+the peaks of the source, framework or generation; if no other peak of the framework is left,
+copies are those of its public code, and rounding is that of related frameworks. Allocated peaks
+have no margin: nothing was fitted to them.
 
 """
 LABEL_HEAD = """

@@ -30,38 +30,30 @@ small bubble. Zero-bubble schedules have no pairs.
 `stepwright study schedules`: P positions, M micro-batches, no messages between positions. On every
 position a forward takes F = 1 and a backward B = 2, half of that weight gradients; C is a forward
 beside a backward. Each field has the schedule with the shortest step among those that hold at most
-the stated activations on every position, and how many times faster it is than 1F1B. In brackets
-stands the best schedule without pairs. One activation is that of one micro-batch through a whole
-position; 1F1B holds P on its first. Schedules with one strand take F + B whatever C. interleaved
-and paired have 2 chunks, or 4 where the number says so. `dualpipe` is left out: it holds every
-weight twice.
-"""
-
-EQUAL = """
-### At most {limit} held
+P activations on every position, as 1F1B does, and how many times faster it is than 1F1B; behind a
+semicolon the same of at most P + 1/2 activations, where that is another one. Schedules without
+pairs take F + B whatever C: the first column has the best of them. One activation is that of one
+micro-batch through a whole position. interleaved and paired have
+2 chunks, or 4 where the number says so. `dualpipe` is left out: it holds every weight twice.
 """
 
 FORWARD, BACKWARD, WEIGHT = 1.0, 2.0, 1.0
 RATIOS = (1.0, 0.95, 0.9, 0.8, 0.7)
 SIZES = [(p, rounds * p) for p in (4, 8) for rounds in (1, 2, 4, 8)]
-# What a position may hold, in words and for so many positions.
-LIMITS = [
-    ("P activations, as 1F1B does,", lambda p: p),
-    ("P + 1/2 activations", lambda p: p + 0.5),
-]
-PAIRED = {"folded", "dualpipe", "dualpipev", "paired", "stp"}
+# Activations that a position may hold beyond those of 1F1B.
+MORE = (0.0, 0.5)
 
 SHARES = """
 ## Shares of communication
 
 `stepwright predict`: llama-3.1-8b with P = 4 and llama-3-70b with P = 8 on nodes of eight,
-sequences of 8,192 tokens, micro-batches of one, sequence parallelism, no recomputation, NNG, and
-for all 80 GB a GPU (`-`: it needs more, or more micro-batches). Messages: of tensor parallelism,
-exposed by 1F1B, of its step. One strand: the best of 1f1b, interleaved (2 chunks), zb-h1, zb-h2,
-zb-v, v-half, v-min and auto (2 chunks); the others have two strands (paired: 2 chunks). Each number
-is how many times faster than 1F1B with even layers: with even layers / with up to two layers fewer
-in the chunk of the embedding and three in the head's, which positions without them take, the best
-such split. The folded pipeline, DualPipeV and STP have both on one position, which this balances.
+sequences of 8,192 tokens, micro-batches of one, sequence parallelism, no recomputation, NNG, 80 GB
+a GPU (`-`: it needs more, or more micro-batches). Messages: of tensor parallelism, exposed by 1F1B,
+of its step. One strand: the best of 1f1b, interleaved (2 chunks), zb-h1, zb-h2, zb-v, v-half, v-min
+and auto (2 chunks); the others have two strands (paired: 2 chunks). Each number is how many times
+faster than 1F1B with even layers: with even layers / with the best split of up to two layers fewer
+in the chunk of the embedding and three in the head's. The folded pipeline, DualPipeV and STP have
+both on one position, which this balances.
 """
 
 
@@ -92,36 +84,30 @@ def study(command: str, stages: int, micro_batches: int, ratio: float) -> dict[s
     return plays
 
 
-def best(plays: dict[str, dict], limit: float, pairs: bool) -> tuple[str, float] | None:
+def best(plays: dict[str, dict], limit: float) -> tuple[str, float]:
     """The shortest that holds no more, by name and time."""
     fitting = {
         name: play["makespan_s"]
         for name, play in plays.items()
         if max(play["peak_activations"]) <= limit + 1e-9
-        and (pairs or name.split()[0] not in PAIRED)
     }
-    return min(fitting.items(), key=lambda entry: entry[1]) if fitting else None
+    return min(fitting.items(), key=lambda entry: entry[1])
 
 
 def equal_tables(command: str) -> None:
     """Prints who wins where all positions take as long."""
     played = {(p, m, ratio): study(command, p, m, ratio) for p, m in SIZES for ratio in RATIOS}
-    for words, limit_of in LIMITS:
-        print(EQUAL.format(limit=words))
-        print("| P | M | " + " | ".join(f"C = {ratio:g} (F + B)" for ratio in RATIOS) + " |")
-        print("|---" * (2 + len(RATIOS)) + "|")
-        for p, m in SIZES:
-            cells = [str(p), str(m)]
-            for ratio in RATIOS:
-                plays = played[p, m, ratio]
-                plain = plays["1f1b"]["makespan_s"]
-                name, seconds = best(plays, limit_of(p), True)
-                cell = f"{name} {plain / seconds:.3f}"
-                if name.split()[0] in PAIRED:
-                    other, other_s = best(plays, limit_of(p), False)
-                    cell += f" ({other} {plain / other_s:.3f})"
-                cells.append(cell)
-            print("| " + " | ".join(cells) + " |")
+    print("| P | M | " + " | ".join(f"C = {ratio:g} (F + B)" for ratio in RATIOS) + " |")
+    print("|---" * (2 + len(RATIOS)) + "|")
+    for p, m in SIZES:
+        cells = [str(p), str(m)]
+        for ratio in RATIOS:
+            plays = played[p, m, ratio]
+            plain = plays["1f1b"]["makespan_s"]
+            found = [best(plays, p + more) for more in MORE]
+            each = [f"{name} {plain / seconds:.3f}" for name, seconds in found]
+            cells.append("; ".join(dict.fromkeys(each)))
+        print("| " + " | ".join(cells) + " |")
 
 
 @dataclass(frozen=True)
@@ -250,6 +236,8 @@ sharding: NNG
 
 def gains(plain: float, times: tuple[float, float]) -> str:
     """How many times faster, even and best."""
+    if min(times) == float("inf"):
+        return "-"
     return " / ".join("-" if t == float("inf") else f"{plain / t:.3f}" for t in times)
 
 

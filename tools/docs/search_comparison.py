@@ -37,13 +37,13 @@ the plans that each evaluated.
   inside (2201.12023, `study/inter_operator.h`). As in Alpa there is no interleaving, no context
   parallelism and no sharding in groups.
 
-"Over" is the step time over that of the plan of `tune`. Seconds of a search are wall clock on two
-cores that other work kept busy ([bench](../bench/README.md) has processor time).
+"Over" is the step time over that of the plan of `tune`. [bench](../bench/README.md) has seconds of
+searches.
 """
 
 HEAD = (
-    "| job | plan of `tune` | step | search | rule of thumb | over | Alpa-style | over |\n"
-    "|---|---|---:|---:|---|---:|---|---:|"
+    "| job | plan of `tune` | step | rule of thumb | over | Alpa-style | over |\n"
+    "|---|---|---:|---|---:|---|---:|"
 )
 
 WORSE = """
@@ -137,8 +137,8 @@ def print_page(command: str) -> int:
         lines = compare(command, job)
         rows = table(lines)
         found = {row[0]: (*row, "", "", "")[1:6] for row in rows}
-        plan, step, _, _, took = found["stepwright"]
-        cells = [lines[0], f"`{plan}`", step, took]
+        plan, step, _, _, _ = found["stepwright"]
+        cells = [lines[0], f"`{plan}`", step]
         for by, kept in ratios.items():
             other, _, ratio, _, _ = found[by]
             cells += [f"`{other}`", ratio]

@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 INTRODUCTION = """## Beside published practice
 
-For each job of `examples/` the plan of `tune`. Where it leaves the practice, the job was searched
-again with the practice imposed, and the cell says what that costs. Differences below the stated
-error of the cost model (15 %) may turn around when they are measured.
+The plans of `tune` for the jobs of `examples/` that leave a practice. Each was searched again with
+the practice imposed; differences below the stated error of the cost model (15 %) may turn around
+when they are measured.
 
 - **Tensor parallelism stays inside the node**: arXiv 2104.04473, takeaway 1 of section 3.
 - **The experts' exchange stays inside the node** (expert x expert-tensor ranks, the NVLink
@@ -26,17 +26,13 @@ error of the cost model (15 %) may turn around when they are measured.
 - **Context parallelism is for long sequences**, 8,192 tokens and more: [Megatron-Core,
   Parallelism Strategies
   Guide](https://docs.nvidia.com/megatron-core/developer-guide/latest/user-guide/parallelism-guide.html).
-- **Memory keeps a reserve**, which every plan below does.
-- **Sizes lie within what the cost model was fitted on**: else a ranking rests on extrapolation.
-  The last column counts the operators that do not; `stepwright tune` names them.
-- **A framework runs it.** `stepwright tune --verbose` names the nearest plan of each framework
-  that does not.
+- **Memory keeps a reserve.**
+
+`stepwright tune --verbose` also names the operators whose sizes no fit has seen, and the nearest
+plan of each framework that does not run the answer.
 """
 
-HEAD = (
-    "| job | plan | leaves the practice | device free (reserve) | runs on | extrapolated |\n"
-    "|---|---|---|---|---|---:|"
-)
+HEAD = "| job | plan | leaves the practice |\n|---|---|---|"
 
 #: Stated error of the cost model, of a step.
 ERROR = 0.15
@@ -61,14 +57,13 @@ class Reading:
 
     def __init__(self, command: str, job: Path, folder: Path):
         self.command, self.folder = command, folder
-        plan = folder / "best.plan.yaml"
-        self.answer = answer_of(command, ["tune", str(job), "-o", str(plan)])
-        self.best = self.answer["plans"][0]
+        self.file = folder / "best.plan.yaml"
+        self.best = answer_of(command, ["tune", str(job), "-o", str(self.file)])["plans"][0]
         self.plan = self.best["plan"]
         self.degrees = self.plan["parallel"]
         self.job = self.plan["job"]
         self.search = self.job.get("search", {})
-        self.prediction = answer_of(command, ["predict", str(plan)])
+        self.prediction = answer_of(command, ["predict", str(self.file)])
         self.node = self.devices_of_node()
 
     def devices_of_node(self) -> int:
@@ -129,19 +124,13 @@ class Reading:
         cost = self.imposed(context=[1])
         return f"context: {size} ranks; a length of {length:,} tokens {asked}; without: {cost}"
 
-    def memory(self) -> str:
-        """Shares of the device that are left free and that the plan must leave free."""
+    def memory(self) -> str | None:
+        """Where the plan does not leave free what it must."""
+        if self.prediction["fits"]:
+            return None
         free = 1 - self.prediction["peak_memory_bytes"] / self.prediction["capacity_bytes"]
         kept = self.prediction["reserve_bytes"] / self.prediction["capacity_bytes"]
-        verdict = "" if self.prediction["fits"] else ", not kept"
-        return f"{100 * free:.1f} % ({100 * kept:.1f} %){verdict}"
-
-    def extrapolated(self) -> int:
-        """How many operators lie outside of what was fitted."""
-        mark = "outside of what was measured: "
-        left = [note.split(mark)[1].rstrip(".") for note in self.answer["notes"] if mark in note]
-        parts = [part for text in left for part in text.split("; ")]
-        return sum(len(part.split(" (")[0].split(", ")) for part in parts)
+        return f"memory: {100 * free:.1f} % of the device are free, {100 * kept:.1f} % should be"
 
     def title(self) -> str:
         """Model, devices and time."""
@@ -150,25 +139,27 @@ class Reading:
         devices = self.best["devices_used"]
         return f"{name}, {devices:,} devices, {self.best['step_time_s']:.3g} s"
 
-    def row(self) -> str:
-        """The job's row of the table."""
-        degrees = ", ".join(f"{name} {size}" for name, size in self.degrees.items() if size > 1)
-        plan = (
-            f"{degrees}; {self.plan['schedule']['kind']}, micro-batch {self.plan['micro_batch']}, "
-            f"states {self.plan['sharding']['states']}, recompute {self.plan['recompute']}"
-        )
-        leaves = [one for one in (self.tensor(), self.experts(), self.context()) if one]
-        cells = [self.title(), plan, "; ".join(leaves) or "-", self.memory()]
-        cells += [", ".join(self.best["runs_on"]) or "none as it is", str(self.extrapolated())]
-        return "| " + " | ".join(cells) + " |"
+    def row(self) -> str | None:
+        """The job's row of the table, if its plan leaves a practice."""
+        found = (self.tensor(), self.experts(), self.context(), self.memory())
+        leaves = [one for one in found if one]
+        if not leaves:
+            return None
+        code = answer_of(self.command, ["explain", str(self.file)])["code"]
+        return f"| {self.title()} | `{code}` | {'; '.join(leaves)} |"
 
 
 def practice(command: str) -> str:
     """The section of docs/search.md."""
     parts = [INTRODUCTION, HEAD]
+    keep = []
     for job in sorted((ROOT / "examples").glob("*.yaml")):
         if "\nstepwright: job/" not in job.read_text(encoding="utf-8"):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            parts.append(Reading(command, job, Path(folder)).row())
-    return "\n".join(parts)
+            reading = Reading(command, job, Path(folder))
+            if row := reading.row():
+                parts.append(row)
+            else:
+                keep.append(f"`{job.name}`")
+    return "\n".join([*parts, "", f"All others keep to it: {', '.join(keep)}."])

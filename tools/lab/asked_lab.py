@@ -1,7 +1,7 @@
 """Ten odd plans in each of two emulated clusters, predicted from samples (docs/emulation.md).
 
 sudo python3 -B tools/lab/asked_lab.py build/release/stepwright [-o docs/emulation/asked.md]
-     [--only REGEX] [--steps N] [--scale S] [--lab NAME]
+     [--rows data/lab_asked.csv] [--only REGEX] [--steps N] [--scale S] [--lab NAME]
 
 In each cluster the messages are sampled as for any plan, and then those that the ten plans send
 (`stepwright sample collectives --plan`). Every plan is predicted from the first table and from
@@ -91,9 +91,13 @@ JOB = """  model: {{layers: 12, hidden: 2048, heads: 16, ffn: 5632, vocab: 32000
   measured: {measured}
 """
 HEAD = """Written by `sudo python3 -B tools/lab/asked_lab.py build/release/stepwright -o
-docs/emulation/asked.md`: a model of 12 layers of 2,048 in two emulated clusters. *Any*: predicted
-from the samples that serve any plan; *asked*: and from those of
-`sample collectives --plan` for the ten plans. Errors are `predicted / measured - 1`.
+docs/emulation/asked.md --rows data/lab_asked.csv`: ten plans each of a model of 12 layers of 2,048
+in two emulated clusters, whose seconds stand in `data/lab_asked.csv`. *Any*: predicted from the
+samples that serve any plan; *asked*: and from those of `sample collectives --plan` for the ten
+plans. Errors are `predicted / measured - 1`.
+
+| cluster | any: median | worst | asked: median | worst |
+|---|---|---|---|---|
 """
 
 
@@ -138,38 +142,37 @@ class Asked(Emulation):
         return found
 
 
-def table(name: str, rows: dict[str, tuple[float, float, float]]) -> str:
-    """The section of a cluster in Markdown."""
-    lines = ["", f"## {name}", ""]
-    lines += [
-        "| plan | any s | asked s | measured s | any % | asked % |",
-        "|---|---|---|---|---|---|",
-    ]
-    for plan_name, (general, asked, measured) in rows.items():
-        errors = [f"{100 * (seconds / measured - 1):+.1f}" for seconds in (general, asked)]
-        cells = [plan_name, f"{general:.4g}", f"{asked:.4g}", f"{measured:.4g}", *errors]
-        lines.append("| " + " | ".join(cells) + " |")
-    for which, word in enumerate(("Any", "Asked")):
-        errors = [abs(row[which] / row[2] - 1) for row in rows.values()]
-        lines += [
-            "",
-            f"{word}: median {100 * statistics.median(errors):.1f} %, worst "
-            f"{100 * max(errors):.1f} %.",
-        ]
-    return "\n".join(lines) + "\n"
+def line(name: str, rows: dict[str, tuple[float, float, float]]) -> str:
+    """The line of a cluster in Markdown: by either fit the median error, and the worst plan."""
+    cells = [name]
+    for which in range(2):
+        errors = {plan: row[which] / row[2] - 1 for plan, row in rows.items()}
+        worst = max(errors, key=lambda plan: abs(errors[plan]))
+        cells.append(f"{100 * statistics.median(map(abs, errors.values())):.1f} %")
+        cells.append(f"{100 * errors[worst]:+.1f} % ({worst})")
+    return "| " + " | ".join(cells) + " |\n"
 
 
 def main() -> None:
     """Samples, fits, predicts, plays and reports."""
     parser = lab_options(__doc__, scale=100)
     parser.add_argument("--lab", choices=LABS)
+    parser.add_argument("--rows")
     options = parser.parse_args()
     text = HEAD
+    lines = ["lab,plan,any_s,asked_s,measured_s"]
     for name in [options.lab] if options.lab else LABS:
         with workplace(options) as (command, folder):
-            text += table(name, Asked(name, command, folder, options).rows())
+            rows = Asked(name, command, folder, options).rows()
+        text += line(name, rows)
+        lines += [
+            f'{name},"{plan_name}",{",".join(f"{one:.4g}" for one in row)}'
+            for plan_name, row in rows.items()
+        ]
     if options.output:
         replace_text(options.output, text)
+    if options.rows:
+        replace_text(options.rows, "\n".join(lines) + "\n")
     print(text)
 
 

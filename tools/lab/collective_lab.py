@@ -132,8 +132,9 @@ def judged(lab: str, times: Times) -> list[str]:
     most = max(slower, key=lambda key: slower[key])
     return [
         f"From {size_text(BAR_BYTES)} on HO-Ring takes at most {over[worst]:.2f} times the bound "
-        f"({worst[0]}, {size_text(worst[1])}). Against the ring it gains at least "
-        f"{100 * short[least]:.0f} % of what the bytes say ({least[0]}, {size_text(least[1])}). "
+        f"({worst[0]}, {size_text(worst[1])}). Its gain over the ring is at least "
+        f"{100 * short[least]:.0f} % of what the bytes predict ({least[0]}, "
+        f"{size_text(least[1])}). "
         f"At any size it is at most {slower[most]:.2f} times the best other "
         f"({most[0]}, {size_text(most[1])}).",
     ]

@@ -36,7 +36,12 @@ struct FittedCollectives {
 /// machine of the tables starts from that one's constants.
 FittedCollectives fit_collectives(const std::vector<CollectiveSamples>& tables);
 
-/// The profile of a machine (docs/formats.md, "Profile"). The same samples give the same bytes.
+/// The profile `profile/1` of a machine: {`name`, `cluster`, `device`, `sources`, `collectives`
+/// [{`library`, `rows` {operation: count}, `held_out_error`, `range` {operation: {`bytes` [least,
+/// most], `ranks`, `nodes`}}, `operations` {operation: {`fill`, `inside_share`, `few_ranks`,
+/// `network_share`, `tree_share`, `switch_share`, `crowding`, `start_us`, `hop`, `network_hop`,
+/// `rate`, `belief`}}}]}. The last five have a number for each protocol; rates may not fall and
+/// beliefs may not grow from protocol to protocol. The same samples give the same bytes.
 nlohmann::ordered_json machine_profile(const FittedMachine& machine,
                                        const std::vector<std::string>& sources);
 

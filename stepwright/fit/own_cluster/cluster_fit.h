@@ -36,7 +36,14 @@ struct ClusterFit {
 /// Fits every operation, and every kind, phase and type of computation, that has samples.
 ClusterFit fit_cluster(const OwnSamples& samples);
 
-/// The file `measured/1` of a fit.
+/// The file `measured/1` of a fit: {`name`, `messages`, `handling`, `computations`, `overlap`
+/// {`beside_inside`, `beside_network`}, `sources`}.
+/// - a message: `library`, `operation`, `start_us`, `network_hop_us`, `inside_bytes_per_s`,
+///   `network_bytes_per_s`, `own_nics`, `shapes`, `rows`, `held_out_error`; of Gloo also `hop_us`,
+///   of a schedule `chunk_bytes` and `message_us`
+/// - handling: `scheme`, `operation`, `start_us`, `bytes_per_s`, `rows`
+/// - a computation: `operator`, `phase`, `dtype`, `start_us`, `flops_per_s`, `bytes_per_s`, `rows`,
+///   `held_out_error`
 nlohmann::ordered_json measured_json(const ClusterFit& fit, const std::string& name,
                                      const std::vector<std::string>& sources);
 

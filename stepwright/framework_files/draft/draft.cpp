@@ -25,7 +25,8 @@ namespace {
 void settle_value(std::optional<std::int64_t>& value, const std::optional<std::int64_t>& given,
                   const std::string& file, const char* option, const char* what) {
   if (given && value && *given != *value) {
-    fail_input(fmt::format("{}: says {} {}, {} says {}", file, what, *value, option, *given));
+    fail_input(fmt::format("{}: says {} {}, {} says {}: make them equal", file, *value, what,
+                           option, *given));
   }
   if (given) value = given;
 }

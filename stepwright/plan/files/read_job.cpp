@@ -36,8 +36,8 @@ void read_packed(Node parent) {
   const auto packed = parent.find("packed");
   if (packed && packed->boolean()) {
     packed->fail_unsupported(
-        "says too little for anything to cover it: batch.lengths says how long documents are, and "
-        "batch.packing how they are packed");
+        "says too little: state batch.lengths (how long documents are) and batch.packing (how they "
+        "are packed) instead");
   }
 }
 

@@ -39,7 +39,7 @@ std::string run_contradiction(const RunSettings& s) {
     return "evaluation_tokens and evaluation_every belong together: give both";
   }
   if (s.host_copy_bytes_per_s && s.checkpoints != CheckpointWriting::kAsynchronous) {
-    return "host_copy belongs to checkpoints: asynchronous";
+    return "host_copy has an effect with checkpoints: asynchronous alone";
   }
   return "";
 }

@@ -84,9 +84,10 @@ using WordSet = std::bitset<128>;
 /// group ends inside a group of context parallelism), `within_context` (states are shared over
 /// context and experts alone), `single` (every state is on one rank), `experts_cut_alone` (an
 /// expert-tensor degree without an expert degree), `experts_cut_apart` (without an expert degree
-/// experts are not cut as the rest) and `cut_nodes` (an axis of the mesh fills a node by a
-/// fraction). Of `trained` `whole` (all weights), `adapters`, `narrow_base` (quantised weights
-/// below them) and `frozen` (parts that are not trained).
+/// experts are not cut as the rest), `cut_nodes` (an axis of the mesh fills a node by a fraction)
+/// and `copied_context` (copies share states over context alone). Of `trained` `whole` (all
+/// weights), `adapters`, `narrow_base` (quantised weights below them) and `frozen` (parts that are
+/// not trained).
 const std::vector<std::string>& ability_words(Ability ability);
 
 /// "1f1b, interleaved"; "none" of no words; of many "any" for all, and "all but tied" for most.

@@ -55,7 +55,7 @@ bool is_short(const OperatorSample& sample) {
   return std::ranges::find(kShort, sample.what) != std::end(kShort);
 }
 
-/// Fitted once.
+/// The fit of a table's short rows, made once.
 const DeviceFit& fit_short(const Table& table) {
   static std::map<std::string, DeviceFit> fits;
   const auto found = fits.find(table.file);

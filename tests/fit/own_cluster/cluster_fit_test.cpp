@@ -54,7 +54,7 @@ TEST(ClusterFits, FindTheLawBehindMessages) {
   EXPECT_EQ(found.rows, samples.messages.size());
 }
 
-/// What a pair saves is a share of its message.
+/// A pair of computation and message saves a share of the message.
 TEST(ClusterFits, TellHowMuchSlowerComputationIsBesideMessages) {
   OwnSamples samples;
   samples.overlaps = {{cost::LinkClass::kInside, 4, 2, 4.5},    // 1.5 of 2 seconds saved

@@ -29,7 +29,7 @@ std::vector<std::string> words(const ShellScript& script) {
 
 std::vector<std::string> words(std::string_view text) { return words(script_of(text)); }
 
-/// What `run` gets where the script ends with `run "$X"`.
+/// The argument of `run` in a script that ends with `run "$X"`.
 std::string x_of(const std::string& text) {
   const std::vector<std::string> all = words(text + "\nrun \"$X\"\n");
   return all.size() == 2 ? all[1] : "none";
