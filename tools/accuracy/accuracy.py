@@ -643,7 +643,7 @@ def page(command: str, left_out: str) -> str:
         "errors were known,\nno constant was fitted to them.\n\n"
     )
     intervals = (
-        "\nEvery answer has an interval that is to hold four runs of five. It is wider the farther "
+        "\nEvery answer has an interval that is to hold 80 % of the runs. It is wider the farther "
         "a job is from\nruns that were measured ([how wide](models.md#intervals-of-a-step)). "
         "Sources of this table give its ends;\n[left_out.md](accuracy/left_out.md) judges each "
         "by the ends that the others give.\n\n"

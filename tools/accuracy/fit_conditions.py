@@ -395,10 +395,10 @@ utilisation of 10 % and more. A cell has median, mean, p90 and signed median of
 
 - *fitted*: the conditions of training (`stepwright/cost/training/conditions.yaml`) saw the rows.
 - *a quarter of the rows*: they did not see these rows, chosen by a hash of their ids.
-- *source*, *framework*, *generation*, *kind*: they saw no row of the same one. A kind is a
-  framework, a generation of devices, dense or with experts, and products in 16 bits or fewer.
-  Constants of a framework or generation are then the middle of the others'; what public code says
-  stays.
+- *source*, *framework*, *generation*, *kind*: they saw no row of the same one. A kind is one
+  framework with one generation of devices, dense or with experts, with products in 16 bits or
+  fewer. Constants of a framework or generation are then the middle of the others'; what public code
+  says stays.
 
 Constants that are compiled in come from single operators, datasheets and articles, not from these
 rows. The structure of the model was chosen while looking at residuals, and the widths of the priors

@@ -91,8 +91,8 @@ def runs(command: str) -> None:
     share = statistics.median(r["terms"]["optimizer"] / r["measured"] for r in results)
     print(
         f"\nThe predicted update alone is {100 * share:.0f} % of the measured step in the median. "
-        f"With {UPDATE_BYTES} bytes a parameter at {UPDATE_RATE / 1e12} TB/s, which AdamW sustains "
-        "here, in its place:"
+        f"The same steps if an update moved {UPDATE_BYTES} bytes a parameter at "
+        f"{UPDATE_RATE / 1e12} TB/s, which AdamW sustains here:"
     )
     groups = {"all": lambda r: True, "eager": is_eager, "compiled": lambda r: not is_eager(r)}
     table("step time", corrected, groups)
