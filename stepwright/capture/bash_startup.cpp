@@ -132,7 +132,7 @@ fi
 std::string bash_startup(const std::filesystem::path& folder) {
   std::string launchers = " ";
   for (const Tool& tool : all_tools()) {
-    if (is_launcher(tool.kind)) launchers += std::string(tool.name) + " ";
+    if (is_launcher(tool.kind)) launchers += tool.name + " ";
   }
   return fmt::format("_sw_folder={} _sw_deepest={} _sw_launchers={}",
                      quoted_for_shell(folder.string()), kDeepest, quoted_for_shell(launchers)) +

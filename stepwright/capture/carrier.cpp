@@ -1,15 +1,23 @@
 #include "stepwright/capture/carrier.h"
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "stepwright/capture/batch_names.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/core/document.h"
+#include "stepwright/core/embedded.h"
+#include "stepwright/core/named.h"
 #include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
+
+/// Returns carriers.yaml as it is compiled in.
+std::span<const EmbeddedFile> embedded_carriers();
+
 namespace {
 
 /// Where the command of a carrier begins.
@@ -19,115 +27,67 @@ enum class Begins {
   kAtProgram,      ///< At the first word that is a program with a stand-in or a shell.
 };
 
-/// How a carrier reads its words.
+constexpr Named<Begins> kBeginsNames[] = {{Begins::kBehindOptions, "options"},
+                                          {Begins::kBehindDashes, "dashes"},
+                                          {Begins::kAtProgram, "program"}};
+
+/// A row of carriers.yaml: how a carrier reads its words.
 struct CarrierRules {
-  std::string_view names;        ///< Names of its programs.
-  std::string_view subcommands;  ///< That carry a command; empty: the program has none.
-  OptionRules options;
+  std::string names;        ///< Names of its programs.
+  std::string subcommands;  ///< Subcommands that carry a command; empty: the program has none.
+  std::string flags, pairs;
+  bool long_with_one_dash = false;
   Begins begins = Begins::kBehindOptions;
-  int operands = 0;  ///< Words between the options and the command: the image, the host.
+  std::int64_t operands = 0;  ///< Words between the options and the command: the image, the host.
   bool remote = false, as_text = false, from_input = false;
+
+  [[nodiscard]] OptionRules options() const { return {flags, pairs, long_with_one_dash}; }
 };
 
-/// open-mpi/ompi docs/man-openmpi/man1/mpirun.1.rst; pmodels/mpich src/pm/hydra/mpiexec/utils.c.
-constexpr std::string_view kMpiFlags =
-    "-allow-run-as-root --allow-run-as-root -oversubscribe --oversubscribe -nooversubscribe "
-    "--nooversubscribe -tag-output --tag-output -report-bindings --report-bindings -bynode "
-    "--bynode "
-    "-byslot --byslot -bycore --bycore -bysocket --bysocket -bind-to-core --bind-to-core "
-    "-bind-to-socket --bind-to-socket -bind-to-none --bind-to-none -nolocal --nolocal -pernode "
-    "--pernode -display-map --display-map -display-allocation --display-allocation -verbose "
-    "--verbose -v -q --quiet -use-hwthread-cpus --use-hwthread-cpus -timestamp-output "
-    "--timestamp-output -merge-stderr-to-stdout -do-not-launch -do-not-resolve -tv --tv -debug "
-    "--debug -novm --novm -enable-recovery -disable-recovery -report-child-jobs-separately "
-    "-genvall -genvnone -envall -envnone -l -prepend-rank -prepend_rank -print-all-exitcodes "
-    "-print-rank-map -info -aps -check_mpi -usize-infinite -disable-auto-cleanup -V --version -h "
-    "--help -t -tune-off -leave-session-attached --leave-session-attached";
+CarrierRules read_carrier(Node row, Node lists) {
+  row.allow_only({"names", "subcommands", "flags", "pairs", "long_with_one_dash", "begins",
+                  "operands", "remote", "as_text", "from_input"});
+  const auto text = [&](std::string_view key) {
+    const auto said = row.find(key);
+    return said ? said->text() : "";
+  };
+  const auto is_on = [&](std::string_view key) {
+    const auto said = row.find(key);
+    return said && said->boolean();
+  };
+  const std::string flags = text("flags");
+  const auto list = lists.find(flags);
+  const auto begins = row.find("begins");
+  const auto operands = row.find("operands");
+  return {.names = text("names"),
+          .subcommands = text("subcommands"),
+          .flags = list ? list->text() : flags,
+          .pairs = text("pairs"),
+          .long_with_one_dash = is_on("long_with_one_dash"),
+          .begins = begins ? begins->choice(kBeginsNames) : Begins::kBehindOptions,
+          .operands = operands ? operands->integer(1) : 0,
+          .remote = is_on("remote"),
+          .as_text = is_on("as_text"),
+          .from_input = is_on("from_input")};
+}
 
-constexpr std::string_view kDockerFlags =
-    "--detach --disable-content-trust --init --interactive --no-healthcheck --oom-kill-disable "
-    "--privileged --publish-all --quiet --read-only --rm --sig-proxy --tty --no-deps --no-TTY "
-    "--service-ports --use-aliases --build --no-hostname --no-hosts --rmi --replace --systemd-off "
-    "-d -i -t -P -q -T";
-
-constexpr std::string_view kSingularityFlags =
-    "--nv --rocm --cleanenv --contain --containall --writable --writable-tmpfs --no-home "
-    "--fakeroot "
-    "--ipc --pid --userns --uts --net --vm --no-privs --keep-privs --no-init --no-umask --no-eval "
-    "--nvccli --compat --allow-setuid --disable-cache --no-https --nohttps --passphrase "
-    "--no-mount-cwd "
-    "-e -c -C -w -f -i -p -u -n";
-
-constexpr std::string_view kUvFlags =
-    "--all-extras --all-groups --all-packages --no-dev --dev --only-dev --no-editable --exact "
-    "--isolated --active --no-sync --locked --frozen --script --gui-script --no-project --no-cache "
-    "--offline --no-config --no-index --upgrade --reinstall --refresh --no-build --no-binary "
-    "--no-build-isolation --no-sources --quiet --verbose --native-tls --no-progress "
-    "--no-default-groups --no-python-downloads --managed-python --no-managed-python --preview "
-    "--no-env-file --no-capture-output --live-stream --debug-wrapper-scripts --as-is --clean-env "
-    "--no-install --no-lockfile-update --skip-deps --attach -s -q -v -U -i --no-interaction";
-
-constexpr CarrierRules kCarriers[] = {
-    {"mpirun mpiexec mpiexec.hydra orterun prterun",
-     "",
-     {kMpiFlags,
-      "-mca --mca -gmca --gmca -pmca --prtemca --prtemca -pmixmca --pmixmca -omca --omca "
-      "-genv -env --genv --env",
-      true}},
-    {"jsrun", "", {"--immediate --help --version --usage", "", false}},
-    {"aprun", "", {"-b -B -h -q -T -u -v", "", false}},
-    {"docker nvidia-docker podman nerdctl", "run", {kDockerFlags}, Begins::kBehindOptions, 1, true},
-    {"docker nvidia-docker podman nerdctl",
-     "exec",
-     {kDockerFlags},
-     Begins::kBehindOptions,
-     1,
-     true},
-    {"docker-compose", "run exec", {kDockerFlags}, Begins::kBehindOptions, 1, true},
-    {"singularity apptainer", "exec run", {kSingularityFlags}, Begins::kBehindOptions, 1, true},
-    {"enroot", "start", {"--rw --root -w -r"}, Begins::kBehindOptions, 1, true},
-    {"ssh",
-     "",
-     {"-4 -6 -A -a -C -f -G -g -K -k -M -N -n -q -s -T -t -V -v -X -x -Y -y"},
-     Begins::kBehindOptions,
-     1,
-     true,
-     true,
-     true},
-    {"pdsh", "", {"-S -b -N -L -V -h -q -d -s -r -a"}, Begins::kBehindOptions, 0, true, true},
-    {"pssh parallel-ssh",
-     "",
-     {"-i -A -v -P -I --inline --verbose --askpass --print --send-input"},
-     Begins::kBehindOptions,
-     0,
-     true,
-     true},
-    {"clush",
-     "",
-     {"-a -b -B -q -v -d -L -S -N -A -r -p -P -n --all --quiet --verbose --nostdin"},
-     Begins::kBehindOptions,
-     0,
-     true,
-     true},
-    {"kubectl", "exec run debug", {}, Begins::kBehindDashes, 0, true},
-    {"ray", "job exec", {}, Begins::kBehindDashes},
-    {"sudo", "", {"-A -b -E -e -H -K -k -l -n -P -S -s -V -v -i"}},
-    {"numactl",
-     "",
-     {"--localalloc --show --hardware --all --balancing --strict --touch --offset --huge -l -s -H "
-      "-a "
-      "-b"}},
-    {"taskset", "", {"-a -p -c --all-tasks --cpu-list --pid"}, Begins::kBehindOptions, 1},
-    {"nsys ncu rocprof rocprofv3 compute-sanitizer py-spy", "", {}, Begins::kAtProgram},
-    {"uv poetry pipenv pixi pdm rye hatch conda mamba micromamba", "run", {kUvFlags}},
-};
+std::vector<CarrierRules> read_carriers() {
+  const Document document = Document::parse(embedded_carriers().front().text, "carriers.yaml");
+  const Node rows = document.root().get("carriers");
+  std::vector<CarrierRules> carriers;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    carriers.push_back(read_carrier(rows.at(i), document.root().get("flags")));
+  }
+  return carriers;
+}
 
 const CarrierRules* rules_for(std::string_view name, std::string_view subcommand) {
-  const auto* const found = std::ranges::find_if(kCarriers, [&](const CarrierRules& rules) {
+  static const std::vector<CarrierRules> kCarriers = read_carriers();
+  const auto found = std::ranges::find_if(kCarriers, [&](const CarrierRules& rules) {
     return holds_word(rules.names, name) &&
            (rules.subcommands.empty() || holds_word(rules.subcommands, subcommand));
   });
-  return found == std::end(kCarriers) ? nullptr : found;
+  return found == kCarriers.end() ? nullptr : &*found;
 }
 
 void add_assignment(const std::string& text, std::map<std::string, std::string>& environment) {
@@ -215,13 +175,13 @@ std::optional<Carried> carried_command(const Words& words) {
     return carried;
   }
   const std::size_t start = skipped + (rules->subcommands.empty() ? 1 : 2);
-  SplitCommand split = split_options(words, start, rules->options);
+  SplitCommand split = split_options(words, start, rules->options());
   carried.program = std::min(split.rest + static_cast<std::size_t>(rules->operands), words.size());
   carried.options = std::move(split.options);
   carried.environment = environment_of(name, carried.options);
   // `ssh HOST -p 22 COMMAND`: options may stand behind the host, too.
   if (name == "ssh" && carried.program < words.size() && words[carried.program].starts_with('-')) {
-    carried.program = split_options(words, carried.program, rules->options).rest;
+    carried.program = split_options(words, carried.program, rules->options()).rest;
   }
   return carried;
 }

@@ -2,214 +2,49 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
+#include <vector>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/embedded.h"
+#include "stepwright/core/named.h"
 
 namespace stepwright::capture {
+
+/// Returns tools.yaml as it is compiled in.
+std::span<const EmbeddedFile> embedded_tools();
+
 namespace {
 
 using enum ToolKind;
 
-constexpr Tool kTools[] = {
-    {"torchrun", kLaunch},
-    {"deepspeed", kLaunch},
-    {"accelerate", kLaunch},
-    {"swift", kLaunch},
-    {"megatron", kLaunch},
-    {"axolotl", kLaunch},
-    {"llamafactory-cli", kLaunch},
-    {"lmf", kLaunch},
-    {"tune", kLaunch},
-    {"primus-cli", kLaunch},
-    {"nemo", kLaunch},
-    {"nemorun", kLaunch},
-    {"composer", kLaunch},
-    {"colossalai", kLaunch},
-    {"horovodrun", kLaunch},
-    {"fairseq-train", kLaunch},
-    {"fairseq-hydra-train", kLaunch},
-    {"fabric", kLaunch},
-    {"lightning", kLaunch},
-    {"litgpt", kLaunch},
-    {"oumi", kLaunch},
-    {"trl", kLaunch},
-    {"xtuner", kLaunch},
-    {"torchx", kLaunch},
-    {"msrun", kLaunch},
-    {"sky", kLaunch},
-    {"dstack", kLaunch},
-    {"xpk", kLaunch},
-    {"python", kPython},
-    {"python3", kPython},
-    {"python3.8", kPython},
-    {"python3.9", kPython},
-    {"python3.10", kPython},
-    {"python3.11", kPython},
-    {"python3.12", kPython},
-    {"python3.13", kPython},
-    {"python3.14", kPython},
-    {"srun", kCarrier},
-    {"mpirun", kCarrier},
-    {"mpiexec", kCarrier},
-    {"mpiexec.hydra", kCarrier},
-    {"orterun", kCarrier},
-    {"prterun", kCarrier},
-    {"jsrun", kCarrier},
-    {"aprun", kCarrier},
-    {"ray", kCarrier},
-    {"kubectl", kCarrier},
-    {"docker", kCarrier},
-    {"docker-compose", kCarrier},
-    {"nvidia-docker", kCarrier},
-    {"podman", kCarrier},
-    {"nerdctl", kCarrier},
-    {"singularity", kCarrier},
-    {"apptainer", kCarrier},
-    {"enroot", kCarrier},
-    {"ssh", kCarrier},
-    {"pdsh", kCarrier},
-    {"pssh", kCarrier},
-    {"parallel-ssh", kCarrier},
-    {"clush", kCarrier},
-    {"sudo", kCarrier},
-    {"numactl", kCarrier},
-    {"taskset", kCarrier},
-    {"nsys", kCarrier},
-    {"ncu", kCarrier},
-    {"rocprof", kCarrier},
-    {"rocprofv3", kCarrier},
-    {"compute-sanitizer", kCarrier},
-    {"py-spy", kCarrier},
-    {"uv", kCarrier},
-    {"poetry", kCarrier},
-    {"pipenv", kCarrier},
-    {"pixi", kCarrier},
-    {"pdm", kCarrier},
-    {"rye", kCarrier},
-    {"hatch", kCarrier},
-    {"conda", kCarrier},
-    {"mamba", kCarrier},
-    {"micromamba", kCarrier},
-    {"sbatch", kSubmit},
-    {"salloc", kSubmit},
-    {"qsub", kSubmit},
-    {"bsub", kSubmit},
-    {"scontrol", kAnswer},
-    {"squeue", kAnswer},
-    {"sinfo", kAnswer},
-    {"sacct", kAnswer},
-    {"nvidia-smi", kAnswer},
-    {"rocm-smi", kAnswer},
-    {"amd-smi", kAnswer},
-    {"nproc", kAnswer},
-    {"hostname", kAnswer},
-    {"ibstat", kAnswer},
-    {"ibstatus", kAnswer},
-    {"ibv_devinfo", kAnswer},
-    {"ibv_devices", kAnswer},
-    {"ibdev2netdev", kAnswer},
-    {"sleep", kAnswer},
-    {"scancel", kIdle},
-    {"sbcast", kIdle},
-    {"qdel", kIdle},
-    {"qstat", kIdle},
-    {"bkill", kIdle},
-    {"bjobs", kIdle},
-    {"module", kIdle},
-    {"ml", kIdle},
-    {"wandb", kIdle},
-    {"dcgmi", kIdle},
-    {"helm", kIdle},
-    {"nohup", kWrapper},
-    {"env", kWrapper},
-    {"timeout", kWrapper},
-    {"nice", kWrapper},
-    {"ionice", kWrapper},
-    {"chrt", kWrapper},
-    {"setsid", kWrapper},
-    {"stdbuf", kWrapper},
-    {"unbuffer", kWrapper},
-    {"xargs", kWrapper},
-    {"parallel", kWrapper},
-    {"strace", kWrapper},
-    {"watch", kIdle},
-    {"tail", kWrapper},
-    {"sh", kShell},
-    {"dash", kShell},
-    {"ash", kShell},
-    {"ksh", kShell},
-    {"zsh", kShell},
-    {"cp", kWriter},
-    {"mv", kWriter},
-    {"rm", kWriter},
-    {"mkdir", kWriter},
-    {"rmdir", kWriter},
-    {"ln", kWriter},
-    {"touch", kWriter},
-    {"chmod", kWriter},
-    {"chown", kWriter},
-    {"chgrp", kWriter},
-    {"tee", kWriter},
-    {"dd", kWriter},
-    {"install", kWriter},
-    {"shred", kWriter},
-    {"truncate", kWriter},
-    {"unlink", kWriter},
-    {"pip", kWriter},
-    {"pip3", kWriter},
-    {"git", kWriter},
-    {"git-lfs", kWriter},
-    {"make", kWriter},
-    {"cmake", kWriter},
-    {"ninja", kWriter},
-    {"wget", kWriter},
-    {"curl", kWriter},
-    {"aria2c", kWriter},
-    {"rsync", kWriter},
-    {"rclone", kWriter},
-    {"scp", kWriter},
-    {"sftp", kWriter},
-    {"tar", kWriter},
-    {"unzip", kWriter},
-    {"gunzip", kWriter},
-    {"gzip", kWriter},
-    {"zstd", kWriter},
-    {"huggingface-cli", kWriter},
-    {"hf", kWriter},
-    {"modelscope", kWriter},
-    {"aws", kWriter},
-    {"gsutil", kWriter},
-    {"gcloud", kWriter},
-    {"az", kWriter},
-    {"s5cmd", kWriter},
-    {"apt", kWriter},
-    {"apt-get", kWriter},
-    {"yum", kWriter},
-    {"dnf", kWriter},
-    {"apk", kWriter},
-    {"npm", kWriter},
-    {"pkill", kWriter},
-    {"killall", kWriter},
-    {"kill", kWriter},
-    {"fuser", kWriter},
-    {"reboot", kWriter},
-    {"shutdown", kWriter},
-    {"systemctl", kWriter},
-    {"service", kWriter},
-    {"mount", kWriter},
-    {"umount", kWriter},
-    {"sysctl", kWriter},
-};
+constexpr Named<ToolKind> kToolKinds[] = {
+    {kLaunch, "launch"},   {kPython, "python"}, {kCarrier, "carrier"},
+    {kSubmit, "submit"},   {kAnswer, "answer"}, {kIdle, "idle"},
+    {kWrapper, "wrapper"}, {kShell, "shell"},   {kWriter, "writer"}};
 
 constexpr std::array<std::string_view, 9> kShells = {"bash", "sh",  "dash", "ash", "ksh",
                                                      "zsh",  "csh", "tcsh", "fish"};
 
+std::vector<Tool> read_tools() {
+  const Document document = Document::parse(embedded_tools().front().text, "tools.yaml");
+  std::vector<Tool> tools;
+  for (const auto& [kind, word] : kToolKinds) {
+    const Node names = document.root().get(word);
+    for (std::size_t i = 0; i < names.size(); ++i) tools.push_back({names.at(i).text(), kind});
+  }
+  return tools;
+}
+
 }  // namespace
 
-std::span<const Tool> all_tools() { return kTools; }
+std::span<const Tool> all_tools() {
+  static const std::vector<Tool> kTools = read_tools();
+  return kTools;
+}
 
 std::optional<ToolKind> find_tool(std::string_view name) {
-  const auto* const found = std::ranges::find(kTools, name, &Tool::name);
-  if (found != std::end(kTools)) return found->kind;
+  const auto found = std::ranges::find(all_tools(), name, &Tool::name);
+  if (found != all_tools().end()) return found->kind;
   return std::nullopt;
 }
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace stepwright::capture {
@@ -21,11 +22,11 @@ enum class ToolKind {
 
 /// A program that has a stand-in.
 struct Tool {
-  std::string_view name;
+  std::string name;
   ToolKind kind;
 };
 
-/// All programs that have a stand-in, each name once.
+/// All programs that have a stand-in (tools.yaml), each name once.
 std::span<const Tool> all_tools();
 
 /// Returns the kind of a program by its name without folders; nullopt: it has no stand-in.

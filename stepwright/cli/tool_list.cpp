@@ -4,13 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "stepwright/cli/file_option.h"
 #include "stepwright/cli/tool_words.h"
+#include "stepwright/core/document.h"
 #include "stepwright/core/embedded.h"
 #include "stepwright/core/scalar.h"
 
@@ -18,14 +18,12 @@ namespace stepwright::cli {
 
 /// The files of docs/schemas/.
 std::span<const EmbeddedFile> embedded_schemas();
+/// Returns tools.yaml as it is compiled in.
+std::span<const EmbeddedFile> embedded_tools();
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Options of a command that run the person's own script.
-const std::vector<std::string> kCapturing = {"capture", "only-launchers", "gpus-per-node",
-                                             "timeout"};
 
 /// The numbers between "[" and "]" of the description of an option's type, "INT in [1 - 64]".
 struct Bounds {
@@ -152,93 +150,29 @@ mcp::Tool tool_of(CLI::App& program, const ToolCommand& row) {
           .writes = std::ranges::any_of(options, [](CLI::Option* o) { return is_output(*o); })};
 }
 
+std::vector<std::string> texts_in(const std::optional<Node>& list) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; list && i < list->size(); ++i) texts.push_back(list->at(i).text());
+  return texts;
+}
+
+std::vector<ToolCommand> read_tool_commands() {
+  const Document document = Document::parse(embedded_tools().front().text, "tools.yaml");
+  std::vector<ToolCommand> commands;
+  for (std::size_t i = 0; i < document.root().size(); ++i) {
+    const Node row = document.root().at(i);
+    commands.push_back({.command = row.get("command").text(),
+                        .when = row.get("when").text(),
+                        .schemas = texts_in(row.find("schemas")),
+                        .excluded = texts_in(row.find("excluded"))});
+  }
+  return commands;
+}
+
 }  // namespace
 
 std::span<const ToolCommand> tool_commands() {
-  static const std::array kCommands = {
-      ToolCommand{
-          "init",
-          "A new job file from a model, a cluster, a number of GPUs and a batch; give it to "
-          "tune.",
-          {"init"},
-          {}},
-      ToolCommand{"tune",
-                  "Which parallel configuration is best for this model on this cluster? Never by "
-                  "rule of thumb. Tell `verdict`, `p_fits`, `low_s` and `high_s` with the time.",
-                  {"tune", "tune-runs"},
-                  {}},
-      ToolCommand{"predict",
-                  "How long a step of a plan takes, where the time goes, whether it fits; with "
-                  "`set` before and after a change.",
-                  {"predict"},
-                  {}},
-      ToolCommand{"memory", "What fills the memory of each pipeline stage.", {"memory"}, {}},
-      ToolCommand{"check",
-                  "Before a job is queued: will this launch script or configuration start and "
-                  "fit, how long does a step take, and what would be better? `fault` is null where "
-                  "it should be queued; read `not_read` before you trust a number. The cluster is "
-                  "never in the files: ask the person.",
-                  {"check"},
-                  kCapturing},
-      ToolCommand{"import",
-                  "The plan that launch scripts or configurations of a framework describe, for "
-                  "predict and tune.",
-                  {"import"},
-                  kCapturing},
-      ToolCommand{
-          "export", "The files of a framework or launcher that start a plan, as text.", {}, {}},
-      ToolCommand{"explain",
-                  "What the short code of a plan, or a term of this program, means.",
-                  {"explain"},
-                  {}},
-      ToolCommand{"diagnose",
-                  "Why a job hung, died, ran out of memory or is slow, from the logs and dumps "
-                  "that it left.",
-                  {"diagnose"},
-                  {}},
-      ToolCommand{"run",
-                  "Days, GPU hours and cost of a whole run with failures, restarts, checkpoints "
-                  "and evaluation. Tell what `assumed` lists.",
-                  {"run"},
-                  {}},
-      ToolCommand{"phases",
-                  "The step of preference or reinforcement learning: forwards, generation, "
-                  "training, and how devices are best split.",
-                  {"phases"},
-                  {}},
-      ToolCommand{"traffic",
-                  "Every message of a step: who sends how much to whom, and over which links.",
-                  {"traffic"},
-                  {}},
-      ToolCommand{
-          "compare", "Whether a run sent what its plan says, from its logs.", {"compare"}, {}},
-      ToolCommand{
-          "characterize", "What a program communicates, from its logs.", {"characterize"}, {}},
-      ToolCommand{"lengths",
-                  "How long the documents of a data set are, for `batch.lengths` of a job.",
-                  {"lengths"},
-                  {}},
-      ToolCommand{"list",
-                  "Known models, cluster profiles, frameworks, schedules, shardings, collectives.",
-                  {"list-models", "list-profiles", "list-frameworks", "list-schedules",
-                   "list-shardings", "list-collectives"},
-                  {}},
-      ToolCommand{"study",
-                  "How utilisation, bandwidth, searches, collectives or schedules behave over "
-                  "sizes.",
-                  {"study", "study-search", "study-collectives", "study-schedules"},
-                  {}},
-      ToolCommand{"interleave",
-                  "What running two micro-batches of a layer against each other would gain.",
-                  {"interleave"},
-                  {}},
-      ToolCommand{"fit",
-                  "Fits the cost models to your own samples, traces, runs or snapshots.",
-                  {"fit", "fit-collectives", "fit-measured", "fit-runs", "fit-snapshot"},
-                  {}},
-      ToolCommand{
-          "validate", "How far predictions are from a table of measurements.", {"validate"}, {}},
-  };
+  static const std::vector<ToolCommand> kCommands = read_tool_commands();
   return kCommands;
 }
 

@@ -1,47 +1,34 @@
 #include "stepwright/diagnose/host_work.h"
 
+#include <vector>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/named.h"
+#include "stepwright/diagnose/embedded.h"
 #include "stepwright/diagnose/line_origin.h"
 
 namespace stepwright::diagnose {
 namespace {
 
-/// Words of transformers, datasets, DeepSpeed, Megatron-LM, Lightning and torchtitan.
+constexpr Named<HostWork> kWorkNames[] = {{HostWork::kPreparing, "preparing"},
+                                          {HostWork::kCheckpoint, "checkpoint"},
+                                          {HostWork::kEvaluation, "evaluation"}};
+
+/// A word of words.yaml that lines hold, and the work that it stands for.
 struct WorkWord {
   HostWork work;
-  std::string_view word;
+  std::string word;
 };
-constexpr WorkWord kWorkWords[] = {{HostWork::kPreparing, "Running tokenizer"},
-                                   {HostWork::kPreparing, "okenizing"},
-                                   {HostWork::kPreparing, "Map (num_proc"},
-                                   {HostWork::kPreparing, "Map: "},
-                                   {HostWork::kPreparing, "Filter: "},
-                                   {HostWork::kPreparing, "Filter (num_proc"},
-                                   {HostWork::kPreparing, "Generating train split"},
-                                   {HostWork::kPreparing, "reprocessing"},
-                                   {HostWork::kPreparing, "Converting format of dataset"},
-                                   {HostWork::kPreparing, "Loading checkpoint shards"},
-                                   {HostWork::kPreparing, "Downloading"},
-                                   {HostWork::kPreparing, "uilding dataset"},
-                                   {HostWork::kPreparing, "index mapping"},
-                                   {HostWork::kPreparing, "dataset map"},
-                                   {HostWork::kCheckpoint, "aving model checkpoint"},
-                                   {HostWork::kCheckpoint, "aving checkpoint"},
-                                   {HostWork::kCheckpoint, "aving FSDP"},
-                                   {HostWork::kCheckpoint, "aving current state to"},
-                                   {HostWork::kCheckpoint, "ummoning checkpoint"},
-                                   {HostWork::kCheckpoint, "Model weights saved"},
-                                   {HostWork::kCheckpoint, "model.safetensors"},
-                                   {HostWork::kCheckpoint, "aving the model"},
-                                   {HostWork::kCheckpoint, "save_checkpoint"},
-                                   {HostWork::kCheckpoint, "optim_state_dict"},
-                                   {HostWork::kCheckpoint, "FSDP.state_dict_type"},
-                                   {HostWork::kEvaluation, "Running Evaluation"},
-                                   {HostWork::kEvaluation, "unning prediction"},
-                                   {HostWork::kEvaluation, "unning Prediction"},
-                                   {HostWork::kEvaluation, "redicting"},
-                                   {HostWork::kEvaluation, "valuating"},
-                                   {HostWork::kEvaluation, "Validation"},
-                                   {HostWork::kEvaluation, "validating"}};
+
+std::vector<WorkWord> read_work_words() {
+  const Document document = Document::parse(embedded_words().front().text, "words.yaml");
+  std::vector<WorkWord> words;
+  for (const auto& [work, name] : kWorkNames) {
+    const Node list = document.root().get("host_work").get(name);
+    for (std::size_t i = 0; i < list.size(); ++i) words.push_back({work, list.at(i).text()});
+  }
+  return words;
+}
 
 /// True if a line ends in a bar of progress of anything but steps: "35%|#5  | 7/20 [30:01<57:14,
 /// 39.1MB/s]".
@@ -53,7 +40,8 @@ bool is_other_progress(std::string_view line) {
 }  // namespace
 
 std::optional<HostWork> host_work_of(std::string_view line) {
-  for (const WorkWord& word : kWorkWords) {
+  static const std::vector<WorkWord> kWords = read_work_words();
+  for (const WorkWord& word : kWords) {
     if (holds(line, word.word)) return word.work;
   }
   if (is_other_progress(line)) return HostWork::kPreparing;

@@ -2,63 +2,33 @@
 
 #include <algorithm>
 
+#include "stepwright/core/document.h"
+#include "stepwright/diagnose/embedded.h"
 #include "stepwright/diagnose/line_origin.h"
 
 namespace stepwright::diagnose {
 namespace {
 
-/// Names in frames of PyTorch, transformers, DeepSpeed, Megatron-LM, FSDP and verl.
+/// A word of words.yaml that frames hold, and the reason that it stands for.
 struct PlaceWord {
-  std::string_view reason;
-  std::string_view word;
+  std::string reason, word;
 };
-constexpr PlaceWord kPlaceWords[] = {{"oom.evaluation", "nested_concat"},
-                                     {"oom.evaluation", "evaluation_loop"},
-                                     {"oom.evaluation", "prediction_step"},
-                                     {"oom.evaluation", "prediction_loop"},
-                                     {"oom.evaluation", "pad_across_processes"},
-                                     {"oom.evaluation", "gather_for_metrics"},
-                                     {"oom.evaluation", "validation_step"},
-                                     {"oom.evaluation", ":evaluate"},
-                                     {"oom.evaluation", ":validate"},
-                                     {"oom.loading", "serialization.py"},
-                                     {"oom.loading", "load_state_dict"},
-                                     {"oom.loading", "load_checkpoint"},
-                                     {"oom.loading", "torch.load("},
-                                     {"oom.optimizer", "_init_group"},
-                                     {"oom.optimizer", "initialize_optimizer_states"},
-                                     {"oom.optimizer", "_multi_tensor_adam"},
-                                     {"oom.optimizer", "adam"},
-                                     {"oom.optimizer", "optimizer.step"},
-                                     {"oom.optimizer", "optimizer.py:step"},
-                                     {"oom.logits", "cross_entropy"},
-                                     {"oom.logits", "lm_head"},
-                                     {"oom.logits", "logits"},
-                                     {"oom.logits", "log_softmax"},
-                                     {"oom.logits", "log_prob"},
-                                     {"oom.logits", "logprobs"},
-                                     {"oom.attention", "eager_attention"},
-                                     {"oom.attention", "attn_weights"},
-                                     {"oom.attention", "attention_scores"},
-                                     {"oom.attention", "torch.matmul(query"},
-                                     {"oom.attention", "softmax("},
-                                     {"oom.gather", "all_gather"},
-                                     {"oom.gather", "unshard"},
-                                     {"oom.gather", "fetch_sub_module"},
-                                     {"oom.gather", "full_state_dict"},
-                                     {"oom.generation", ":generate"},
-                                     {"oom.generation", "DynamicCache"},
-                                     {"oom.generation", "past_key_value"},
-                                     {"oom.model", "from_pretrained"},
-                                     {"oom.model", ":convert"},
-                                     {"oom.model", "model.to("},
-                                     {"oom.model", "module.py:cuda"},
-                                     {"oom.model", "module.py:to"},
-                                     {"oom.backward", "backward"}};
+
+std::vector<PlaceWord> read_place_words() {
+  const Document document = Document::parse(embedded_words().front().text, "words.yaml");
+  std::vector<PlaceWord> words;
+  for (const auto& [reason, list] : document.root().get("memory_places").members()) {
+    for (std::size_t i = 0; list.is_sequence() && i < list.size(); ++i) {
+      words.push_back({reason, list.at(i).text()});
+    }
+  }
+  return words;
+}
 
 /// The reason of one frame; empty: none.
 std::string_view place_of_frame(std::string_view frame) {
-  for (const PlaceWord& word : kPlaceWords) {
+  static const std::vector<PlaceWord> kWords = read_place_words();
+  for (const PlaceWord& word : kWords) {
     if (holds(frame, word.word)) return word.reason;
   }
   return {};

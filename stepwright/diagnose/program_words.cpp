@@ -4,7 +4,10 @@
 #include <charconv>
 #include <cmath>
 #include <string>
+#include <vector>
 
+#include "stepwright/core/document.h"
+#include "stepwright/diagnose/embedded.h"
 #include "stepwright/diagnose/line_origin.h"
 #include "stepwright/logs/record.h"
 
@@ -14,57 +17,38 @@ namespace {
 /// Digits of the longest figure.
 constexpr std::size_t kMostDigits = 40;
 
-constexpr ProgramWords kWords[] = {{.program = TrainingProgram::kMegatron,
-                                    .mark = "elapsed time per iteration (ms):",
-                                    .numbers = {"iteration ", ""},
-                                    .time = "elapsed time per iteration (ms):",
-                                    .time_unit_s = 1e-3,
-                                    .rate = "",
-                                    .loss = {"lm loss:", "lm_loss:"},
-                                    .norm = "grad norm:"},
-                                   {.program = TrainingProgram::kNemo,
-                                    .mark = "reduced_train_loss",
-                                    .numbers = {"global_step: ", "iteration "},
-                                    .time = "train_step_timing in s: ",
-                                    .rate = "",
-                                    .loss = {"reduced_train_loss:", ""},
-                                    .norm = "grad_norm:"},
-                                   {.program = TrainingProgram::kDeepSpeed,
-                                    .mark = "iter time (s)",
-                                    .numbers = {"steps: ", ""},
-                                    .time = "iter time (s): ",
-                                    .rate = "",
-                                    .loss = {"loss:", ""},
-                                    .norm = "grad_norm:"},
-                                   {.program = TrainingProgram::kVerl,
-                                    .mark = "timing_s/step",
-                                    .numbers = {"step:", ""},
-                                    .time = "timing_s/step:",
-                                    .rate = "",
-                                    .loss = {"actor/pg_loss:", ""},
-                                    .norm = "actor/grad_norm:"},
-                                   {.program = TrainingProgram::kTorchtitan,
-                                    .mark = "tps:",
-                                    .numbers = {"step: ", ""},
-                                    .time = "",
-                                    .rate = "tps: ",
-                                    .loss = {"loss:", ""},
-                                    .norm = "grad_norm:"},
-                                   {.program = TrainingProgram::kTransformers,
-                                    .mark = "{'loss':",
-                                    .numbers = {"'step':", ""},
-                                    .time = "",
-                                    .rate = "",
-                                    .loss = {"'loss':", ""},
-                                    .norm = "'grad_norm':"},
-                                   {.program = TrainingProgram::kMmengine,
-                                    .mark = "Epoch(train)",
-                                    .numbers = {"Epoch(train) [", ""},
-                                    .by_epoch = true,
-                                    .time = " time: ",
-                                    .rate = "",
-                                    .loss = {" loss: ", ""},
-                                    .norm = "grad_norm: "}};
+ProgramWords read_program(TrainingProgram program, Node row) {
+  row.allow_only({"mark", "numbers", "by_epoch", "time", "time_unit_s", "rate", "loss", "norm"});
+  const auto text = [&](std::string_view key) {
+    const auto said = row.find(key);
+    return said ? said->text() : "";
+  };
+  const auto pair = [&](std::string_view key) {
+    const Node list = row.get(key);
+    return std::array<std::string, 2>{list.at(0).text(), list.size() > 1 ? list.at(1).text() : ""};
+  };
+  const auto unit = row.find("time_unit_s");
+  return {.program = program,
+          .mark = text("mark"),
+          .numbers = pair("numbers"),
+          .by_epoch = row.find("by_epoch").has_value(),
+          .time = text("time"),
+          .time_unit_s = unit ? unit->number() : 1,
+          .rate = text("rate"),
+          .loss = pair("loss"),
+          .norm = text("norm")};
+}
+
+std::vector<ProgramWords> read_programs() {
+  const Document document = Document::parse(embedded_words().front().text, "words.yaml");
+  std::vector<ProgramWords> programs;
+  for (const auto& [name, row] : document.root().get("programs").members()) {
+    for (const auto& [program, called] : kTrainingProgramNames) {
+      if (called == name) programs.push_back(read_program(program, row));
+    }
+  }
+  return programs;
+}
 
 /// The step behind "2][10/735]": 745.
 std::int64_t step_of_epochs(std::string_view text) {
@@ -80,7 +64,10 @@ std::int64_t step_of_epochs(std::string_view text) {
 
 }  // namespace
 
-std::span<const ProgramWords> program_words() { return kWords; }
+std::span<const ProgramWords> program_words() {
+  static const std::vector<ProgramWords> kPrograms = read_programs();
+  return kPrograms;
+}
 
 std::int64_t step_number(std::string_view line, const ProgramWords& words) {
   for (const std::string_view word : words.numbers) {

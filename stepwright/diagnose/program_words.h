@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "stepwright/core/named.h"
@@ -35,19 +36,19 @@ inline constexpr Named<TrainingProgram> kTrainingProgramNames[] = {
 /// figure.
 struct ProgramWords {
   TrainingProgram program{};
-  std::string_view mark;  ///< A line about a loss holds it.
+  std::string mark;  ///< A line about a loss holds it.
   /// Words in front of the step's number; the second where the first is absent.
-  std::array<std::string_view, 2> numbers;
+  std::array<std::string, 2> numbers;
   /// True if the number is written "1][200/735]": epoch, step of the epoch, its steps.
   bool by_epoch = false;
-  std::string_view time;  ///< Words in front of a step's time.
+  std::string time;  ///< Words in front of a step's time.
   double time_unit_s = 1;
-  std::string_view rate;  ///< Tokens per second of a device.
-  std::array<std::string_view, 2> loss;
-  std::string_view norm;
+  std::string rate;  ///< Tokens per second of a device.
+  std::array<std::string, 2> loss;
+  std::string norm;
 };
 
-/// A row for each program but progress bars.
+/// Returns a row for each program but progress bars, of words.yaml.
 std::span<const ProgramWords> program_words();
 
 /// The number of a step in a line, of an epoch behind those of the epochs before; negative where

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,12 +36,12 @@ enum class Storage : std::uint8_t {
 /// the layer, `{1}` for the expert or the head; behind a leading point it is of a layer
 /// (`Family::layer`).
 struct ParameterNames {
-  std::string_view own;
+  std::string own;
   Storage storage = Storage::kWhole;
-  std::array<std::string_view, 6> theirs;
-  /// The digits of the parts that each tensor holds, in its order; none: of several names each has
+  std::vector<std::string> theirs{};
+  /// The digits of the parts that each tensor holds, in its order; empty: of several names each has
   /// the part of its place, one name has all.
-  std::array<std::string_view, 6> parts = {};
+  std::vector<std::string> parts{};
 };
 
 /// How the two elements stand that a rotary position turns against each other.
@@ -55,58 +52,27 @@ enum class RotaryOrder : std::uint8_t {
   kPairsAsStated,  ///< Side by side, unless the file says `rope_interleave: false` (DeepSeek-V3).
 };
 
-/// Joins lists of names, in the order of the lists.
-template <std::size_t... kCounts>
-constexpr auto joined_names(const ParameterNames (&... lists)[kCounts]) {
-  std::array<ParameterNames, (kCounts + ...)> all{};
-  auto* place = all.data();
-  ((place = std::copy_n(lists, kCounts, place)), ...);
-  return all;
-}
-
-/// Names that most decoders share: of their tables, the norm before attention, and its products.
-inline constexpr ParameterNames kUsualNames[] = {
-    {"embedding.word", Storage::kWhole, {"model.embed_tokens.weight"}},
-    {"head.weight", Storage::kWhole, {"lm_head.weight"}},
-    {"norm.attention", Storage::kWhole, {".input_layernorm.weight"}},
-    {"attention.qkv",
-     Storage::kParts,
-     {".self_attn.q_proj.weight", ".self_attn.k_proj.weight", ".self_attn.v_proj.weight"}},
-    {"attention.qkv_bias",
-     Storage::kParts,
-     {".self_attn.q_proj.bias", ".self_attn.k_proj.bias", ".self_attn.v_proj.bias"}},
-    {"attention.output", Storage::kWhole, {".self_attn.o_proj.weight"}},
-    {"attention.output_bias", Storage::kWhole, {".self_attn.o_proj.bias"}},
-};
-
 /// The files of one `model_type`.
 struct Family {
-  std::string_view model_type;
-  std::string_view model_class;  ///< Name of the class in transformers.
+  std::string model_type;
+  std::string model_class;  ///< Name of the class in transformers.
   /// The prefix of names; files of the model without its head leave it out.
-  std::string_view prefix;
-  std::string_view layer;  ///< Prefix of a layer's names.
-  std::span<const ParameterNames> names;
-  /// Names of this family, which go before those in `names`.
-  std::span<const ParameterNames> own_names = {};
-  /// Before those, where both branches of a layer read the same rows, each behind its own norm.
-  std::span<const ParameterNames> parallel_names = {};
+  std::string prefix;
+  std::string layer;  ///< Prefix of a layer's names.
+  /// Names of all parameters; of a parameter that stands several times the first counts.
+  std::vector<ParameterNames> names{};
+  /// Names that stand before `names` where both branches of a layer read the same rows, each behind
+  /// its own norm.
+  std::vector<ParameterNames> parallel_names{};
   RotaryOrder rotary = RotaryOrder::kHalves;
   RotaryOrder index_rotary = RotaryOrder::kHalves;  ///< Rotary order of indexers.
-  /// Another name of the head's table.
-  std::string_view head_alias = {};
+  std::string head_alias{};  ///< Another name of the head's table; empty: it has none.
   /// Tensors whose names end so follow from the configuration (masks, frequencies).
-  std::span<const std::string_view> derived = {};
+  std::vector<std::string> derived{};
 };
 
-/// The families whose weights can be read and written, those with fewer keys first.
+/// The families whose weights can be read and written (families.yaml), those with fewer keys first.
 const std::vector<Family>& weight_families();
-
-// Those of one kind, a source for each.
-std::span<const Family> llama_weights();
-std::span<const Family> gpt_weights();
-std::span<const Family> expert_weights();
-std::span<const Family> state_weights();
 
 /// The family of a `model_type`; null when it is not among them.
 const Family* find_family(std::string_view model_type);

@@ -102,11 +102,6 @@ class RunWriter {
   std::int64_t place_ = 0;
 };
 
-std::size_t names_in(const ParameterNames& names) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(names.theirs, [](std::string_view one) { return !one.empty(); }));
-}
-
 /// The parts of a parameter: those that are fused in it, else as many equal ones as it has names.
 std::vector<Rows> parts_of(const model::Parameter& parameter, std::size_t names) {
   std::vector<std::int64_t> counts;
@@ -127,12 +122,14 @@ std::vector<Rows> parts_of(const model::Parameter& parameter, std::size_t names)
 std::vector<std::size_t> parts_in(const ParameterNames& names, std::size_t tensor,
                                   std::size_t parts) {
   std::vector<std::size_t> list;
-  for (const char digit : names.parts.at(tensor)) {
-    const auto part = static_cast<std::size_t>(digit - '0');
-    if (part < parts) list.push_back(part);
+  if (!names.parts.empty()) {
+    for (const char digit : names.parts.at(tensor)) {
+      const auto part = static_cast<std::size_t>(digit - '0');
+      if (part < parts) list.push_back(part);
+    }
+    return list;
   }
-  if (!names.parts[0].empty()) return list;
-  if (names_in(names) > 1) return tensor < parts ? std::vector{tensor} : list;
+  if (names.theirs.size() > 1) return tensor < parts ? std::vector{tensor} : list;
   list.resize(parts);
   std::iota(list.begin(), list.end(), 0);
   return list;
@@ -164,9 +161,9 @@ std::vector<std::vector<RowRun>> ordered_rows(const model::Architecture& model,
                                               const Family& family,
                                               const model::Parameter& parameter,
                                               const ParameterNames& names) {
-  const std::vector<Rows> parts = parts_of(parameter, names_in(names));
+  const std::vector<Rows> parts = parts_of(parameter, names.theirs.size());
   std::vector<std::vector<RowRun>> tensors;
-  for (std::size_t tensor = 0; tensor < names_in(names); ++tensor) {
+  for (std::size_t tensor = 0; tensor < names.theirs.size(); ++tensor) {
     const std::vector<std::size_t> held = parts_in(names, tensor, parts.size());
     if (names.storage == Storage::kAlternating) {
       const auto step = static_cast<std::int64_t>(held.size());

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "stepwright/core/error.h"
 #include "stepwright/huggingface/row_order.h"
 #include "stepwright/model/parameters.h"
@@ -64,12 +66,10 @@ class Writer {
 
   [[nodiscard]] const ParameterNames& names_of(std::string_view own) const {
     const bool apart = model_.parallel_residual && !model_.shared_input_norm;
-    const std::span<const ParameterNames> parallel =
-        apart ? family_.parallel_names : std::span<const ParameterNames>{};
-    for (const auto& list : {parallel, family_.own_names, family_.names}) {
-      for (const ParameterNames& names : list) {
-        if (names.own == own) return names;
-      }
+    for (const auto* list : {&family_.parallel_names, &family_.names}) {
+      if (list == &family_.parallel_names && !apart) continue;
+      const auto names = std::ranges::find(*list, own, &ParameterNames::own);
+      if (names != list->end()) return *names;
     }
     fail(own);
   }
@@ -107,7 +107,7 @@ class Writer {
 
   [[nodiscard]] std::string name_of(std::string_view name, std::int64_t layer,
                                     std::int64_t copy) const {
-    const std::string_view start = name.starts_with('.') ? family_.layer : "";
+    const std::string_view start = name.starts_with('.') ? std::string_view(family_.layer) : "";
     return fmt::format(fmt::runtime(fmt::format("{}{}", start, name)), layer, copy);
   }
 

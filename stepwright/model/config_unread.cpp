@@ -6,85 +6,17 @@
 #include <optional>
 #include <span>
 
+#include "stepwright/core/document.h"
+#include "stepwright/core/embedded.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
 
 namespace stepwright::model {
+
+/// Returns shapeless_keys.yaml as it is compiled in.
+std::span<const EmbeddedFile> embedded_keys();
+
 namespace {
-
-// What configuration classes of transformers 4 and 5, and published files, hold beside the shape of
-// a decoder.
-
-/// In keys: initialisation, dropout, losses of routers and noise in them, tokens of a tokenizer,
-/// heads that classify, what a forward gives back.
-constexpr std::string_view kWithin[] = {
-    "initializer", "init_",  "_init",    "dropout",     "pdrop",    "layerdrop",  "aux_loss",
-    "z_loss",      "jitter", "token_id", "token_index", "summary_", "classifier", "output_"};
-constexpr std::string_view kOfFiles[] = {"_name_or_path",
-                                         "_commit_hash",
-                                         "architectures",
-                                         "auto_map",
-                                         "dtype",
-                                         "id2label",
-                                         "label2id",
-                                         "model_type",
-                                         "name_or_path",
-                                         "prefix",
-                                         "problem_type",
-                                         "quantization_config",
-                                         "task_specific_params",
-                                         "tokenizer_class",
-                                         "torch_dtype",
-                                         "transformers_version",
-                                         "unsloth_fixed",
-                                         "unsloth_version"};
-constexpr std::string_view kOfRuns[] = {"_attn_implementation",
-                                        "attn_implementation",
-                                        "cache_implementation",
-                                        "chunk_size_feed_forward",
-                                        "do_sample",
-                                        "ep_size",
-                                        "gradient_checkpointing",
-                                        "is_decoder",
-                                        "is_encoder_decoder",
-                                        "logits_to_keep",
-                                        "n_ctx",
-                                        "num_logits_to_keep",
-                                        "pretraining_tp",
-                                        "return_dict",
-                                        "temperature",
-                                        "tie_encoder_decoder",
-                                        "top_p",
-                                        "torchscript",
-                                        "use_bfloat16",
-                                        "use_cache",
-                                        "verbose"};
-/// Keys of kernels and of the type in which they sum.
-constexpr std::string_view kOfKernels[] = {"attention_softmax_in_fp32",
-                                           "bias_dropout_fusion",
-                                           "enable_moe_fp32_combine",
-                                           "mamba_ssm_cache_dtype",
-                                           "masked_softmax_fusion",
-                                           "reorder_and_upcast_attn",
-                                           "residual_in_fp32",
-                                           "scale_attention_softmax_in_fp32",
-                                           "skip_bias_add",
-                                           "skip_bias_add_qkv",
-                                           "slow_but_exact",
-                                           "use_associative_scan",
-                                           "use_fused_swiglu",
-                                           "use_mamba_kernels",
-                                           "use_mambapy"};
-constexpr std::string_view kOfTraining[] = {"linear_a_log_max",
-                                            "linear_a_log_min",
-                                            "linear_dt_max",
-                                            "linear_dt_min",
-                                            "rescale_prenorm_residual",
-                                            "seq_aux",
-                                            "time_step_floor",
-                                            "time_step_max",
-                                            "time_step_min",
-                                            "time_step_scale"};
 
 /// A part of a decoder that a key gives some types.
 struct Part {
@@ -128,12 +60,30 @@ bool says_nothing(Node node) {
   return text.empty() || text == "false" || (node.is_number() && node.number() == 0);
 }
 
+/// The keys of shapeless_keys.yaml, and the parts of keys that have none of the shape either.
+class ShapelessKeys {
+ public:
+  ShapelessKeys() {
+    const Document document = Document::parse(embedded_keys().front().text, "shapeless_keys.yaml");
+    for (const auto& [section, list] : document.root().members()) {
+      if (section == "source") continue;
+      std::vector<std::string>& into = section == "within" ? parts_ : keys_;
+      for (std::size_t i = 0; i < list.size(); ++i) into.push_back(list.at(i).text());
+    }
+  }
+
+  [[nodiscard]] bool has(std::string_view key) const {
+    const auto holds = [&](const std::string& part) { return key.find(part) != key.npos; };
+    return std::ranges::any_of(parts_, holds) || std::ranges::find(keys_, key) != keys_.end();
+  }
+
+ private:
+  std::vector<std::string> parts_, keys_;
+};
+
 bool shapes_no_decoder(std::string_view key) {
-  const auto has = [&](std::string_view part) { return key.find(part) != key.npos; };
-  const std::span<const std::string_view> listed[] = {kOfFiles, kOfRuns, kOfKernels, kOfTraining};
-  return std::ranges::any_of(kWithin, has) || std::ranges::any_of(listed, [&](const auto& keys) {
-           return std::ranges::find(keys, key) != keys.end();
-         });
+  static const ShapelessKeys kKeys;
+  return kKeys.has(key);
 }
 
 void refuse_part(std::string_view key, Node node, std::string_view model_type,

@@ -1,7 +1,7 @@
 """Small models of transformers trained here, and ours loaded there: losses, logits, gradients.
 
 The names and layouts below are written from transformers' own modules, not from
-stepwright/huggingface/families.cpp, which they judge.
+stepwright/huggingface/families.yaml, which they judge.
 """
 
 import json

@@ -40,12 +40,9 @@ DecoderNames decoder_names(const model::Architecture& model) {
   }
   const huggingface::Family& family = huggingface::family_of(model);
   DecoderNames names;
-  for (const auto& list : {family.own_names, family.names}) {
-    for (const huggingface::ParameterNames& one : list) {
-      if (one.own != "embedding.word" || !names.embedding.empty()) continue;
-      names.embedding = one.theirs.front();
-    }
-  }
+  names.embedding =
+      std::ranges::find(family.names, "embedding.word", &huggingface::ParameterNames::own)
+          ->theirs.front();
   names.embedding.resize(names.embedding.rfind('.') + 1);
   names.layers = family.layer.substr(0, family.layer.find('{'));
   return names;

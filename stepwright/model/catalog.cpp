@@ -1,0 +1,57 @@
+#include "stepwright/model/catalog.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "stepwright/core/embedded.h"
+#include "stepwright/core/later.h"
+#include "stepwright/model/config_encoder.h"
+
+namespace stepwright::model {
+
+/// Returns the files of `models/` as they are compiled in.
+std::span<const EmbeddedFile> embedded_models();
+
+namespace {
+
+/// A file of `models/`: the `source` of its sizes, the `model` as jobs have it, and of one that
+/// sees images the keys of its `config` that say the encoder.
+Architecture read_built_in(const EmbeddedFile& file) {
+  const Document document = Document::parse(file.text, fmt::format("built-in model {}", file.name));
+  const Node root = document.root();
+  root.allow_only({"source", "model", "config"});
+  static_cast<void>(root.get("source"));
+  Architecture model = read_inline_model(root.get("model"));
+  model.name = file.name;
+  if (const auto config = root.find("config")) model.encoder = read_encoder(*config, model);
+  return model;
+}
+
+using Models = std::map<std::string_view, Later<Architecture>>;
+
+Models unread_models() {
+  Models models;
+  for (const EmbeddedFile& file : embedded_models()) {
+    models.try_emplace(file.name, [&file] { return read_built_in(file); });
+  }
+  return models;
+}
+
+/// All built-in models, each read when it is first asked for.
+const Models& all_models() {
+  static const Models kModels = unread_models();
+  return kModels;
+}
+
+}  // namespace
+
+std::vector<std::string_view> built_in_models() { return names_of(embedded_models()); }
+
+std::optional<Architecture> built_in_model(std::string_view name) {
+  const auto model = all_models().find(name);
+  if (model == all_models().end()) return std::nullopt;
+  return model->second.get();
+}
+
+}  // namespace stepwright::model
