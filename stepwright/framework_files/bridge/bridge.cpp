@@ -21,6 +21,7 @@
 #include "stepwright/framework_files/recognition/embedded.h"
 #include "stepwright/framework_files/targets/code.h"
 #include "stepwright/launch_scripts/python/config.h"
+#include "stepwright/launch_scripts/python/source.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -126,7 +127,7 @@ void use_words_of_arguments(Tree& said) {
     if (value.text == "torch.float32") value.text = "fp32";
   }
   if (Tree* backend = said.find("attention_backend")) {
-    backend->text = backend->text.substr(backend->text.rfind('.') + 1);
+    backend->text = std::string(launch_scripts::last_python_name(backend->text));
   }
   Tree* layout = said.find("pipeline_model_parallel_layout");
   if (layout != nullptr && layout->kind == Tree::Kind::kSequence) {
@@ -207,7 +208,7 @@ void add_provider_defaults(Node root, Tree& usual) {
   const auto type = model && model->is_mapping() ? model->find("()") : std::nullopt;
   if (!type || !type->is_scalar()) return;
   const std::string text = type->text();
-  const std::string_view name = std::string_view(text).substr(text.rfind('.') + 1);
+  const std::string_view name = launch_scripts::last_python_name(text);
   const std::string_view defaults = meaning_of("bridge/models", "defaults_of", name);
   for (const auto& [field, value] : words_below("bridge/models", defaults)) {
     usual.set(field, Tree::scalar(value, false));
@@ -250,7 +251,7 @@ void name_bridge_model(const Document& document, const Given& given, ModelWords&
   const auto call = model->find("()");
   if (!call || !call->is_scalar()) return;
   const std::string text = call->text();
-  const std::string name = text.substr(text.rfind('.') + 1);
+  const std::string name(launch_scripts::last_python_name(text));
   const std::string_view known = meaning_of("bridge/models", "models", name);
   if (!known.empty()) {
     take_named_model(fmt::format("hub/{}", known), given, model_words, report);

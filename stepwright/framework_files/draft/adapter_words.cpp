@@ -14,6 +14,7 @@
 #include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/forms/regular.h"
 #include "stepwright/huggingface/config_writer.h"
+#include "stepwright/launch_scripts/python/source.h"
 #include "stepwright/plan/files/read_adapters.h"
 
 namespace stepwright::framework_files {
@@ -122,7 +123,7 @@ bool adapts_all(const model::Architecture& model) {
 /// Whether a module of transformers is a product that others have apart, which has one A then.
 bool is_fused(std::string_view module, const model::Architecture& model) {
   static constexpr std::string_view kFused[] = {"qkv_proj", "query_key_value", "c_attn", "Wqkv"};
-  const std::string_view last = module.substr(module.rfind('.') + 1);
+  const std::string_view last = launch_scripts::last_python_name(module);
   return std::ranges::find(kFused, last) != std::end(kFused) ||
          (last == "gate_up_proj" && !model.experts);
 }
@@ -133,7 +134,7 @@ model::AdapterTargets targets_of_module(std::string_view module,
   // Of GPT-2's two.
   if (module.ends_with("attn.c_proj")) return targets_of_module("o_proj", possible);
   if (module.ends_with("mlp.c_proj")) return targets_of_module("down_proj", possible);
-  const std::string_view last = module.substr(module.rfind('.') + 1);
+  const std::string_view last = launch_scripts::last_python_name(module);
   model::AdapterTargets targets;
   for (const auto& [name, names] : known_modules()) {
     if (name == last) targets |= known_targets(names, possible);
@@ -177,9 +178,9 @@ std::string_view said_key(const Fields& fields, std::string_view keys) {
 
 std::string_view adapter_switch(const Fields& fields, std::string_view table,
                                 std::string_view section) {
-  for (const std::string& key : parted_words(meaning_of(table, section, "switch"))) {
+  const std::string_view keys = meaning_of(table, section, "switch");
+  for (const std::string& key : parted_words(keys)) {
     if (!fields.node().find(key) || !fields.flag(key, false)) continue;
-    const std::string_view keys = meaning_of(table, section, "switch");
     return keys.substr(keys.find(key), key.size());
   }
   return "";

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
-#include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/python_document.h"
 #include "stepwright/framework_files/forms/references.h"
 
@@ -28,14 +27,6 @@ std::vector<std::string> paths_of(const Tree& value) {
     if (item.kind == Tree::Kind::kScalar) paths.push_back(item.text);
   }
   return paths;
-}
-
-void lay_members_over(Tree& under, const Tree& over) {
-  MappingBuilder members(std::move(under));
-  for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
-    members.set(over.items[i].text, over.items[i + 1]);
-  }
-  under = members.take();
 }
 
 /// Lays files over each other, from the topmost down.

@@ -184,6 +184,14 @@ void lay_over(Tree& under, const Tree& over) {
   under = members.take();
 }
 
+void lay_members_over(Tree& under, const Tree& over) {
+  MappingBuilder members(std::move(under));
+  for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
+    members.set(over.items[i].text, over.items[i + 1]);
+  }
+  under = members.take();
+}
+
 Tree without(const Tree& mapping, std::string_view key) {
   Tree rest = mapping;
   rest.items.clear();

@@ -19,6 +19,9 @@ Tree placed_tree(Node node);
 /// A file over another one: mappings below mappings, anything else in its place.
 void lay_over(Tree& under, const Tree& over);
 
+/// Puts the members of a mapping in the place of those of another one.
+void lay_members_over(Tree& under, const Tree& over);
+
 /// A mapping without one of its members.
 Tree without(const Tree& mapping, std::string_view key);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,7 +18,9 @@
 #include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/launch_scripts/python/call.h"
 #include "stepwright/launch_scripts/python/program.h"
+#include "stepwright/launch_scripts/python/source.h"
 #include "stepwright/launch_scripts/python/tree.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -31,15 +34,26 @@ constexpr std::string_view kPlain = "plain";
 /// The major number of the compute capability of devices without products in bf16.
 constexpr int kVolta = 7;
 
-std::string_view last_name(std::string_view path) { return path.substr(path.rfind('.') + 1); }
+/// Calls that say how a program trains.
+enum class CallKind : std::uint8_t {
+  kArguments,     ///< The arguments of training are made.
+  kTrainer,       ///< A trainer is made.
+  kModel,         ///< A model is loaded.
+  kDescribed,     ///< The configuration of a model is loaded.
+  kAdapters,      ///< Adapters are described (peft).
+  kBeside,        ///< Adapters are put beside a model (unsloth).
+  kKbit,          ///< A model with narrow weights is prepared.
+  kCheckpointed,  ///< Recomputation is switched on.
+  kOther,         ///< Another object is loaded: a tokenizer, ...
+};
 
-/// The kind of a call of `from_pretrained`, by its class: a model, a description of one, or other.
-std::string_view loaded_kind(std::string_view path) {
+/// The kind of a call of `from_pretrained`, by its class.
+CallKind loaded_kind(std::string_view path) {
   constexpr std::string_view kOthers[] = {"Tokenizer", "Processor", "FeatureExtractor",
                                           "GenerationConfig", "PeftModel"};
   const auto has = [&](std::string_view word) { return path.find(word) != path.npos; };
-  if (std::ranges::any_of(kOthers, has)) return "other";
-  return has("Config") ? "described" : "model";
+  if (std::ranges::any_of(kOthers, has)) return CallKind::kOther;
+  return has("Config") ? CallKind::kDescribed : CallKind::kModel;
 }
 
 /// Follows a program and keeps the calls that say how it trains.
@@ -50,9 +64,8 @@ class TrainerCalls final : public launch_scripts::PythonLiterals {
         devices_(cluster.devices()),
         brain_floats_(cluster::generation_of(cluster.device).compute_capability != kVolta) {}
 
-  /// The first call of each kind: "arguments", "trainer", "model", "described", "adapters",
-  /// "beside", "kbit", "checkpointed", "other".
-  [[nodiscard]] const PythonObject* first(std::string_view kind) const {
+  /// The first call of a kind; null if there is none.
+  [[nodiscard]] const PythonObject* first(CallKind kind) const {
     const auto found = calls_.find(kind);
     return found == calls_.end() ? nullptr : &found->second;
   }
@@ -63,16 +76,14 @@ class TrainerCalls final : public launch_scripts::PythonLiterals {
   }
 
   std::optional<PythonObject> called(const PythonCall& call) override {
-    const std::string_view name = last_name(call.full);
+    const std::string_view name = launch_scripts::last_python_name(call.full);
     if (!meaning_of(kTable, "brain_floats", name).empty()) {
       return PythonObject::boolean(brain_floats_);
     }
     if (call.full == "os.getenv") return variable(call.given);
     if (name == "parse_args") return options_.parsed();
     if (name == "add_argument") options_.add(call.given);
-    if (const std::string_view kind = kind_of(call, name); !kind.empty()) {
-      return kept(std::string(kind), call);
-    }
+    if (const auto kind = kind_of(call, name)) return kept(*kind, call);
     return PythonLiterals::called(call);
   }
 
@@ -96,20 +107,21 @@ class TrainerCalls final : public launch_scripts::PythonLiterals {
     return usual == nullptr ? PythonObject{} : *usual;
   }
 
-  static std::string_view kind_of(const PythonCall& call, std::string_view name) {
-    if (!meaning_of(kTable, "arguments", name).empty()) return "arguments";
-    if (!meaning_of(kTable, "trainers", name).empty()) return "trainer";
+  static std::optional<CallKind> kind_of(const PythonCall& call, std::string_view name) {
+    using enum CallKind;
+    if (!meaning_of(kTable, "arguments", name).empty()) return kArguments;
+    if (!meaning_of(kTable, "trainers", name).empty()) return kTrainer;
     if (name == "from_pretrained") return loaded_kind(call.full);
-    if (name == "LoraConfig") return "adapters";
+    if (name == "LoraConfig") return kAdapters;
     const bool words =
         std::ranges::any_of(call.given.named, [](const auto& one) { return one.first == "r"; });
-    if (name == "get_peft_model" && words) return "beside";
-    if (name == "prepare_model_for_kbit_training") return "kbit";
-    if (name == "gradient_checkpointing_enable") return "checkpointed";
-    return {};
+    if (name == "get_peft_model" && words) return kBeside;
+    if (name == "prepare_model_for_kbit_training") return kKbit;
+    if (name == "gradient_checkpointing_enable") return kCheckpointed;
+    return std::nullopt;
   }
 
-  PythonObject kept(const std::string& kind, const PythonCall& call) {
+  PythonObject kept(CallKind kind, const PythonCall& call) {
     PythonObject made = launch_scripts::python_object_of(call);
     made.body->made_by = call.full;
     calls_.try_emplace(kind, made);
@@ -119,7 +131,7 @@ class TrainerCalls final : public launch_scripts::PythonLiterals {
   launch_scripts::ProgramOptions& options_;
   std::int64_t devices_;
   bool brain_floats_;
-  std::map<std::string, PythonObject, std::less<>> calls_;
+  std::map<CallKind, PythonObject> calls_;
 };
 
 /// The arguments of a program, of the calls that were kept.
@@ -217,7 +229,8 @@ bool recomputes_for_kbit(const PythonObject& call) {
 }
 
 std::string method_of(std::string_view section, const PythonObject& call) {
-  const std::string_view method = meaning_of(kTable, section, last_name(call.body->made_by));
+  const std::string_view method =
+      meaning_of(kTable, section, launch_scripts::last_python_name(call.body->made_by));
   return method == kPlain ? "" : std::string(method);
 }
 
@@ -283,12 +296,13 @@ const SourceFile* started_trainer_program(Words words, Sources files) {
 
 TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Cluster& cluster,
                                     launch_scripts::ProgramOptions& options) {
+  using enum CallKind;
   TrainerCalls calls(cluster, options);
   const launch_scripts::PythonText texts[] = {{file.text, file.name}};
   launch_scripts::PythonProgram program(texts, calls);
   program.bind("__name__", PythonObject::string("__main__", 0));
   program.begin(0);
-  const PythonObject* followed = calls.first("arguments");
+  const PythonObject* followed = calls.first(kArguments);
   const PythonObject arguments = followed != nullptr ? *followed : standing_call(file, program);
   TrainerProgram told_by;
   told_by.method = method_of("arguments", arguments);
@@ -298,19 +312,19 @@ TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Clust
   if (const PythonObject* words = record_below(arguments, "model_init_kwargs")) {
     told.add_named(*words, "loaded");
   }
-  if (const PythonObject* trainer = calls.first("trainer")) {
+  if (const PythonObject* trainer = calls.first(kTrainer)) {
     if (told_by.method.empty()) told_by.method = method_of("trainers", *trainer);
     told.add_named(*trainer, "given");
     const PythonObject* model = trainer->body->find("model");
     if (model != nullptr && model->is(ObjectKind::kText)) told.add("model_name_or_path", *model);
   }
-  for (const std::string_view kind : {"model", "described"}) {
+  for (const CallKind kind : {kModel, kDescribed}) {
     if (const PythonObject* model = calls.first(kind)) add_loaded(*model, told);
   }
-  if (const PythonObject* beside = calls.first("beside")) add_beside(*beside, told);
-  if (const PythonObject* adapters = calls.first("adapters")) add_adapters(*adapters, told);
-  const PythonObject* kbit = calls.first("kbit");
-  if (calls.first("checkpointed") != nullptr || (kbit != nullptr && recomputes_for_kbit(*kbit))) {
+  if (const PythonObject* beside = calls.first(kBeside)) add_beside(*beside, told);
+  if (const PythonObject* adapters = calls.first(kAdapters)) add_adapters(*adapters, told);
+  const PythonObject* kbit = calls.first(kKbit);
+  if (calls.first(kCheckpointed) != nullptr || (kbit != nullptr && recomputes_for_kbit(*kbit))) {
     told.add("gradient_checkpointing", true);
   }
   if (const auto length = cut_length(file, program)) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "stepwright/core/quoting.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/launch_scripts/batch/extent_environment.h"
 #include "stepwright/launch_scripts/shell/batch.h"
 #include "stepwright/launch_scripts/shell/state.h"
@@ -33,115 +33,59 @@ std::vector<std::string_view> parts_between(std::string_view text, char sign) {
 
 using LauncherWords = Words;
 
-/// Programs that may stand in front of another one; the words behind each are its own.
-bool begins_launcher(const ShellWord& word) {
-  static constexpr std::string_view kPrograms[] = {"torchrun",
-                                                   "torch.distributed.run",
-                                                   "torch.distributed.launch",
-                                                   "accelerate",
-                                                   "deepspeed",
-                                                   "tune",
-                                                   "mpirun",
-                                                   "mpiexec",
-                                                   "mpiexec.hydra",
-                                                   "orterun",
-                                                   "prterun",
-                                                   "srun",
-                                                   "sbatch",
-                                                   "salloc",
-                                                   "qsub",
-                                                   "bsub",
-                                                   "jsrun",
-                                                   "aprun",
-                                                   "ibrun",
-                                                   "nice",
-                                                   "ionice",
-                                                   "numactl",
-                                                   "taskset",
-                                                   "chrt",
-                                                   "env",
-                                                   "timeout",
-                                                   "stdbuf",
-                                                   "nohup",
-                                                   "time",
-                                                   "bash",
-                                                   "sh",
-                                                   "python",
-                                                   "python3",
-                                                   "docker",
-                                                   "podman",
-                                                   "singularity",
-                                                   "apptainer",
-                                                   "enroot",
-                                                   "nsys",
-                                                   "ncu",
-                                                   "ssh",
-                                                   "pdsh",
-                                                   "kubectl",
-                                                   "sudo",
-                                                   "uv",
-                                                   "conda"};
-  return launch_scripts::is_one_of(launch_scripts::base_name(word.text), kPrograms);
+constexpr std::string_view kPrograms = "launchers/programs";
+
+/// The kind of a program that may stand in front of another one; empty for any other word. The
+/// words behind such a program are its own.
+std::string_view launcher_kind(const ShellWord& word) {
+  return meaning_of(kPrograms, "programs", launch_scripts::base_name(word.text));
 }
 
-/// The words of each of some programs among those in front of the training program.
-std::vector<LauncherWords> words_behind(const StartedCommand& command,
-                                        std::span<const std::string_view> programs) {
+using LauncherKinds = std::initializer_list<std::string_view>;
+
+bool is_launcher_of(const ShellWord& word, LauncherKinds kinds) {
+  return std::ranges::find(kinds, launcher_kind(word)) != kinds.end();
+}
+
+/// True if a word is among those of a section.
+bool is_listed(std::string_view section, std::string_view word) {
+  return !meaning_of(kPrograms, section, word).empty();
+}
+
+/// The words of each program of some kinds among those in front of the training program.
+std::vector<LauncherWords> words_behind(const StartedCommand& command, LauncherKinds kinds) {
   std::vector<LauncherWords> found;
   const LauncherWords words(command.launchers);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!launch_scripts::is_one_of(launch_scripts::base_name(words[i].text), programs)) continue;
+    if (!is_launcher_of(words[i], kinds)) continue;
     std::size_t end = i + 1;
-    while (end < words.size() && !begins_launcher(words[end])) ++end;
+    while (end < words.size() && launcher_kind(words[end]).empty()) ++end;
     found.push_back(words.subspan(i, end - i));
   }
   return found;
 }
 
-constexpr std::string_view kSlurmPrograms[] = {"srun", "sbatch", "salloc"};
-constexpr std::string_view kMpiPrograms[] = {"mpirun",  "mpiexec", "mpiexec.hydra", "orterun",
-                                             "prterun", "aprun",   "ibrun"};
-
-/// The value of the first of some options, in words in front of the program.
-std::optional<std::int64_t> launched(const StartedCommand& command,
-                                     std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) {
+/// The value of the first option of a section, in its order, in words in front of the program.
+std::optional<std::int64_t> launched(const StartedCommand& command, std::string_view section) {
+  for (const auto& [name, brief] : words_below(kPrograms, section)) {
     if (const auto value = launch_scripts::batch_option(command.launchers, name)) return value;
-    const std::string_view brief = name == "--nodes"    ? "-N"
-                                   : name == "--ntasks" ? "-n"
-                                   : name == "--gpus"   ? "-G"
-                                                        : "";
-    if (brief.empty()) continue;
-    for (const LauncherWords words : words_behind(command, kSlurmPrograms)) {
+    if (!brief.starts_with('-')) continue;
+    for (const LauncherWords words : words_behind(command, {"srun", "slurm"})) {
       if (const auto value = launch_scripts::batch_option(words, name, brief)) return value;
     }
   }
   return std::nullopt;
 }
 
-bool starts_with_any(const StartedCommand& command, std::initializer_list<std::string_view> names) {
-  return std::ranges::any_of(command.launchers, [&](const ShellWord& word) {
-    return std::ranges::find(names, launch_scripts::base_name(word.text)) != names.end();
-  });
+bool starts_with_any(const StartedCommand& command, LauncherKinds kinds) {
+  return std::ranges::any_of(command.launchers,
+                             [&](const ShellWord& word) { return is_launcher_of(word, kinds); });
 }
 
 bool has_option(const StartedCommand& command, std::string_view name) {
   return std::ranges::any_of(command.launchers, [&](const ShellWord& word) {
     return std::string_view(word.text).substr(0, word.text.find('=')) == name;
   });
-}
-
-/// The devices that `CUDA_VISIBLE_DEVICES` leaves to a command, where it lists them.
-std::optional<std::int64_t> visible_devices(const StartedCommand& command) {
-  const auto found = command.environment.find("CUDA_VISIBLE_DEVICES");
-  if (found == command.environment.end()) return std::nullopt;
-  std::int64_t count = 0;
-  for (const std::string_view one : parts_between(found->second.text, ',')) {
-    const bool number = !one.empty() && one.find_first_not_of("0123456789") == one.npos;
-    if (!number && !one.starts_with("GPU-") && !one.starts_with("MIG-")) return std::nullopt;
-    ++count;
-  }
-  return count;
 }
 
 /// `--include host:0,1@other:0,1` of DeepSpeed: nodes, and devices of each where all list as many;
@@ -171,9 +115,7 @@ void read_included(const StartedCommand& command, JobExtent& extent) {
   }
 }
 
-bool starts_with_mpi(const StartedCommand& command) {
-  return !words_behind(command, kMpiPrograms).empty();
-}
+bool starts_with_mpi(const StartedCommand& command) { return starts_with_any(command, {"mpi"}); }
 
 /// The processes that `ppr:8:node` places on each node.
 std::optional<std::int64_t> placed_on_node(std::string_view policy) {
@@ -215,15 +157,12 @@ HostLines hosts_of(std::string_view text, char between) {
 /// The hosts that a launcher is given: `-H a:8,b:8`, `--hostfile FILE` of a file that the script
 /// writes.
 std::optional<HostLines> given_hosts(const StartedCommand& command) {
-  static constexpr std::string_view kLists[] = {"-H", "--host", "-host", "-hosts", "--hosts"};
-  static constexpr std::string_view kFiles[] = {"--hostfile", "-hostfile", "--machinefile",
-                                                "-machinefile", "-f"};
   const std::vector<ShellWord>& words = command.launchers;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::size_t equals = std::min(words[i].text.find('='), words[i].text.size());
     const std::string_view name = std::string_view(words[i].text).substr(0, equals);
-    const bool list = launch_scripts::is_one_of(name, kLists);
-    const bool file = launch_scripts::is_one_of(name, kFiles);
+    const bool list = is_listed("hosts", name);
+    const bool file = is_listed("host_files", name);
     const bool apart = equals == words[i].text.size();
     if ((!list && !file) || (apart && i + 1 == words.size())) continue;
     const std::string value = apart ? words[i + 1].text : words[i].text.substr(equals + 1);
@@ -245,18 +184,12 @@ struct MpiExtent {
   bool open_ranks = false;  ///< True if it is told a number that the script leaves open.
 };
 
-/// Whether a word names one of the counts of all processes.
-bool counts_all(std::string_view word) {
-  static constexpr std::string_view kNames[] = {"-np", "--np", "-n", "-c"};
-  return launch_scripts::is_one_of(word, kNames);
-}
-
 /// Processes in all and of each node. Open MPI's mpirun(1): `-np`, `-npernode`, `-N`, `--map-by
 /// ppr:N:node`; Hydra of MPICH and Intel MPI: `-n`, `-ppn`, `-perhost`. Without a number Open MPI
 /// starts a process for each slot of its hosts or of the batch job.
 MpiExtent mpi_extent(const StartedCommand& command) {
   MpiExtent extent;
-  const auto all = words_behind(command, kMpiPrograms);
+  const auto all = words_behind(command, {"mpi"});
   if (all.empty()) return extent;
   const LauncherWords words = all.front();
   extent.ranks = launch_scripts::batch_option(words, "-np", "-n");
@@ -270,7 +203,7 @@ MpiExtent mpi_extent(const StartedCommand& command) {
     const bool maps = words[i - 1].text == "--map-by" || words[i - 1].text == "-map-by";
     const auto placed = maps ? placed_on_node(words[i].text) : std::nullopt;
     if (placed) extent.of_node = placed;
-    const bool open = counts_all(words[i - 1].text) && !words[i].open.empty();
+    const bool open = is_listed("mpi_ranks", words[i - 1].text) && !words[i].open.empty();
     extent.open_ranks = extent.open_ranks || (open && !extent.ranks);
   }
   const auto hosts = given_hosts(command);
@@ -307,8 +240,7 @@ void read_mpi(const StartedCommand& command, JobExtent& job_extent) {
 /// Processes that IBM's jsrun starts: so many resource sets, so many tasks in each, so many sets on
 /// a host; false where no jsrun is there, or its words are open. jsrun(1).
 bool read_jsrun(const StartedCommand& command, JobExtent& extent) {
-  static constexpr std::string_view kPrograms[] = {"jsrun"};
-  const auto all = words_behind(command, kPrograms);
+  const auto all = words_behind(command, {"jsrun"});
   if (all.empty()) return false;
   const LauncherWords words = all.front();
   const auto sets = launch_scripts::batch_option(words, "--nrs", "-n");
@@ -356,20 +288,16 @@ OpenExtent open_extent(std::string_view name, const ShellWord& value, bool nodes
 
 /// All that a command leaves open of its extent, in words in front of the program.
 std::vector<OpenExtent> open_extents(const StartedCommand& command) {
-  static constexpr std::string_view kNodes[] = {"--nnodes",       "--num_nodes",    "--num-nodes",
-                                                "--num_machines", "--num-machines", "--nodes"};
-  static constexpr std::string_view kDevices[] = {
-      "--nproc_per_node", "--nproc-per-node", "--num_gpus", "--num-gpus",
-      "--num_processes",  "--num-processes",  "--ntasks",   "--ntasks-per-node"};
   std::vector<OpenExtent> found;
   const bool mpi = starts_with_mpi(command);
   const std::vector<ShellWord>& words = command.launchers;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::size_t equals = words[i].text.find('=');
     const std::string_view name = std::string_view(words[i].text).substr(0, equals);
-    const bool nodes = std::ranges::find(kNodes, name) != std::end(kNodes);
-    const bool ranks = mpi && counts_all(name);
-    const bool devices = ranks || std::ranges::find(kDevices, name) != std::end(kDevices);
+    const bool nodes = is_listed("nodes", name);
+    const bool ranks = mpi && is_listed("mpi_ranks", name);
+    const bool devices = ranks || is_listed("devices", name) || is_listed("processes", name) ||
+                         is_listed("tasks", name) || is_listed("tasks_of_node", name);
     const std::size_t at = equals == std::string::npos ? i + 1 : i;
     if ((!nodes && !devices) || at >= words.size() || words[at].open.empty()) continue;
     found.push_back(open_extent(name, words[at], nodes));
@@ -377,7 +305,7 @@ std::vector<OpenExtent> open_extents(const StartedCommand& command) {
   const MpiExtent extent = mpi_extent(command);
   const bool silent = mpi && !extent.ranks && !extent.open_ranks;
   if (silent && !extent.nodes) {
-    const ShellWord& program = words_behind(command, kMpiPrograms).front().front();
+    const ShellWord& program = words_behind(command, {"mpi"}).front().front();
     found.push_back({.name = printable(program.text),
                      .value = "",
                      .variable = "",
@@ -390,7 +318,7 @@ std::vector<OpenExtent> open_extents(const StartedCommand& command) {
 /// Fails where a node has fewer visible devices than processes; says where it has more.
 void check_visible_devices(const StartedCommand& command, const JobExtent& extent,
                            ImportReport& report) {
-  const auto visible = visible_devices(command);
+  const auto visible = visible_device_count(command);
   std::optional<std::int64_t> processes = extent.devices_of_node;
   if (extent.ranks && *extent.ranks % extent.nodes.value_or(1) == 0) {
     processes = *extent.ranks / extent.nodes.value_or(1);
@@ -433,18 +361,14 @@ std::string torchrun_lines() {
 }
 
 bool has_launcher(const StartedCommand& command) {
-  return starts_with_mpi(command) ||
-         starts_with_any(command, {"torchrun", "torch.distributed.run", "torch.distributed.launch",
-                                   "accelerate", "deepspeed", "srun", "tune"});
+  return starts_with_any(command, {"mpi", "torchrun", "accelerate", "deepspeed", "srun"});
 }
 
 namespace {
 
 /// Whether a program that is told how many processes it starts stands in front.
 bool has_starter(const StartedCommand& command) {
-  return starts_with_mpi(command) ||
-         starts_with_any(command, {"torchrun", "torch.distributed.run", "torch.distributed.launch",
-                                   "accelerate", "deepspeed", "tune"});
+  return starts_with_any(command, {"mpi", "torchrun", "accelerate", "deepspeed"});
 }
 
 /// Nodes and devices of a batch job, where no word in front of the program says them.
@@ -477,23 +401,17 @@ void take_nodes_of_mpi(const StartedCommand& command, JobExtent& job_extent) {
 
 void read_launcher(const StartedCommand& command, JobExtent& extent, ImportReport& report) {
   for (const OpenExtent& one : open_extents(command)) extent.open_extents.push_back(one.variable);
-  const bool torchrun = starts_with_any(
-      command, {"torchrun", "torch.distributed.run", "torch.distributed.launch", "tune"});
+  const bool torchrun = starts_with_any(command, {"torchrun"});
   const bool starter = torchrun || starts_with_any(command, {"accelerate", "deepspeed"});
   if (starts_with_mpi(command) && !starter) return read_mpi(command, extent);
   if (!starter && read_jsrun(command, extent)) return;
-  extent.ranks = launched(command, {"--num_processes", "--num-processes"});
-  extent.nodes = launched(command, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines",
-                                    "--num-machines", "--nodes"});
-  extent.devices_of_node =
-      launched(command, {"--nproc_per_node", "--nproc-per-node", "--num_gpus", "--num-gpus"});
-  if (!extent.devices_of_node) {
-    extent.devices_of_node =
-        launched(command, {"--gpus-per-node", "--gpus_per_node", "--gres", "--gpus-per-task"});
-  }
+  extent.ranks = launched(command, "processes");
+  extent.nodes = launched(command, "nodes");
+  extent.devices_of_node = launched(command, "devices");
+  if (!extent.devices_of_node) extent.devices_of_node = launched(command, "allocated_devices");
   take_nodes_of_mpi(command, extent);
   take_job(command, extent);
-  const auto total = extent.devices_of_node ? std::nullopt : launched(command, {"--gpus"});
+  const auto total = extent.devices_of_node ? std::nullopt : launched(command, "all_devices");
   if (total && extent.nodes && *total % *extent.nodes == 0) {
     extent.devices_of_node = *total / *extent.nodes;
   }
@@ -505,7 +423,7 @@ void read_launcher(const StartedCommand& command, JobExtent& extent, ImportRepor
   if (deepspeed && extent.devices_of_node && !extent.nodes && !elsewhere) extent.nodes = 1;
   take_devices_of_job(command, extent);
   if (!extent.ranks && !extent.devices_of_node && !elsewhere) {
-    extent.devices_of_node = visible_devices(command);
+    extent.devices_of_node = visible_device_count(command);
     if (extent.devices_of_node && !extent.nodes) extent.nodes = 1;
   }
   if (starter && !(deepspeed && has_option(command, "--include"))) {
@@ -517,15 +435,23 @@ void read_launcher(const StartedCommand& command, JobExtent& extent, ImportRepor
   if (silent && !has_launcher(command)) extent.ranks = environment_number(command, "WORLD_SIZE");
   // Slots of other schedulers are cores.
   const bool slurm = command.job != nullptr && command.job->scheduler == "slurm";
-  if (const auto tasks = launched(command, {"--ntasks"})) extent.ranks = tasks;
+  if (const auto tasks = launched(command, "tasks")) extent.ranks = tasks;
   if (!extent.ranks && slurm) extent.ranks = command.job->tasks;
-  auto tasks = launched(command, {"--ntasks-per-node"});
+  auto tasks = launched(command, "tasks_of_node");
   if (!tasks && slurm) tasks = command.job->tasks_per_node;
   if (tasks) extent.devices_of_node = tasks;
 }
 
 std::optional<std::int64_t> visible_device_count(const StartedCommand& command) {
-  return visible_devices(command);
+  const auto found = command.environment.find("CUDA_VISIBLE_DEVICES");
+  if (found == command.environment.end()) return std::nullopt;
+  std::int64_t count = 0;
+  for (const std::string_view one : parts_between(found->second.text, ',')) {
+    const bool number = !one.empty() && one.find_first_not_of("0123456789") == one.npos;
+    if (!number && !one.starts_with("GPU-") && !one.starts_with("MIG-")) return std::nullopt;
+    ++count;
+  }
+  return count;
 }
 
 std::optional<std::int64_t> environment_number(const StartedCommand& command,
@@ -542,10 +468,10 @@ void read_own_processes(const StartedCommand& command, JobExtent& extent, Import
   // A task of a batch system starts the processes of a node.
   if (!has_starter(command)) {
     extent.ranks.reset();
-    extent.devices_of_node = launched(command, {"--nproc_per_node", "--gpus-per-node",
-                                                "--gpus_per_node", "--gres", "--gpus-per-task"});
+    extent.devices_of_node = launched(command, "own_devices");
+    if (!extent.devices_of_node) extent.devices_of_node = launched(command, "allocated_devices");
     take_job(command, extent);
-    if (!extent.devices_of_node) extent.devices_of_node = visible_devices(command);
+    if (!extent.devices_of_node) extent.devices_of_node = visible_device_count(command);
   }
   if (const auto nodes = environment_number(command, "NNODES")) extent.nodes = nodes;
   if (const auto devices = environment_number(command, "NPROC_PER_NODE")) {

@@ -6,6 +6,7 @@
 
 #include "stepwright/core/named.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/launch_scripts/python/program_options.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -15,13 +16,6 @@ constexpr Named<Arity> kArityNames[] = {{Arity::kNone, "none"},
                                         {Arity::kThree, "three"},
                                         {Arity::kSome, "some"},
                                         {Arity::kAny, "any"}};
-
-/// The field of an argument that is called like it.
-std::string field_called(std::string_view flag) {
-  std::string field(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
-  std::ranges::replace(field, '-', '_');
-  return field;
-}
 
 /// All arguments, those that set a field first.
 class ArgumentTable {
@@ -53,7 +47,7 @@ class ArgumentTable {
     if (words) argument.arity = words->choice(kArityNames);
     const bool called_so = sets && argument.field.empty();
     for (std::string& flag : texts_of(row, "flag", "flags")) {
-      if (called_so) argument.field = texts_.keep(field_called(flag));
+      if (called_so) argument.field = texts_.keep(launch_scripts::name_of_option(flag));
       argument.flag = texts_.keep(std::move(flag));
       all_.push_back(argument);
     }

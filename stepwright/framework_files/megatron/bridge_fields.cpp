@@ -9,6 +9,7 @@
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
+#include "stepwright/launch_scripts/python/source.h"
 
 namespace stepwright::framework_files {
 
@@ -88,7 +89,9 @@ Tree field_tree(std::string_view name, Node value) {
     return placed_at(Tree::scalar(stages_text(value), false), value);
   }
   Tree tree = value.tree();
-  if (name == "attention_backend") tree.text = tree.text.substr(tree.text.rfind('.') + 1);
+  if (name == "attention_backend") {
+    tree.text = std::string(launch_scripts::last_python_name(tree.text));
+  }
   return placed_at(std::move(tree), value);
 }
 

@@ -81,14 +81,6 @@ std::set<std::string> keys_of(const Tree& mapping) {
   return keys;
 }
 
-void lay(Tree& under, const Tree& over) {
-  MappingBuilder members(std::move(under));
-  for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
-    members.set(over.items[i].text, over.items[i + 1]);
-  }
-  under = members.take();
-}
-
 /// Counts as read the settings that were asked for in the file's own form.
 void move_asked(const Fields& root, std::span<const KnownSetting> known, ImportReport& report) {
   for (const UnreadSetting& one : report.not_read) {
@@ -153,10 +145,10 @@ Draft read_megatron_text(const MegatronText& text, const Fields& root,
     the_report.assume(std::string(setting->field), fmt::format("default of {}", text.program));
   }
   for (const Tree* part : {&text.usual, &text.derived}) {
-    lay(fields, *part);
+    lay_members_over(fields, *part);
     added.merge(keys_of(*part));
   }
-  lay(fields, text.said);
+  lay_members_over(fields, text.said);
   for (const std::string& key : keys_of(text.said)) added.erase(key);
   const Document document = Document::from(fields, file);
   const Fields all(document.root());

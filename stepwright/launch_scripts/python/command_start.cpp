@@ -11,13 +11,9 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-std::string_view called_name(std::string_view path) {
-  return path.substr(path.rfind('.') + 1);  // `npos` and one are the beginning.
-}
-
 bool starts_command(std::string_view path) {
   // THUDM/slime slime/utils/external_utils/command_utils.py, and its forks.
-  const std::string_view name = called_name(path);
+  const std::string_view name = last_python_name(path);
   const bool of_slime = name == "execute_train" || name == "exec_command";
   static constexpr std::array<std::string_view, 9> kCalls = {"subprocess.run",
                                                              "subprocess.call",

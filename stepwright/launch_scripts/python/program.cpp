@@ -20,10 +20,6 @@ constexpr int kMostImports = 8;                ///< Modules that have a name fro
 
 std::string head_of(std::string_view path) { return std::string(path.substr(0, path.find('.'))); }
 
-std::string last_of(std::string_view path) {
-  return std::string(path.substr(path.rfind('.') + 1));  // `npos` and one are the beginning.
-}
-
 /// Whether one of the names between dots is another.
 bool has_part(std::string_view path, std::string_view part) {
   const auto parts = fmt::format(".{}.", path);
@@ -90,7 +86,7 @@ std::string PythonProgram::handed_on(std::string full) const {
   for (int hops = 0; hops < kMostImports; ++hops) {
     const std::size_t dot = full.rfind('.');
     if (dot == std::string::npos) break;
-    const std::string module = last_of(full.substr(0, dot));
+    const std::string module(last_python_name(std::string_view(full).substr(0, dot)));
     const std::string name = full.substr(dot + 1);
     const auto file = std::ranges::find_if(files_, [&](const File& one) {
       return module_of(one.name) == module && one.imported.contains(name);
@@ -106,7 +102,8 @@ std::vector<std::string> PythonProgram::names_elsewhere(const std::string& path)
   const std::string head = head_of(path);
   const auto imported = file_here().imported.find(head);
   if (imported == file_here().imported.end()) return {};
-  std::vector<std::string> names = {last_of(imported->second) + path.substr(head.size())};
+  std::vector<std::string> names = {std::string(last_python_name(imported->second)) +
+                                    path.substr(head.size())};
   if (head.size() < path.size()) names.push_back(path.substr(head.size() + 1));
   return names;
 }
@@ -156,7 +153,7 @@ Definition* PythonProgram::defined(std::map<std::string, Definition> File::* kin
       // A module that has it from another, under another name.
       const auto through = files_[file].imported.find(name);
       if (through == files_[file].imported.end()) continue;
-      const std::string there = last_of(through->second);
+      const std::string there(last_python_name(through->second));
       if (there != name) further = there;
     }
     name = std::move(further);

@@ -16,13 +16,6 @@ using ObjectKind = PythonObject::Kind;
 
 constexpr std::size_t kMostOptions = 10'000;
 
-/// The name under which a program finds an option: "batch_size" of "--batch-size".
-std::string name_of_option(std::string_view word) {
-  std::string name(word.substr(std::min(word.find_first_not_of('-'), word.size())));
-  std::ranges::replace(name, '-', '_');
-  return name;
-}
-
 bool is_option(std::string_view word) { return word.starts_with("--") && word.size() > 2; }
 
 const PythonObject* named(const PythonArguments& given, std::string_view name) {
@@ -41,6 +34,12 @@ PythonObject value_of(const std::string& text, const PythonObject& usual) {
 }
 
 }  // namespace
+
+std::string name_of_option(std::string_view word) {
+  std::string name(word.substr(std::min(word.find_first_not_of('-'), word.size())));
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
 
 ProgramOptions::ProgramOptions(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size() && said_.size() < kMostOptions; ++i) {

@@ -9,6 +9,9 @@
 
 namespace stepwright::launch_scripts {
 
+/// Returns the name under which a program finds an option: "batch_size" of "--batch-size".
+std::string name_of_option(std::string_view word);
+
 /// Options of a Python program as `argparse` reads them (docs.python.org/3/library/argparse.html):
 /// the values of its command line over the defaults of its own code.
 class ProgramOptions {

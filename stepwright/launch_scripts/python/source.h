@@ -52,6 +52,11 @@ bool starts_python_word(std::string_view text, std::string_view word);
 /// Whether names go on with a character.
 bool is_python_name_char(char c);
 
+/// Returns "c" of "a.b.c", and a name without points as it is.
+inline std::string_view last_python_name(std::string_view path) {
+  return path.substr(path.rfind('.') + 1);
+}
+
 /// A text without blanks around it.
 std::string_view python_trimmed(std::string_view text);
 

@@ -16,12 +16,6 @@ namespace {
 
 using NodeKind = ShellNode::Kind;
 
-std::vector<std::string> printed_words(const std::vector<ShellWord>& words, std::size_t from) {
-  std::vector<std::string> all;
-  for (std::size_t i = from; i < words.size(); ++i) all.push_back(words[i].text);
-  return all;
-}
-
 /// Returns the lines that `seq FIRST STEP LAST` prints.
 std::optional<std::string> counted(const std::vector<ShellWord>& words) {
   constexpr std::int64_t kMost = 10'000;
@@ -85,7 +79,7 @@ std::optional<std::string> ShellReader::printed_pipe(const ShellNode& node) {
       text = known ? std::optional(std::to_string(value->value)) : std::nullopt;
     } else if (text) {
       budget_.work(text->size(), place(node.line));
-      text = filtered_text(printed_words(words, 0), *text);
+      text = filtered_text(texts_from(words, 0), *text);
     }
     if (!text) return std::nullopt;
   }
@@ -223,7 +217,7 @@ std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const 
     const auto text = text_of_file(node, words);
     if (!text || !is_known(*text)) return std::nullopt;
     const std::string path = node.source_file ? "" : words.back().text;
-    std::vector<std::string> own = printed_words(words, 0);
+    std::vector<std::string> own = texts_from(words, 0);
     if (!node.source_file) own.pop_back();
     const auto made = filtered_text(own, *text);
     return made && name == "wc" && !path.empty() ? fmt::format("{} {}", *made, path) : made;
@@ -234,7 +228,7 @@ std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const 
   }
   if (name == "echo") return without_last_lines(echoed(words));
   if (name == "printf" && !rest.empty() && rest.front().text != "-v") {
-    const auto text = shell_formatted(rest.front().text, printed_words(rest, 1));
+    const auto text = shell_formatted(rest.front().text, texts_from(rest, 1));
     return text ? std::optional(without_last_lines(*text)) : std::nullopt;
   }
   if (name == "cat" && rest.empty() && node.input) {

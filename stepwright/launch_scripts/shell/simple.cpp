@@ -15,12 +15,6 @@ ShellWord word_of(std::string text, ShellPlace place) {
   return {.text = std::move(text), .line = place.line, .file = place.file};
 }
 
-std::vector<std::string> texts_from(const std::vector<ShellWord>& words, std::size_t from) {
-  std::vector<std::string> texts;
-  for (std::size_t i = from; i < words.size(); ++i) texts.push_back(words[i].text);
-  return texts;
-}
-
 /// The parts of a line between marks, at most so many, the last with what is left; several blanks
 /// part as one.
 std::vector<std::string> parts_by(std::string_view text, std::string_view marks, bool blanks,

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -46,12 +48,6 @@ bool only_handles(std::string_view program) {
       "chmod", "cp",   "rm",  "mv",   "ls",   "touch", "scp",  "rsync",
       "tar",   "grep", "sed", "wget", "curl", "head",  "tail", "ln"};
   return is_one_of(base_name(program), kPrograms);
-}
-
-std::vector<std::string> texts(const std::vector<ShellWord>& words, std::size_t from) {
-  std::vector<std::string> all;
-  for (std::size_t i = from; i < words.size(); ++i) all.push_back(words[i].text);
-  return all;
 }
 
 /// The text as a program sees it: what is open, as it was written, and said to be open.
@@ -196,7 +192,7 @@ ShellStatus ShellReader::within_shell(const ShellNode& node, const Words& words,
     });
   }
   if (at < words.size()) {
-    std::vector<std::string> arguments = texts(words, at + 1);
+    std::vector<std::string> arguments = texts_from(words, at + 1);
     if (text) {
       std::string zero = arguments.empty() ? std::string("bash") : arguments.front();
       if (!arguments.empty()) arguments.erase(arguments.begin());

@@ -198,6 +198,12 @@ std::string joined(const std::vector<ShellWord>& words) {
   return text;
 }
 
+std::vector<std::string> texts_from(const std::vector<ShellWord>& words, std::size_t from) {
+  std::vector<std::string> texts;
+  for (std::size_t i = from; i < words.size(); ++i) texts.push_back(words[i].text);
+  return texts;
+}
+
 std::string base_name(std::string_view path) { return std::string(last_part(path)); }
 
 }  // namespace stepwright::launch_scripts

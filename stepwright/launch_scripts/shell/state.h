@@ -132,6 +132,8 @@ class ShellVariables {
 std::vector<ShellWord> split_words(const ShellWord& text);
 /// Words with a blank between them.
 std::string joined(const std::vector<ShellWord>& words);
+/// Returns the texts of the words from one of them on.
+std::vector<std::string> texts_from(const std::vector<ShellWord>& words, std::size_t from);
 /// The last part of a path.
 std::string base_name(std::string_view path);
 
