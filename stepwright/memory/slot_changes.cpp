@@ -73,6 +73,17 @@ bool copies_gathered(const step::Template& piece) {
   });
 }
 
+namespace {
+
+/// True if the head and its loss are one function, so that a backward prefetches before both.
+bool takes_loss_inside(const step::Template& piece) {
+  return std::ranges::any_of(piece.operators, [](const step::Operator& op) {
+    return op.purpose == step::Purpose::kOnChip;
+  });
+}
+
+}  // namespace
+
 std::int32_t head_item(const step::StepProgram& program, const step::Sequence& sequence) {
   if (sequence.direction != schedule::Direction::kBackward) return -1;
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
@@ -80,7 +91,7 @@ std::int32_t head_item(const step::StepProgram& program, const step::Sequence& s
     const step::Template& piece = program.templates[static_cast<std::size_t>(item.which)];
     const bool computes = !piece.operators.empty() && !own_stream(piece);
     if (computes && !item.units.empty() && item.units.front() == step::kHeadUnit) {
-      return static_cast<std::int32_t>(i);
+      return takes_loss_inside(piece) ? -1 : static_cast<std::int32_t>(i);
     }
     for (const step::Operator& op : piece.operators) {
       if (op.kind == step::OperatorKind::kLossLocal) return static_cast<std::int32_t>(i);

@@ -105,6 +105,36 @@ TensorId dropped(Emit& e, TensorId x, const Adapter& adapter, const Product& p) 
   return rest;
 }
 
+/// True if A multiplies a cast of its input, which it keeps: under autocast a model in the narrow
+/// type has adapters in fp32 (huggingface/peft 0.21.2 src/peft/tuners/lora/layer.py,
+/// Linear.forward: _cast_input_dtype; pytorch/pytorch 2.13 aten/src/ATen/autocast_mode.cpp,
+/// cached_cast).
+bool casts_input(const Emit& e) { return e.s.casts_for_step && e.s.model->adapters->dropout == 0; }
+
+/// The adapted linear layers that a product stands for, of which each has an A of its own.
+std::int64_t layers_of(const Emit& e, const Product& p) {
+  using model::AdapterTarget;
+  const model::Adapters& adapters = *e.s.model->adapters;
+  if (adapters.joined) return 1;
+  if (p.part == LayerPart::kQkv) {
+    return adapters.has(AdapterTarget::kQuery) + adapters.has(AdapterTarget::kKey) +
+           adapters.has(AdapterTarget::kValue);
+  }
+  if (p.part != LayerPart::kFc1) return 1;
+  return adapters.has(AdapterTarget::kGate) + adapters.has(AdapterTarget::kUp);
+}
+
+/// The casts of the input of A that stand until the backward; -1: none.
+TensorId input_casts(Emit& e, const Adapter& adapter, const Product& p) {
+  if (!casts_input(e)) return -1;
+  const TensorId casts = e.out.tensor({.name = "casts",
+                                       .dtype = e.s.storage,
+                                       .routed = p.groups > 0,
+                                       .extents = {p.rows, p.inner, layers_of(e, p)}});
+  e.kept.set(adapter.roles.input, casts);
+  return casts;
+}
+
 }  // namespace
 
 bool has_adapter(const Emit& e, const Product& p) { return adapter_of(e, p).has_value(); }
@@ -112,7 +142,7 @@ bool has_adapter(const Emit& e, const Product& p) { return adapter_of(e, p).has_
 bool needs_input(const Emit& e, const Product& p) {
   const ParameterId weight = e.out.parameter(p.part);
   if (weight < 0 || is_trained(e, weight)) return true;
-  return has_adapter(e, p) && e.s.model->adapters->dropout == 0;
+  return has_adapter(e, p) && e.s.model->adapters->dropout == 0 && !casts_input(e);
 }
 
 void add_adapter(Emit& e, TensorId x, TensorId y, const Product& p) {
@@ -121,7 +151,7 @@ void add_adapter(Emit& e, TensorId x, TensorId y, const Product& p) {
   const TensorId input = dropped(e, x, *adapter, p);
   const TensorId narrow = product_result(e, "narrow", p, adapter->down.columns);
   e.out.add(adapter_product(e, e.forward, *adapter, true), {input, p.counts, e.parameters},
-            {narrow});
+            {narrow, input_casts(e, *adapter, p)});
   e.kept.set(adapter->roles.narrow, narrow);
   const TensorId wide = product_result(e, "adapter", p, adapter->up.columns);
   e.out.add(adapter_product(e, e.forward, *adapter, false), {narrow, p.counts, e.parameters},
@@ -153,8 +183,8 @@ void adapter_weight_gradient(Emit& e, const AdapterGradients& gradients, TensorI
                              const Product& p) {
   const std::optional<Adapter> adapter = adapter_of(e, p);
   if (!adapter) return;
-  const bool drops = e.s.model->adapters->dropout > 0;
-  const TensorId input = drops ? kept(e, adapter->roles.input) : x;
+  const bool apart = e.s.model->adapters->dropout > 0 || casts_input(e);
+  const TensorId input = apart ? kept(e, adapter->roles.input) : x;
   const Phase phase = Phase::kWeightGradient;
   add_weight_gradient(e, adapter_product(e, phase, *adapter, false), gradients.wide,
                       kept(e, adapter->roles.narrow), p.counts);

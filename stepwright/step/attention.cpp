@@ -76,9 +76,17 @@ TensorId norm_heads(Emit& e, TensorId qkv) {
   const TensorId sums = shared_sums(e, qkv, -1, e.forward);
   const TensorId normed = activation(e, "attention.qk_normed", s.tokens, projected_width(s));
   const TensorId stats = activation(e, "statistics", e.s.exact, s.tokens, statistics);
+  TensorId copies = -1;
+  if (!s.kernels.fused_norm) {
+    const std::int64_t count = norm_copies(s, is_trained(e, e.out.parameter(kQkNorm.part)));
+    copies = e.out.tensor(
+        {.name = "copies",
+         .dtype = s.storage,
+         .extents = {s.tokens, (s.heads() + s.kv_heads()) * s.model->head_dim, count}});
+  }
   e.out.add(head_norm(e, e.forward, Purpose::kHeadNorm), {qkv, sums, e.parameters},
-            {normed, stats});
-  e.kept.set(Keep::kQkNormed, qkv);
+            {normed, stats, copies});
+  e.kept.set(Keep::kQkNormed, copies >= 0 ? copies : qkv);
   e.kept.set(Keep::kQkStatistics, stats);
   return normed;
 }

@@ -152,7 +152,41 @@ TensorId local_attention_backward(Emit& e, TensorId d_out, TensorId qkv, TensorI
   return d_qkv;
 }
 
+namespace {
+
+/// True if keys and values are copied for each head of queries.
+bool expands_heads(const Setting& s) {
+  return s.expands_heads && !s.model->latent && !s.model->attention_gate;
+}
+
+/// A copy of keys and values for each head of queries, or the sum of its gradients over heads.
+Operator head_copies(const Emit& e, Phase phase) {
+  return {.kind = OperatorKind::kUnpack,
+          .phase = phase,
+          .dtype = e.s.storage,
+          .shape = {.rows = e.s.tokens, .columns = 2 * e.s.heads() * e.s.model->head_dim},
+          .part = LayerPart::kAttentionCore};
+}
+
+/// Queries with keys and values of their own.
+TensorId expand_heads(Emit& e, TensorId qkv) {
+  const TensorId expanded =
+      activation(e, "attention.expanded", e.s.tokens, 3 * e.s.heads() * e.s.model->head_dim);
+  e.out.add(head_copies(e, e.forward), {qkv}, {expanded});
+  return expanded;
+}
+
+TensorId expand_heads_backward(Emit& e, TensorId d_expanded) {
+  const std::int64_t width = (e.s.heads() + 2 * e.s.kv_heads()) * e.s.model->head_dim;
+  const TensorId d_qkv = activation(e, "gradient", e.s.tokens, width);
+  e.out.add(head_copies(e, Phase::kDataGradient), {d_expanded}, {d_qkv});
+  return d_qkv;
+}
+
+}  // namespace
+
 TensorId attention_core(Emit& e, TensorId qkv, const model::LayerClass& layer) {
+  if (expands_heads(e.s)) qkv = expand_heads(e, qkv);
   e.kept.set(Keep::kQkv, qkv);
   if (e.s.context > 1) {
     switch (e.s.context_kind) {
@@ -175,9 +209,10 @@ TensorId attention_core_backward(Emit& e, TensorId d_out, const model::LayerClas
   }
   const TensorId qkv = kept(e, Keep::kQkv);
   const TensorId out = kept(e, Keep::kAttentionOut);
-  return local_attention_backward(
+  const TensorId d_qkv = local_attention_backward(
       e, d_out, qkv, out,
       attention_shape(e.s, e.s.length, e.s.length, 1, attended_pairs(e.s, layer)));
+  return expands_heads(e.s) ? expand_heads_backward(e, d_qkv) : d_qkv;
 }
 
 }  // namespace stepwright::step

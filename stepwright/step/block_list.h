@@ -57,6 +57,8 @@ class TemplateStore {
     const bool by_model = s_.kernels.loss_keeps == plan::LossKeeps::kTiles;
     return block.unit != kHeadUnit || (s_.loss_in_forward && !by_model);
   }
+  /// True if a backward gathers blocks in the reverse order of the forward, whoever uses them.
+  [[nodiscard]] bool prefetches_in_order() const { return s_.copies_gathers; }
   TemplateId reduce(const ShardingBuilder& sharding, const std::vector<UnitSize>& bucket,
                     Reduction how);
   /// True if the loss itself has reduced the gradients of blocks: of the head alone.
@@ -140,6 +142,7 @@ class SequenceWriter {
   };
   std::int32_t append_gather(Sequence& sequence, const Block& block, bool first,
                              const Progress& progress);
+  void prefetch_in_vain(Sequence& sequence, const Block& block, const Progress& progress);
   void append_forward(Sequence& sequence, const Block& block, bool first, Progress& progress);
   void append_block(Sequence& sequence, const Item& block, std::int32_t gather, Progress& progress);
   void append_source(Sequence& sequence, Progress& progress, ChunkLink from);

@@ -94,6 +94,9 @@ struct ActivationOperands {
   TensorId d_weights = -1;  ///< Gradient of `weights`, in a backward.
 };
 
+/// True if activated gates stand until the backward: no kernel takes them with the product.
+bool keeps_gates(const Setting& setting);
+
 /// Activation function over [rows, columns] results; gated ones read twice as many.
 TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part,
                   const ActivationOperands& beside = {});

@@ -259,6 +259,12 @@ void add_weight_gradient(Emit& e, const Operator& op, TensorId dy, TensorId x, T
   add_product(e, op, {dy, x, counts}, -1);
 }
 
+std::int64_t norm_copies(const Setting& setting, bool trained) {
+  const std::int64_t wide = size_bytes(setting.exact, 8) / size_bytes(setting.storage, 8);
+  if (!trained) return wide;
+  return wide + (setting.wide_norms ? wide : 1);
+}
+
 TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role) {
   const std::int64_t statistics =
       (e.s.norm_of(role.part) == model::Norm::kLayer ? 2 : 1) * role.parts;
@@ -266,8 +272,9 @@ TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role) {
   const TensorId stats = activation(e, "statistics", e.s.exact, sheet.rows, statistics);
   TensorId copies = -1;
   if (!e.s.kernels.fused_norm) {
+    const std::int64_t count = norm_copies(e.s, is_trained(e, e.out.parameter(role.part)));
     copies = e.out.tensor(
-        {.name = "copies", .dtype = e.s.exact, .extents = {sheet.rows, sheet.columns, 2}});
+        {.name = "copies", .dtype = e.s.storage, .extents = {sheet.rows, sheet.columns, count}});
     e.kept.set(role.copies, copies);
   }
   e.out.add({.kind = OperatorKind::kNorm,
@@ -284,9 +291,9 @@ TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role) {
 
 TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole& role,
                        TensorId residual) {
-  const TensorId x = kept(e, role.input);
   const TensorId statistics = kept(e, role.statistics);
   const TensorId copies = kept(e, role.copies);
+  const TensorId x = copies < 0 || e.kept.has(role.input) ? kept(e, role.input) : -1;
   const TensorId dx = activation(e, "gradient", sheet.rows, sheet.columns);
   e.out.add({.kind = OperatorKind::kNorm,
              .phase = Phase::kDataGradient,

@@ -101,9 +101,14 @@ TensorId adapted_linear(Emit& e, TensorId x, const Product& p, Keep input);
 /// what is trained.
 TensorId linear_backward(Emit& e, TensorId dy, Keep input, const Product& p);
 
+/// The copies that an unfused norm keeps, in elements of the type of storage for each of its own:
+/// the input in fp32, and what its weight multiplies, which the gradient of the weight alone needs
+/// (huggingface/transformers models/llama/modeling_llama.py, LlamaRMSNorm).
+std::int64_t norm_copies(const Setting& setting, bool trained);
+
 /// A norm over `columns`; keeps its input and statistics under two roles. An unfused one is a row
-/// of elementary operators on an fp32 copy: its autograd keeps the copy and the normed rows, 8
-/// bytes an element (PyTorch, `x.float()`, power, mean, multiply).
+/// of elementary operators on an fp32 copy (`norm_copies`), which a backward reads instead of the
+/// input.
 struct NormRole {
   Keep input{};
   Keep statistics{};

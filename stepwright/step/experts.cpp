@@ -131,8 +131,16 @@ TensorId grouped(Emit& e, TensorId rows) {
   const TensorId wide = adapted_linear(e, rows, expert_fc1(e), Keep::kExpertInput);
   e.kept.set(Keep::kExpertFc1Out, wide);
   const Product second = expert_fc2(e);
-  const TensorId active = activate(e, wide, {second.rows, second.inner, true},
-                                   LayerPart::kExpertActivation, row_weights(e));
+  ActivationOperands beside = row_weights(e);
+  if (keeps_gates(e.s)) {
+    beside.gate = e.out.tensor({.name = "gate",
+                                .dtype = e.s.storage,
+                                .routed = true,
+                                .extents = {second.rows, second.inner, 1}});
+    e.kept.set(Keep::kGate, beside.gate);
+  }
+  const TensorId active =
+      activate(e, wide, {second.rows, second.inner, true}, LayerPart::kExpertActivation, beside);
   return through_biases(e, adapted_linear(e, active, second, Keep::kExpertActivationOut),
                         e.forward);
 }
@@ -148,6 +156,7 @@ RoutedTensors grouped_backward(Emit& e, TensorId dy) {
   if (beside.weights >= 0) {
     beside.d_weights = travels(e.s) ? weights_at_experts(e) : weights_here(e);
   }
+  if (keeps_gates(e.s)) beside.gate = kept(e, Keep::kGate);
   const TensorId d_wide =
       activate_backward(e, d_active, kept(e, Keep::kExpertFc1Out),
                         {second.rows, second.inner, true}, LayerPart::kExpertActivation, beside);
@@ -301,8 +310,10 @@ RoutedTensors weigh_backward(Emit& e, TensorId d_result) {
   const TensorId combined = kept(e, Keep::kCombined);
   const TensorId d_weights = weights_at_experts(e);
   if (weighs_rows(e.s)) {
-    weigh_rows_backward(e, d_result, d_result, d_weights);
-    return {d_result, d_weights};
+    const Product second = expert_fc2(e);
+    const TensorId weighted = product_result(e, "gradient", second, second.columns);
+    weigh_rows_backward(e, d_result, weighted, d_weights);
+    return {weighted, d_weights};
   }
   e.out.add(weights_gradient(e, routed_rows(e.s).computed),
             {d_result, combined, places_at_experts(e), kept(e, Keep::kExpertWeights)},
@@ -366,9 +377,27 @@ RoutedTensors through_latent_backward(Emit& e, TensorId dy, SharedBackward& shar
 
 }  // namespace
 
+namespace {
+
+/// The rows that a router multiplies.
+TensorId router_input(Emit& e, TensorId normed) {
+  if (!e.s.exact_router) return normed;
+  const TensorId exact = activation(e, "router.rows", e.s.exact, e.s.rows, e.s.model->hidden);
+  e.out.add({.kind = OperatorKind::kUnpack,
+             .phase = e.forward,
+             .dtype = e.s.storage,
+             .shape = {.rows = e.s.rows, .columns = e.s.model->hidden},
+             .part = LayerPart::kRouter},
+            {normed}, {exact});
+  return exact;
+}
+
+}  // namespace
+
 TensorId experts_block(Emit& e, TensorId normed) {
-  e.kept.set(Keep::kMlpLinearInput, normed);
-  const Choice choice = route(e, normed);
+  const TensorId router_rows = router_input(e, normed);
+  e.kept.set(Keep::kMlpLinearInput, router_rows);
+  const Choice choice = route(e, router_rows);
   share_choice(e, choice.counts);
   const bool narrows = e.s.model->experts->latent > 0;
   SharedForward shared(e, normed);

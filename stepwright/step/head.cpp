@@ -24,11 +24,16 @@ std::vector<Kept> predict(Emit& e, TensorId x, const NormRole& role) {
 
 namespace {
 
+/// True if a rank has the input of a norm, or copies of it.
+bool has_input(const Emit& e, const NormRole& role) {
+  return e.kept.has(role.input) || e.kept.has(role.copies);
+}
+
 /// Where the rows' gradient came with the logits, that of the head's weight comes last.
 TensorId predict_backward_of_sum(Emit& e, const NormRole& role) {
   begin_pass(e, schedule::Direction::kTakeGradient);
   const TensorId d_rows = e.kept.get(Keep::kHeadRowGradient);
-  const TensorId dx = e.kept.has(role.input)
+  const TensorId dx = has_input(e, role)
                           ? norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, role)
                           : TensorId{-1};
   begin_pass(e, schedule::Direction::kLogitGradient);
@@ -48,7 +53,7 @@ TensorId predict_backward(Emit& e, const NormRole& role, std::span<const Kept> c
     sum_over(e, Scheme::kPipeline, d_rows, Phase::kDataGradient, LayerPart::kHead);
   }
   begin_pass(e, schedule::Direction::kTakeGradient);
-  if (!e.kept.has(role.input)) return -1;
+  if (!has_input(e, role)) return -1;
   return norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, role, beside);
 }
 
@@ -71,6 +76,7 @@ BlockPair build_head(const Setting& s, bool own_table, bool at_end) {
   Kept kept;
   Emit e{forward.builder, s, kept, Phase::kForward, forward.parameters, -1};
   std::vector<Kept> all = predict(e, x, kFinalNorm);
+  if (kept.has(kFinalNorm.copies)) kept.forget(kFinalNorm.input);
   all.insert(all.begin(), kept);
   const bool is_last = s.model->predicted_ahead() == 0;
   if (!is_last) forward.builder.output(x);  // to the multi-token layers

@@ -12,6 +12,7 @@ std::vector<Keep> inside_mixture() {
                              Keep::kExpertInput,
                              Keep::kExpertFc1Out,
                              Keep::kExpertActivationOut,
+                             Keep::kGate,
                              Keep::kCombined,
                              Keep::kLatentOut,
                              Keep::kExpertFc1Narrow,

@@ -221,6 +221,18 @@ void LayerWriter::forget_local_results(Kept& kept) const {
   kept.forget(Keep::kCombined);
 }
 
+namespace {
+
+/// Forgets the inputs of norms that keep copies of them: no other operator of a backward that runs
+/// nothing again reads them.
+void forget_copied_inputs(Kept& kept) {
+  for (const NormRole& role : {kAttentionNorm, kMlpNorm, kAttentionResultNorm, kMlpResultNorm}) {
+    if (kept.has(role.copies)) kept.forget(role.input);
+  }
+}
+
+}  // namespace
+
 Kept LayerWriter::surviving(Kept& all, TensorId x) const {
   Kept kept = all;
   if (recompute_.whole) {
@@ -253,6 +265,7 @@ Kept LayerWriter::surviving(Kept& all, TensorId x) const {
     kept.forget(Keep::kAttentionOut);
   }
   if (recompute_.modules.has(plan::Module::kPerOperator)) forget_local_results(kept);
+  if (recompute_.modules.empty()) forget_copied_inputs(kept);
   return kept;
 }
 
@@ -260,8 +273,11 @@ TensorId LayerWriter::backward(Emit& b, TensorId dy,
                                const Rematerialisation::Source& source) const {
   if (recompute_.whole) {
     b.forward = Phase::kRecompute;
-    layer_forward(b, b.kept.get(input_role(layer_)), layer_);
+    const TensorId x = b.kept.get(input_role(layer_));
+    layer_forward(b, x, layer_);
     b.forward = Phase::kForward;
+    forget_copied_inputs(b.kept);
+    b.kept.set(input_role(layer_), x);
   }
   Rematerialisation rematerialisation(source, b.kept, b.parameters);
   for (const plan::Module module : kRunsWhole) {

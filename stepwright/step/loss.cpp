@@ -44,15 +44,29 @@ Emit part_of(const Emit& e, Slice rows, Kept& kept, Phase forward) {
 
 bool is_trained_head(const Emit& e) { return is_trained(e, e.out.parameter(LayerPart::kHead)); }
 
+/// True if a program in Python takes chunks forward and backward one by one, and copies the
+/// gradient of each chunk's rows into a buffer in fp32 (torchtitan 0.3.0
+/// torchtitan/components/loss.py, ChunkedLossWrapper, GradAccumulator); false: one kernel does all.
+bool loops_over_chunks(const Emit& e) {
+  const plan::Kernels& kernels = e.s.kernels;
+  return kernels.plain_loss && !kernels.fused_accumulation &&
+         kernels.loss_keeps == plan::LossKeeps::kGradients;
+}
+
 /// The gradients of all chunks, to which each adds its own.
 struct HeadGradients {
   TensorId rows = -1;
   TensorId weight = -1;  ///< Where a forward makes it; else it is added to that of the step.
+  /// Tensors in variables of the loop over chunks, which stand until it returns: the rows of all
+  /// chunks, copies of them, the logits of the last chunk and the gradient of its rows.
+  std::vector<TensorId> variables = {};
 };
 
 HeadGradients held_gradients(Emit& e) {
   const Product all = head_product(e);
-  HeadGradients held{.rows = product_result(e, "gradient", all, all.inner)};
+  HeadGradients held{.rows = loops_over_chunks(e)
+                                 ? activation(e, "wide_gradient", e.s.exact, all.rows, all.inner)
+                                 : product_result(e, "gradient", all, all.inner)};
   if (!is_trained_head(e)) return held;
   // FSDP2 sums gradients that it does not reduce yet in the type of its reductions
   // (torch/distributed/fsdp/_fully_shard/_fsdp_param.py, to_accumulated_grad_if_needed).
@@ -99,8 +113,8 @@ void chunk_weight_gradient(Emit& e, TensorId dy, TensorId x, TensorId into) {
 /// beside the result (pytorch/pytorch 2.13
 /// torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce: the last gradient of a
 /// group is in a variable of its loop).
-void copy_for_reduction(Emit& e, TensorId weight) {
-  if (weight < 0 || !e.s.copies_gradients) return;
+void copy_for_reduction(Emit& e, const HeadGradients& held) {
+  if (held.weight < 0 || !e.s.copies_gradients) return;
   const Product p = head_product(e);
   const TensorId copy = e.out.tensor({.name = "reduction",
                                       .kind = TensorKind::kCommunication,
@@ -111,6 +125,9 @@ void copy_for_reduction(Emit& e, TensorId weight) {
                                          .kind = TensorKind::kCommunication,
                                          .dtype = e.s.gradient,
                                          .extents = {shard, 1, 1}});
+  std::vector<TensorId> reads = {held.weight, e.parameters, held.rows};
+  reads.insert(reads.end(), held.variables.begin(), held.variables.end());
+  const TensorId writes[] = {copy, reduced};
   e.out.add({.kind = OperatorKind::kAccumulate,
              .phase = Phase::kWeightGradient,
              .dtype = e.s.gradient,
@@ -118,15 +135,48 @@ void copy_for_reduction(Emit& e, TensorId weight) {
              .part = p.part,
              .purpose = Purpose::kHeldGradient,
              .parameter = e.out.parameter(p.part)},
-            {weight, e.parameters}, {copy, reduced});
+            reads, writes);
+}
+
+/// A copy of rows of the head's input, or of gradients of them.
+Operator row_copy(const Emit& e, Phase phase) {
+  return {.kind = OperatorKind::kUnpack,
+          .phase = phase,
+          .dtype = e.s.storage,
+          .shape = {.rows = rows_of(e), .columns = e.s.model->hidden},
+          .part = LayerPart::kHead};
+}
+
+/// Copies the rows of each chunk out of those of all: parts of one sequence are views.
+void copy_chunks(Emit& e, TensorId x, HeadGradients& held) {
+  held.variables.push_back(x);
+  if (e.s.batch == 1) return;
+  const TensorId copies = activation(e, "chunks", rows_of(e), e.s.model->hidden);
+  e.out.add(row_copy(e, e.forward), {x}, {copies});
+  held.variables.push_back(copies);
+}
+
+/// Narrows the gradient of all rows once the loop over chunks returns.
+void narrow_held_rows(Emit& e, HeadGradients& held) {
+  std::vector<TensorId> reads = {held.rows};
+  reads.insert(reads.end(), held.variables.begin(), held.variables.end());
+  const TensorId narrow[] = {activation(e, "gradient", rows_of(e), e.s.model->hidden)};
+  e.out.add(row_copy(e, Phase::kDataGradient), reads, narrow);
+  held.rows = narrow[0];
 }
 
 void chunk_forward(Emit& e, TensorId x) { cross_entropy(e, linear(e, x, head_product(e))); }
 
-void chunk_backward(Emit& e, TensorId x, const HeadGradients& into) {
+/// Returns the gradient of the chunk's rows where it is a tensor of its own; else -1.
+TensorId chunk_backward(Emit& e, TensorId x, const HeadGradients& into) {
   const TensorId dy = cross_entropy_backward(e);
-  linear_data_gradient(e, dy, head_product(e), -1, into.rows);
+  const bool apart = loops_over_chunks(e);
+  const TensorId own = linear_data_gradient(e, dy, head_product(e), -1, apart ? -1 : into.rows);
   chunk_weight_gradient(e, dy, x, into.weight);
+  if (!apart) return -1;
+  const TensorId wide = activation(e, "wide_gradient", e.s.exact, rows_of(e), e.s.model->hidden);
+  e.out.add(row_copy(e, Phase::kDataGradient), {own}, {into.rows, wide});
+  return own;
 }
 
 /// A product whose logits stay on the chip, with the loss that is made of them.
@@ -333,7 +383,9 @@ std::vector<Kept> head_loss(Emit& e, TensorId rows) {
     return {};
   }
   const TensorId x = enter_tensor(e, rows, {p.inner, p.part, e.forward});
-  const HeadGradients into = goes_on(e) ? held_gradients(e) : HeadGradients{};
+  HeadGradients into = goes_on(e) ? held_gradients(e) : HeadGradients{};
+  const bool loops = goes_on(e) && loops_over_chunks(e);
+  if (loops) copy_chunks(e, x, into);
   std::vector<Kept> chunks;
   if (keeps(e, plan::LossKeeps::kAllLogits)) {
     e.kept.set(Keep::kHeadInput, e.s.keep_gathered ? x : rows);
@@ -343,11 +395,16 @@ std::vector<Kept> head_loss(Emit& e, TensorId rows) {
     Kept own;
     Emit part = part_of(e, chunk, own, e.forward);
     keeps_sums(e.s) ? on_chip_forward(part, x) : chunk_forward(part, x);
-    if (goes_on(e)) chunk_backward(part, x, into);
+    const TensorId gradient = goes_on(e) ? chunk_backward(part, x, into) : TensorId{-1};
     const bool kept = keeps_logits(e) || keeps_sums(e.s);
     chunks.push_back(kept ? own : Kept{});
+    const bool last = chunk.first + chunk.count == e.s.tokens;
+    if (!loops || !last) continue;
+    if (own.has(Keep::kWideLogits)) into.variables.push_back(own.get(Keep::kWideLogits));
+    into.variables.push_back(gradient);
   }
-  copy_for_reduction(e, into.weight);
+  copy_for_reduction(e, into);
+  if (loops) narrow_held_rows(e, into);
   if (!goes_on(e)) e.kept.set(Keep::kHeadInput, e.s.keep_gathered ? x : rows);
   e.kept.set(Keep::kHeadRowGradient, into.rows);
   e.kept.set(Keep::kHeadWeightGradient, into.weight);

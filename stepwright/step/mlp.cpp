@@ -41,6 +41,11 @@ Purpose purpose_of(const ActivationOperands& beside) {
 
 }  // namespace
 
+bool keeps_gates(const Setting& setting) {
+  const plan::Kernels& kernels = setting.kernels;
+  return setting.model->gated && !(kernels.fused_norm && kernels.fused_activation);
+}
+
 TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part,
                   const ActivationOperands& beside) {
   const TensorId y = e.out.tensor({.name = "activation",
@@ -91,7 +96,7 @@ bool splits_gate(const Emit& e) {
 /// Whether the dense MLP of a layer keeps what its activation makes of the gates: eager PyTorch
 /// does, for the gradient of the product with the other half.
 bool keeps_gate(const Emit& e, const MlpRole& role) {
-  return e.s.model->gated && !e.s.kernels.fused_activation && role.fc1_out == Keep::kFc1Out;
+  return keeps_gates(e.s) && role.fc1_out == Keep::kFc1Out;
 }
 
 TensorId gate_tensor(Emit& e, const MlpRole& role) {

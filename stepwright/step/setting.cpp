@@ -83,11 +83,19 @@ bool scales_waves(const model::Architecture& model) {
                                       : scaling.mscale != scaling.mscale_all_dim;
 }
 
+/// Lets one rank of data alone gather and reduce as several do, where its framework does.
+void set_single_rank_groups(Setting& s, const plan::Plan& plan, const plan::WordSet& apart) {
+  if (plan.parallel.data > 1 || s.dense_blocks > 1) return;
+  if (!apart[static_cast<std::size_t>(plan::ApartWork::kSingleRankGroups)]) return;
+  s.gather_dense = s.gather_dense || plan.sharding.parameters != plan::Spread::kNone;
+  s.reduce_dense = true;
+}
+
 /// Sets what the framework computes apart from its fused kernels. Expert by expert needs the number
 /// of rows of each on the host, for which no graph of a whole step waits: there experts are
 /// operations that Transformer Engine fuses, with their biases (NVIDIA/Megatron-LM pull request
 /// 4636).
-void set_apart(Setting& s, const plan::Job& job) {
+void set_apart(Setting& s, const plan::Job& job, const plan::Plan& plan) {
   const bool biases = job.model.experts && job.model.experts->bias;
   const bool scales = scales_waves(job.model);
   // One sequence is gathered along its positions without a copy, and a compiler fuses copies.
@@ -95,11 +103,15 @@ void set_apart(Setting& s, const plan::Job& job) {
   const bool crosses = s.sequence_parallel && !s.overlap.tensor && s.batch > 1 && !compiled;
   const bool shares_experts = s.expert == 1 && s.expert_tensor > 1;
   const bool casts = s.kernels.masters == plan::Masters::kAlone && s.dense_blocks == 1;
-  if (!biases && !scales && !crosses && !shares_experts && !s.gather_expert && !s.reduces() &&
-      !casts) {
-    return;
-  }
   const plan::WordSet& apart = plan::framework_defaults(job.framework).apart;
+  if (apart.none()) return;
+  s.wide_norms =
+      !s.kernels.fused_norm && apart[static_cast<std::size_t>(plan::ApartWork::kWideNorms)];
+  s.expands_heads = s.context == 1 && s.model->kv_heads < s.model->heads &&
+                    apart[static_cast<std::size_t>(plan::ApartWork::kExpandedHeads)];
+  s.exact_router =
+      job.model.experts && apart[static_cast<std::size_t>(plan::ApartWork::kExactRouters)];
+  set_single_rank_groups(s, plan, apart);
   s.expert_biases_apart = biases && !job.kernels.cuda_graphs.step &&
                           apart[static_cast<std::size_t>(plan::ApartWork::kExpertBiases)];
   s.scaled_rotary_apart = scales && apart[static_cast<std::size_t>(plan::ApartWork::kScaledRotary)];
@@ -184,7 +196,7 @@ Setting make_setting(const plan::Job& job, const plan::Plan& plan, MicroBatchSiz
     s.gather_expert = fetches || routed.divisor(sharding.parameters) > 1;
     s.reduce_expert = fetches || routed.divisor(sharding.gradients) > 1;
   }
-  set_apart(s, job);
+  set_apart(s, job, plan);
   return s;
 }
 

@@ -19,6 +19,9 @@ struct Setting {
   std::int64_t context = 1;
   std::int64_t tensor = 1;
   bool pipelined = false;
+  bool wide_norms = false;     ///< Weights of unfused norms multiply rows in fp32.
+  bool expands_heads = false;  ///< Each head of queries has keys and values of its own.
+  bool exact_router = false;   ///< Routers multiply a copy of rows in fp32.
   std::int64_t expert = 1;
   std::int64_t expert_tensor = 1;
   double busiest = 1;           ///< Load of the busiest expert rank over the mean.

@@ -138,6 +138,32 @@ TEST(Loss, ATiledOneHoldsATileAndSumsInFp32) {
   EXPECT_EQ(products(backward, Phase::kWeightGradient), kProduct);
 }
 
+// torchtitan 0.3.0 torchtitan/components/loss.py, ChunkedLossWrapper: gradients of rows in fp32 for
+// all tokens; when the loop returns its variables are there: the rows, copies of two sequences'
+// chunks, the logits of the last chunk and the gradient of its rows.
+TEST(Loss, ALoopOverChunksHoldsItsVariables) {
+  plan::Job job = job_of("llama-3-8b", 1, 16, 4096);
+  job.kernels.plain_loss = true;
+  job.kernels.fused_accumulation = false;
+  job.kernels.loss_chunks = 8;
+  job.kernels.loss_keeps = plan::LossKeeps::kGradients;
+  const auto bytes_at_the_end = [&](std::int64_t micro_batch) {
+    plan::Plan plan = plan_of(job, 1, 1);
+    plan.micro_batch = micro_batch;
+    const StepProgram program = build_program(job, plan);
+    const Template& forward = piece_of(program, "head.forward");
+    double bytes = 0;
+    for (const TensorId id : forward.reads(forward.operators.back())) {
+      bytes += static_cast<double>(forward.tensors[static_cast<std::size_t>(id)].bytes());
+    }
+    return bytes;
+  };
+  const double of_chunk = kLossTokens / 8 * (2 * kLossVocabulary + 2 * kLossHidden);
+  EXPECT_EQ(bytes_at_the_end(2), kLossTokens * (4 + 2 + 2) * kLossHidden + of_chunk);
+  EXPECT_EQ(bytes_at_the_end(1), (kLossTokens * (4 + 2) * kLossHidden + of_chunk) / 2)
+      << "chunks of one sequence are views";
+}
+
 TEST(Loss, EveryChunkOfASharedVocabularySendsItsOwnNumbers) {
   const auto sent = [](std::int64_t chunks) {
     std::vector<std::int64_t> payloads;

@@ -108,6 +108,14 @@ enum class ApartWork : std::uint8_t {
   /// Sharded parameters of each expert are fetched when its module runs, by its own calls, where
   /// experts run one after the other.
   kExpertFetches,
+  /// Norms by single operators, whose weight multiplies rows in fp32.
+  kWideNorms,
+  /// Parameters are gathered, cast and reduced over groups of one rank as over larger ones.
+  kSingleRankGroups,
+  /// Keys and values are copied once for each head of queries that reads them.
+  kExpandedHeads,
+  /// Routers multiply rows in fp32.
+  kExactRouters,
 };
 inline constexpr Named<ApartWork> kApartNames[] = {
     {ApartWork::kExpertBiases, "expert_biases"},
@@ -120,7 +128,11 @@ inline constexpr Named<ApartWork> kApartNames[] = {
     {ApartWork::kCastsForStep, "casts_for_step"},
     {ApartWork::kExpertRowGathers, "expert_row_gathers"},
     {ApartWork::kPositionLayouts, "position_layouts"},
-    {ApartWork::kExpertFetches, "expert_fetches"}};
+    {ApartWork::kExpertFetches, "expert_fetches"},
+    {ApartWork::kWideNorms, "wide_norms"},
+    {ApartWork::kSingleRankGroups, "single_rank_groups"},
+    {ApartWork::kExpandedHeads, "expanded_heads"},
+    {ApartWork::kExactRouters, "exact_routers"}};
 
 /// The ranks of a node that hold a whole checkpoint at the start of a fine-tuning run.
 enum class LoadingRanks : std::uint8_t { kNone, kFirst, kEach };

@@ -32,6 +32,7 @@ from unittest import mock
 import torch
 import torch.distributed as dist
 from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
+from torch.distributed._tools import mod_tracker
 from torch.distributed._tools.mem_tracker import MemTracker, _MemRefType
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor, _sharding_prop
@@ -93,6 +94,12 @@ def rms_norm(input, normalized_shape, weight=None, eps=None) -> torch.Tensor:
     if weight is None or weight.dtype != input.dtype:
         return single_operators(input, normalized_shape, weight, eps)
     return FusedNorm.apply(input, weight)
+
+
+# MemTracker follows modules with hooks that hold the gradients of all their inputs until the last
+# has come (torch.autograd.graph, register_multi_grad_hook): of a loss that takes logits in chunks,
+# those of chunks that are done. Nothing here asks which module a backward is in.
+mod_tracker.register_multi_grad_hook = lambda tensors, hook, *, mode="all": None
 
 
 class PeakTracker(MemTracker):

@@ -1,0 +1,132 @@
+// What layers and losses keep that PyTorch runs by single operators, worked by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/step/layer.h"
+#include "tests/step/adapters.h"
+#include "tests/step/jobs.h"
+
+namespace stepwright::step {
+namespace {
+
+constexpr std::int64_t kRowsOfLayer = 4096;
+constexpr std::int64_t kRowColumns = 4096;        // columns of a row of qwen3-8b and llama-3-8b
+constexpr std::int64_t kQueryColumns = 4096;      // columns of queries: 32 heads of 128
+constexpr std::int64_t kKeyColumns = 1024;        // columns of keys: 8 heads of 128
+constexpr std::int64_t kQwenMlpColumns = 12288;   // columns of the MLP of qwen3-8b
+constexpr std::int64_t kLlamaMlpColumns = 14336;  // columns of the MLP of llama-3-8b
+constexpr std::int64_t kQueryHeads = 32;
+constexpr std::int64_t kKeyHeads = 8;
+
+plan::Job unfused_job(std::string_view model, std::string_view framework,
+                      std::string_view variant = "") {
+  plan::Job job = job_of(model, 1, 8, kRowsOfLayer);
+  job.framework = {.name = std::string(framework), .variant = std::string(variant)};
+  job.kernels.fused_norm = false;
+  job.kernels.fused_accumulation = false;
+  return job;
+}
+
+BlockPair first_layer(const plan::Job& job, std::string_view states = "GGG") {
+  plan::Plan plan = plan_of(job, 1, 1);
+  if (states == "GGG") {
+    plan.sharding.parameters = plan::Spread::kGlobal;
+    plan.sharding.gradients = plan::Spread::kGlobal;
+    plan.sharding.optimizer = plan::Spread::kGlobal;
+  }
+  return build_layer(make_setting(job, plan), job.model.layer_class(1), {});
+}
+
+std::int64_t bytes_kept_of(const BlockPair& layer, std::string_view name = "") {
+  std::int64_t bytes = 0;
+  for (const TensorId id : layer.forward.saved) {
+    const Tensor& tensor = layer.forward.tensors[static_cast<std::size_t>(id)];
+    if (name.empty() || tensor.name == name) bytes += tensor.bytes();
+  }
+  return bytes;
+}
+
+// transformers 5.23.0 models/qwen3/modeling_qwen3.py, a layer without recomputation: the row
+// "transformers_fsdp2_dense-10152" of data/framework_memory.csv has these tensors at its peak.
+TEST(UnfusedLayers, OfTransformersKeepCopiesOfNormsAndActivatedGates) {
+  const std::int64_t norm =
+      4 * kRowColumns + 2 * kRowColumns + 4;  // input in fp32, normed rows, a number
+  const std::int64_t rows = 2 * kRowColumns;  // what the products behind a norm multiply
+  const std::int64_t head_norms =
+      (4 + 2) * (kQueryColumns + kKeyColumns) + 4 * (kQueryHeads + kKeyHeads);
+  const std::int64_t core =
+      2 * (kQueryColumns + 2 * kKeyColumns) + 2 * kQueryColumns + 4 * kQueryHeads;
+  const std::int64_t mlp = 2 * 2 * kQwenMlpColumns + 2 * kQwenMlpColumns + 2 * kQwenMlpColumns;
+  EXPECT_EQ(bytes_kept_of(first_layer(unfused_job("qwen3-8b", "accelerate"))),
+            kRowsOfLayer * (2 * (norm + rows) + head_norms + core + mlp));
+}
+
+TEST(UnfusedLayers, WithFrozenNormsKeepTheirInputAlone) {
+  plan::Job job = unfused_job("llama-3-8b", "accelerate");
+  EXPECT_EQ(bytes_kept_of(first_layer(job), "copies"), kRowsOfLayer * 2 * (4 + 2) * kRowColumns);
+  adapt(job, 16);
+  EXPECT_EQ(bytes_kept_of(first_layer(job), "copies"), kRowsOfLayer * 2 * 4 * kRowColumns);
+}
+
+// torchtune 0.6.1: weights in bf16 multiply rows in fp32, and each head of queries has a copy of
+// its keys and values.
+TEST(UnfusedLayers, OfTorchtuneNormInFp32AndExpandKeys) {
+  plan::Job job = unfused_job("llama-3-8b", "fsdp", "torchtune");
+  job.kernels.fused_activation = false;
+  const std::int64_t norm = 4 * kRowColumns + 4 * kRowColumns + 4 + 2 * kRowColumns;
+  const std::int64_t core = 2 * 3 * kQueryColumns + 2 * kQueryColumns + 4 * kQueryHeads;
+  const std::int64_t mlp = 2 * 2 * kLlamaMlpColumns + 2 * kLlamaMlpColumns + 2 * kLlamaMlpColumns;
+  EXPECT_EQ(bytes_kept_of(first_layer(job)), kRowsOfLayer * (2 * norm + core + mlp));
+}
+
+// PEFT under DDP and autocast: queries, keys and values cast rows for an adapter each, and so does
+// the product behind attention.
+TEST(UnfusedLayers, WithAdaptersInFp32CastTheirInputs) {
+  plan::Job job = unfused_job("llama-3-8b", "accelerate");
+  job.kernels.masters = plan::Masters::kAlone;
+  adapt(job, 16);
+  job.model.adapters->joined = false;
+  for (const model::AdapterTarget mlp :
+       {model::AdapterTarget::kGate, model::AdapterTarget::kUp, model::AdapterTarget::kFc2}) {
+    job.model.adapters->targets.reset(static_cast<std::size_t>(mlp));
+  }
+  EXPECT_EQ(bytes_kept_of(first_layer(job, "NNN"), "casts"),
+            kRowsOfLayer * 2 * (3 * kRowColumns + kQueryColumns));
+  EXPECT_EQ(bytes_kept_of(first_layer(job), "casts"), 0) << "FSDP2 casts parameters instead";
+}
+
+/// Gathers of the backwards of a step of adapters.
+std::int64_t gathers_of_backwards(std::string_view framework) {
+  plan::Job job = unfused_job("llama-3-8b", framework);
+  adapt(job, 16);
+  plan::Plan plan = plan_of(job, 1, 1);
+  plan.sharding = {.parameters = plan::Spread::kGlobal,
+                   .gradients = plan::Spread::kGlobal,
+                   .optimizer = plan::Spread::kGlobal};
+  plan.overlap.parameters = true;
+  const StepProgram program = build_program(job, plan);
+  std::int64_t gathers = 0;
+  for (const Sequence& sequence : program.stages.front().sequences) {
+    if (sequence.direction != schedule::Direction::kBackward) continue;
+    gathers = 0;
+    for (const Item& item : sequence.items) {
+      gathers += program.templates[static_cast<std::size_t>(item.which)].name == "gather" ? 1 : 0;
+    }
+  }
+  return gathers;
+}
+
+// FSDP2 prefetches in the reverse order of the forward: a frozen embedding, too, behind 32 layers
+// and the head.
+TEST(UnfusedLayers, AFrozenEmbeddingIsPrefetchedInVain) {
+  EXPECT_EQ(gathers_of_backwards("accelerate"), 34);
+  EXPECT_EQ(gathers_of_backwards("deepspeed"), 33);
+}
+
+}  // namespace
+}  // namespace stepwright::step
