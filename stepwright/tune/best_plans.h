@@ -34,7 +34,8 @@ inline bool plays_before(const Candidate& a, const Candidate& b) {
 /// The share of the best plan's time by which one that was left out may be faster, by its bound,
 /// without being looked at again.
 inline constexpr double kWantedGap = 0.02;
-/// The same share of the least price: simulated, the best plan takes up to 0.7 % more than that.
+/// The share of the least price by which a plan that was left out may be faster, without being
+/// looked at again: simulated, the best plan takes up to 0.7 % more than the least price.
 inline constexpr double kWantedPriceGap = 0.013;
 
 /// The best candidates by (key, plan), at most `most`; of all others what may be faster all the

@@ -1,6 +1,9 @@
 #include "stepwright/tune/context_floor.h"
 
+#include <algorithm>
+
 #include "stepwright/model/layer_order.h"
+#include "stepwright/simulate/price/block_floor.h"
 #include "stepwright/step/layer.h"
 
 namespace stepwright::tune {
@@ -15,39 +18,67 @@ bool cost_alike(const step::Operator& a, const step::Operator& b) {
   return key(a) == key(b);
 }
 
+bool sends_context(const step::Operator& op) {
+  return op.scheme == step::Scheme::kContext && step::is_communication(op.kind);
+}
+
 }  // namespace
 
-const std::vector<double>& ContextFloor::of(const plan::Plan& plan) {
+const std::vector<ContextSeconds>& ContextFloor::of(const plan::Plan& plan) {
   const plan::Parallel& size = plan.parallel;
-  const auto [entry, fresh] = known_.try_emplace(
-      {size.tensor, size.context, plan.micro_batch, plan.context_kind, plan.collectives.context});
+  const auto [entry, fresh] =
+      known_.try_emplace({size.tensor, size.context, plan.micro_batch, plan.context_kind,
+                          plan.collectives.context, plan.overlap.context});
   if (fresh) entry->second = build(plan);
   return entry->second;
 }
 
-std::vector<double> ContextFloor::build(plan::Plan plan) const {
+std::vector<ContextSeconds> ContextFloor::build(plan::Plan plan) {
+  // Whichever plan of the degrees asks first gets the same answer.
+  plan.parallel.expert = plan.parallel.expert_tensor = 1;
   plan.sharding = plan::Sharding{};
+  plan.sequence_parallel = false;
+  plan.tensor_input = plan::TensorInput::kKeep;
+  plan.overlap = plan::Overlap{.context = plan.overlap.context};
   const step::Setting setting = step::make_setting(job_, plan, step::MicroBatchSize::kLeast);
   const simulate::Layouts layouts = cost::group_layouts(job_.cluster, plan::Grid(plan));
-  std::vector<double> classes;
+  std::vector<ContextSeconds> classes;
   for (const model::LayerClass which : model::layer_order(job_.model).classes) {
-    double& sum = classes.emplace_back();
+    ContextSeconds& sum = classes.emplace_back();
     const step::BlockPair pair = step::build_layer(setting, which, plan::kNoRecompute);
-    // The steps of a ring cost the same.
-    const step::Operator* before = nullptr;
-    double seconds = 0;
-    for (const step::Template* piece : {&pair.forward, &pair.backward}) {
-      for (const step::Operator& op : piece->operators) {
-        if (op.scheme != step::Scheme::kContext || !step::is_communication(op.kind)) continue;
-        if (before == nullptr || !cost_alike(*before, op)) {
-          seconds = cost_.price(op, layouts, plan.collectives).seconds;
-        }
-        before = &op;
-        sum += seconds;
-      }
-    }
+    add(sum, pair.forward, layouts, plan.collectives);
+    add(sum, pair.backward, layouts, plan.collectives);
   }
   return classes;
+}
+
+// What stands on the compute stream in its order adds to it whatever it waits for.
+void ContextFloor::add(ContextSeconds& sum, const step::Template& piece,
+                       const simulate::Layouts& layouts, const plan::Collectives& collectives) {
+  times_.assign(piece.operators.size(), {.seconds = 0, .link = cost::LinkClass::kNone});
+  waits_.assign(piece.operators.size(), false);
+  for (std::size_t i = 0; i < piece.operators.size(); ++i) {
+    const step::Operator& op = piece.operators[i];
+    if (!sends_context(op)) times_[i].seconds = least_s_(op, layouts);
+  }
+  const double without_s = simulate::chain_seconds(piece, times_, ends_);
+  const step::Operator* before = nullptr;  // The steps of a ring cost the same.
+  double seconds = 0;
+  for (std::size_t i = 0; i < piece.operators.size(); ++i) {
+    const step::Operator& op = piece.operators[i];
+    waits_[i] = !step::is_communication(op.kind) ||
+                std::ranges::any_of(piece.after(op), [&](std::int32_t other) {
+                  return waits_[static_cast<std::size_t>(other)];
+                });
+    if (!sends_context(op)) continue;
+    if (before == nullptr || !cost_alike(*before, op)) {
+      seconds = cost_.price(op, layouts, collectives).seconds;
+    }
+    before = &op;
+    sum.messages_s += seconds;
+    if (waits_[i]) times_[i].seconds = seconds;
+  }
+  sum.waits_s += simulate::chain_seconds(piece, times_, ends_) - without_s;
 }
 
 }  // namespace stepwright::tune

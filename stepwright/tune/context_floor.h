@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -7,32 +8,53 @@
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/plan.h"
+#include "stepwright/simulate/price/block_costs.h"
 
 namespace stepwright::tune {
 
+/// Seconds of the messages of context parallelism of one layer, forward and backward of one
+/// micro-batch on one rank.
+struct ContextSeconds {
+  double messages_s = 0;  ///< All of them. They overlap all or none (`message_stream`).
+  /// How much longer the layer's compute stream takes with those that wait for a computation of
+  /// the layer: nothing outside of the layer hides them.
+  double waits_s = 0;
+};
+
 /// Messages of context parallelism before any block is priced: they depend on the tensor and
 /// context degree, the micro-batch and how the context is exchanged, neither on expert degrees nor
-/// on what else a block chooses, its overlap among it. Every recomputation sends at least these.
-/// Groups lie alike in all plans of these degrees only in the usual order of ranks. Not shared
-/// between threads.
+/// on what else a block chooses. Every recomputation sends at least these. Groups lie alike in all
+/// plans of these degrees only in the usual order of ranks. Not shared between threads.
 class ContextFloor {
  public:
-  ContextFloor(const plan::Job& job, const cost::CostModel& cost) : job_(job), cost_(cost) {}
+  /// Least seconds of an operator on its stream, whatever the expert degrees; of one that sends the
+  /// context it is not asked.
+  using LeastSeconds = std::function<double(const step::Operator&, const simulate::Layouts&)>;
 
-  /// Seconds of a layer's messages, forward and backward of one micro-batch on one rank, by class
-  /// of layers in the order in which the model meets them; they overlap all or none
-  /// (`message_stream`). `plan` is legal as far as blocks go and in the usual order of ranks.
-  /// References stay valid.
-  const std::vector<double>& of(const plan::Plan& plan);
+  ContextFloor(const plan::Job& job, const cost::CostModel& cost, LeastSeconds least_s)
+      : job_(job), cost_(cost), least_s_(std::move(least_s)) {}
+  ContextFloor(const ContextFloor&) = delete;  // What it asks belongs to one owner.
+  ContextFloor& operator=(const ContextFloor&) = delete;
+
+  /// The seconds by class of layers in the order in which the model meets them. `plan` is legal as
+  /// far as blocks go and in the usual order of ranks. References stay valid.
+  const std::vector<ContextSeconds>& of(const plan::Plan& plan);
 
  private:
-  [[nodiscard]] std::vector<double> build(plan::Plan plan) const;
+  [[nodiscard]] std::vector<ContextSeconds> build(plan::Plan plan);
+  /// Adds the seconds of one template of a layer.
+  void add(ContextSeconds& sum, const step::Template& piece, const simulate::Layouts& layouts,
+           const plan::Collectives& collectives);
 
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, plan::ContextKind,
-                         collective::Algorithm>;
+                         collective::Algorithm, bool>;
   const plan::Job& job_;
   const cost::CostModel& cost_;
-  std::map<Key, std::vector<double>> known_;
+  LeastSeconds least_s_;
+  std::map<Key, std::vector<ContextSeconds>> known_;
+  std::vector<cost::OperatorTime> times_;  ///< By operator: memory that `add` uses again.
+  std::vector<double> ends_;
+  std::vector<bool> waits_;
 };
 
 }  // namespace stepwright::tune

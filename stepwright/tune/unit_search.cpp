@@ -30,7 +30,7 @@ struct PricedWork {
 
 /// The least that layers take with any of these recomputations.
 LayerWork least_of(const std::vector<LayerWork>& layers) {
-  LayerWork least{plan::kNoRecompute, layers.front().seconds, {}};
+  LayerWork least{plan::kNoRecompute, layers.front().seconds, {}, {}};
   for (const LayerWork& of : layers) {
     for (std::size_t k = 0; k < of.seconds.size(); ++k) {
       least.seconds[k] = std::min(least.seconds[k], of.seconds[k]);
@@ -44,7 +44,8 @@ Work work_of(const simulate::BlockCosts& blocks, const plan::Recompute& recomput
              schedule::BackwardForm form, double simulate::BlockCost::* part) {
   Work work;
   plan::each_setting(recompute, [&](const plan::Recompute& setting) {
-    LayerWork& of = work.layers.emplace_back(LayerWork{plan::least_recomputed(setting), {}, {}});
+    LayerWork& of =
+        work.layers.emplace_back(LayerWork{plan::least_recomputed(setting), {}, {}, {}});
     const std::size_t place = blocks.place(of.recompute);
     for (const simulate::BlockCosts::Layer& layer : blocks.layers) {
       const simulate::BlockCosts::Recomputed& with = layer.of(place);

@@ -80,6 +80,7 @@ Work least(Work a, const Work& b) {
     for (std::size_t k = 0; k < own.seconds.size(); ++k) {
       own.seconds[k] = std::min(own.seconds[k], b.layers[i].seconds[k]);
       own.stream_s[k] = std::min(own.stream_s[k], b.layers[i].stream_s[k]);
+      own.chain_s[k] = std::min(own.chain_s[k], b.layers[i].chain_s[k]);
     }
     own.least_retained_bytes = std::min(own.least_retained_bytes, b.layers[i].least_retained_bytes);
   }
@@ -99,7 +100,9 @@ WorkFloor::WorkFloor(const plan::Job& job, const cost::CostModel& cost)
       of_tensor_(each_of(job.space.collectives.tensor, &plan::Collectives::tensor)),
       of_experts_(each_of(job.space.collectives.expert, &plan::Collectives::expert)),
       prices_(cost),
-      context_(job, cost) {}
+      context_(job, cost, [this](const step::Operator& op, const simulate::Layouts& layouts) {
+        return seconds(op, layouts, true);
+      }) {}
 
 double WorkFloor::seconds(const step::Operator& op, const simulate::Layouts& layouts,
                           bool any_expert) {
@@ -154,7 +157,9 @@ WorkFloor::LayerSeconds WorkFloor::seconds(const step::BlockPair& pair,
       if (op.stream == step::Stream::kCompute) sum.stream_s += times_.back().seconds;
       if (waits_) issued_s += host_s(op, any_expert);
     }
-    sum.chain_s += std::max(simulate::chain_seconds(*piece, times_, ends_), issued_s);
+    const double chain_s = simulate::chain_seconds(*piece, times_, ends_);
+    sum.chain_s += chain_s;
+    sum.seconds += std::max(chain_s, issued_s);
   }
   return sum;
 }
@@ -166,10 +171,12 @@ void WorkFloor::add_class(Work& work, const step::Setting& setting, model::Layer
   const LayerSeconds least = seconds(none, layouts, any_expert);
   const LayerSeconds most = seconds(full, layouts, any_expert);
   for (LayerWork& of : work.layers) {
-    of.seconds.push_back(of.recompute.whole ? std::max(least.chain_s, most.chain_s)
-                                            : least.chain_s);
-    of.stream_s.push_back(of.recompute.whole ? std::max(least.stream_s, most.stream_s)
-                                             : least.stream_s);
+    const auto with = [&](double LayerSeconds::* part) {
+      return of.recompute.whole ? std::max(least.*part, most.*part) : least.*part;
+    };
+    of.seconds.push_back(with(&LayerSeconds::seconds));
+    of.stream_s.push_back(with(&LayerSeconds::stream_s));
+    of.chain_s.push_back(with(&LayerSeconds::chain_s));
   }
   work.least_retained_bytes = std::min(work.least_retained_bytes, saved_bytes(full.forward, 1));
   if (!any_expert) keep_retained(work, setting, which, {&none.forward, &full.forward});
@@ -201,9 +208,9 @@ Work WorkFloor::build(const plan::Plan& plan, bool any_expert) {
   const simulate::Layouts layouts = cost::group_layouts(job_.cluster, plan::Grid(plan));
   Work work;
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  work.layers = {{plan::kNoRecompute, {}, {}, kNone},
-                 {plan::kCoreRecompute, {}, {}, kNone},
-                 {plan::kWholeRecompute, {}, {}, kNone}};
+  work.layers = {{plan::kNoRecompute, {}, {}, {}, kNone},
+                 {plan::kCoreRecompute, {}, {}, {}, kNone},
+                 {plan::kWholeRecompute, {}, {}, {}, kNone}};
   work.least_retained_bytes = kNone;
   for (std::size_t k = 0; k < layers_.classes().size(); ++k) {
     const model::LayerClass which = layers_.classes()[k];
@@ -224,11 +231,11 @@ Work WorkFloor::build(const plan::Plan& plan, bool any_expert) {
     work.least_retained_bytes = 0;
     for (LayerWork& of : work.layers) of.least_retained_bytes = 0;
   }
-  work.head_s = seconds(step::build_head(setting, false), layouts, any_expert).chain_s;
+  work.head_s = seconds(step::build_head(setting, false), layouts, any_expert).seconds;
   for (std::int64_t i = 0; i < job_.model.predicted_ahead(); ++i) {
     const step::BlockPair block = step::build_multi_token(setting, i, false, plan::kNoRecompute);
     work.size += step::unit_size(setting, step::local_multi_token_parameters(setting, i, false));
-    work.head_s += seconds(block, layouts, any_expert).chain_s;
+    work.head_s += seconds(block, layouts, any_expert).seconds;
   }
   return work;
 }
@@ -261,11 +268,12 @@ const Work& WorkFloor::work(const plan::Plan& plan, const plan::Overlap& overlap
 Work WorkFloor::with_context(const Work& work, const plan::Plan& plan) {
   Work out = work;
   if (!messages_ || plan.parallel.context == 1) return out;
-  const std::vector<double>& messages_s = context_.of(plan);
+  const std::vector<ContextSeconds>& context = context_.of(plan);
   for (LayerWork& of : out.layers) {
-    for (std::size_t k = 0; k < messages_s.size(); ++k) {
+    for (std::size_t k = 0; k < context.size(); ++k) {
       const double before_s = plan.overlap.context ? 0 : of.stream_s[k];
-      of.seconds[k] = std::max(of.seconds[k], before_s + messages_s[k]);
+      of.seconds[k] = std::max(
+          {of.seconds[k], before_s + context[k].messages_s, of.chain_s[k] + context[k].waits_s});
     }
   }
   return out;

@@ -60,6 +60,7 @@ struct LayerWork {
   plan::LayerRecompute recompute;
   std::vector<double> seconds;
   std::vector<double> stream_s;     ///< Seconds of the compute stream alone: never above these.
+  std::vector<double> chain_s;      ///< Seconds where the host is never late: never above these.
   double least_retained_bytes = 0;  ///< Bytes that a layer of any class keeps, at least.
 };
 
@@ -122,10 +123,11 @@ class WorkFloor {
   };
   void keep_retained(Work& work, step::Setting setting, model::LayerClass which,
                      const KnownForwards& known) const;
-  /// The seconds of a layer: when its compute stream ends, and what stands on it.
+  /// The seconds of a layer.
   struct LayerSeconds {
-    double chain_s = 0;
-    double stream_s = 0;
+    double seconds = 0;   ///< The end of the compute stream.
+    double chain_s = 0;   ///< The end of the compute stream where the host is never late.
+    double stream_s = 0;  ///< The sum over the compute stream.
   };
   [[nodiscard]] LayerSeconds seconds(const step::BlockPair& pair, const simulate::Layouts& layouts,
                                      bool any_expert);
