@@ -101,8 +101,15 @@ struct Turn {
 
   [[nodiscard]] std::string_view name() const { return starter->framework.name; }
   [[nodiscard]] bool is_variant() const { return !starter->framework.variant.empty(); }
-  /// The framework on which its framework is built, or that itself.
-  [[nodiscard]] std::string_view base() const { return plan::base_of(starter->framework); }
+  /// The framework on which its framework is built, if both store gradients alike and so fit alike;
+  /// else its framework.
+  [[nodiscard]] std::string_view base() const {
+    const std::string_view base = plan::base_of(starter->framework);
+    const auto stores = [](const plan::Framework& framework) {
+      return plan::framework_defaults(framework).stored_gradients;
+    };
+    return stores({.name = std::string(base)}) == stores(starter->framework) ? base : name();
+  }
 };
 
 class LaunchSearch {

@@ -15,6 +15,10 @@ std::int64_t product(std::initializer_list<std::int64_t> factors) {
   return result;
 }
 
+DType narrowest(const std::vector<DType>& types) {
+  return std::ranges::min(types, {}, [](DType type) { return size_bytes(type, 1); });
+}
+
 }  // namespace
 
 plan::Plan grid_plan(const plan::Job& job, const plan::Parallel& parallel,
@@ -194,7 +198,8 @@ void Enumeration::add_grid(const plan::Plan& plan, bool repeated) {
   refuse_offloads(data, (points - refused) / product({data.points, offloads_}), legal);
   if (repeated || data.choices.empty()) return;
   GridChoice& grid = grids_.emplace_back(GridChoice{plan.parallel, plan.rank_order, blocks.choices,
-                                                    blocks.without_parameters, &stages, &data});
+                                                    blocks.without_parameters, &stages, &data,
+                                                    narrowest(space_.accumulate)});
   if (space_.framework) keep_running(grid);
   legal_ = plus(legal_, legal_plans(grid));
 }

@@ -23,6 +23,9 @@ struct GridChoice {
   std::int64_t blocks_without_parameters = 0;
   const StageTable* stages = nullptr;
   const DataTable* data = nullptr;
+  /// The narrowest type in which the search lets gradients add up. Blocks are priced in it, so that
+  /// none is priced above what it takes in another type.
+  DType accumulate{};
   plan::FrameworkLaw::Joint joint;
 
   /// Whether the job's framework runs a block with what stages and sharding say to its lines, and

@@ -99,6 +99,7 @@ void Findings::merge(Findings&& other) {
 
 plan::Plan unit_plan(const plan::Job& job, const SearchUnit& unit, const GridChoice& grid) {
   plan::Plan plan = grid_plan(job, grid.parallel, grid.order);
+  plan.accumulate = grid.accumulate;
   plan.micro_batch = unit.micro_batch;
   return plan;
 }
@@ -132,6 +133,7 @@ void UnitSearch::pass(double simulated_floor_s) {
 plan::Plan UnitSearch::block_plan(const GridChoice& grid, const BlockChoice& block,
                                   std::int64_t micro_batch) const {
   plan::Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  plan.accumulate = grid.accumulate;
   plan.micro_batch = micro_batch;
   apply(block, plan);
   return plan;

@@ -256,6 +256,21 @@ TEST(FrameworkSearch, TheAnswerSaysWhoStartsEachPlan) {
   EXPECT_EQ(seen.size(), std::size(plan::kFrameworkNames));
 }
 
+// PyTorch's sums of gradients are a kernel of their own: DDP makes them in fp32, FSDP2 in bf16.
+TEST(FrameworkSearch, BoundsHoldWhateverTypeGradientsAddUpIn) {
+  for (const std::string_view name : {"accelerate", "fsdp", "torchtitan"}) {
+    plan::Job job = job_of(name);
+    job.space.sharding = {*plan::sharding_of("NNN"), *plan::sharding_of("NGG"),
+                          *plan::sharding_of("GGG")};
+    job.space.micro_batch = {1};
+    const TuneResult result = tune(job, few());
+    ASSERT_FALSE(result.plans.empty()) << name;
+    for (const TunedPlan& tuned : result.plans) {
+      EXPECT_LE(tuned.lower_bound_s, tuned.step_time_s) << name;
+    }
+  }
+}
+
 TEST(LikelyStep, IsNoLongerThanThatOfTheBestPlan) {
   const plan::Job job = job_of("nemo");
   const TunedPlan best = tune(job, few()).plans.front();

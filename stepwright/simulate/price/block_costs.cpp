@@ -16,7 +16,10 @@ namespace {
 
 /// The plan without sharding: data-parallel messages are laid over the blocks later.
 step::Setting block_setting(const plan::Job& job, const plan::Plan& plan) {
-  step::Setting setting = step::make_setting(job, plan, step::MicroBatchSize::kMean);
+  plan::Plan unsharded = plan;
+  unsharded.sharding = plan::Sharding{};
+  step::Setting setting = step::make_setting(job, unsharded, step::MicroBatchSize::kMean);
+  setting.copies_gradients = false;
   setting.gather_dense = setting.gather_expert = false;
   setting.reduce_dense = setting.reduce_expert = false;
   setting.dense_blocks = setting.expert_blocks = 1;

@@ -21,6 +21,7 @@ BlockStore::Key BlockStore::key_of(const plan::Plan& plan) {
           plan::vocabulary_positions(plan),
           schedule::traits_of(plan.schedule.kind).barriers,
           plan.sequence_parallel,
+          plan.accumulate,
           plan::overlap_of_blocks(plan.overlap),
           plan.tensor_input,
           plan.context_kind,

@@ -23,6 +23,7 @@ class BlockStore {
     /// `ScheduleTraits::barriers`, where positions share the vocabulary.
     std::int64_t barriers;
     bool sequence_parallel;
+    DType accumulate;       ///< Type in which gradients add up.
     plan::Overlap overlap;  ///< Overlaps that change the cost of blocks: `overlap_of_blocks`.
     plan::TensorInput tensor_input;
     plan::ContextKind context_kind;
