@@ -8,9 +8,9 @@
 
 namespace stepwright::model {
 
-/// A key of an inline mapping (docs/formats.md, "Inline model") that holds one value of `Holder`,
-/// and between which values numbers lie. What is absent is as in a `Holder` that nobody filled; a
-/// size that would be 0 there, below `low`, must be given.
+/// A key of an inline mapping (docs/formats.md, "Inline model"), the member of `Holder` that it
+/// sets, and the least and largest number allowed. An absent key has the value of a default
+/// `Holder`; a size whose default is below `low` is required.
 template <class Holder>
 struct ModelKey {
   std::string_view key;
@@ -49,7 +49,7 @@ inline constexpr ModelKey<Architecture> kMultiTokenKeys[] = {
     {"count_multi_token", &Architecture::count_multi_token},
     {"multi_token_weight", &Architecture::multi_token_weight, 0}};
 inline constexpr ModelKey<RotaryScaling> kScalingKeys[] = {{"factor", &RotaryScaling::factor, 0}};
-/// Which keys a change of rotary frequencies has beside its factor.
+/// The keys that a change of rotary frequencies has in addition to its factor.
 struct ScalingParts {
   bool turns = false;
   bool original = false;
