@@ -38,7 +38,7 @@ constexpr Named<RotaryOrder> kRotaryOrders[] = {{RotaryOrder::kHalves, "halves"}
                                                 {RotaryOrder::kPairs, "pairs"},
                                                 {RotaryOrder::kPairsAsStated, "pairs_as_stated"}};
 
-/// The texts of a list, or the only one; empty if absent.
+/// Returns the texts of a list, or a single text as a list; empty if absent.
 std::vector<std::string> texts_of(const std::optional<Node>& node) {
   if (!node) return {};
   if (!node->is_sequence()) return {node->text()};
