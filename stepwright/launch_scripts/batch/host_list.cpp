@@ -27,7 +27,7 @@ std::vector<std::string> split_outside_brackets(std::string_view list) {
   return parts;
 }
 
-/// "01-03,7" as 01, 02, 03, 7; what is no range stays as it is.
+/// Expands "01-03,7" to 01, 02, 03, 7; a part that is not a range is kept.
 std::vector<std::string> numbers_in(std::string_view ranges) {
   std::vector<std::string> found;
   for (const std::string& part : split_outside_brackets(ranges)) {
