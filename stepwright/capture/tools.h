@@ -7,17 +7,17 @@
 
 namespace stepwright::capture {
 
-/// The action of a stand-in in place of a program.
+/// The behaviour of a stand-in in place of a program.
 enum class ToolKind {
-  kLaunch,   ///< Writes the command down: torchrun, deepspeed, swift, ...
-  kPython,   ///< Writes a FILE or a module down, really runs `-c`, standard input and pip.
-  kCarrier,  ///< Goes on with the command behind its options: srun, mpirun, docker, ssh, ...
-  kSubmit,   ///< Goes on inside the batch script: sbatch, salloc, qsub, bsub.
-  kAnswer,   ///< Answers for the stated nodes and devices: scontrol, nvidia-smi, ...
+  kLaunch,   ///< Records the command as a launch: torchrun, deepspeed, swift, ...
+  kPython,   ///< Records a file or module as a launch; really runs `-c`, standard input and pip.
+  kCarrier,  ///< Runs the command after its options: srun, mpirun, docker, ssh, ...
+  kSubmit,   ///< Runs the batch script: sbatch, salloc, qsub, bsub.
+  kAnswer,   ///< Reports nodes and devices: scontrol, nvidia-smi, ...
   kIdle,     ///< Does nothing and succeeds: scancel, wandb, module, ...
   kWrapper,  ///< Really runs, but with stand-ins for launchers given by path: nohup, env, ...
   kShell,    ///< Really runs, and counts how deep scripts call each other: sh, dash, ...
-  kWriter,   ///< Does nothing where commands that write are not wanted: cp, rm, pip, git, ...
+  kWriter,   ///< Does nothing if the capture forbids commands that write: cp, rm, pip, git, ...
 };
 
 /// A program that has a stand-in.
@@ -26,10 +26,10 @@ struct Tool {
   ToolKind kind;
 };
 
-/// All programs that have a stand-in (tools.yaml), each name once.
+/// Returns all programs that have a stand-in (tools.yaml), each name once.
 std::span<const Tool> all_tools();
 
-/// Returns the kind of a program by its name without folders; nullopt: it has no stand-in.
+/// Returns the kind of a program by its name without folders; nullopt if it has no stand-in.
 std::optional<ToolKind> find_tool(std::string_view name);
 
 /// True for a program that starts others or training: kLaunch, kPython, kCarrier, kSubmit.
