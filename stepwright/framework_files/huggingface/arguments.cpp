@@ -165,8 +165,8 @@ void add_named_adapters(const TrainerCommand& started, const StartedCommand& com
   fields.set(std::string(way), true);
 }
 
-/// trl 1.16.0 trl/trainer/dpo_config.py, grpo_config.py. Completions are generated for so many
-/// updates; a reference is there where `beta` is above 0.
+/// Reads the method of TRL (trl 1.16.0 trl/trainer/dpo_config.py, grpo_config.py). One generation
+/// of completions serves this many updates; there is a reference model if `beta` is above 0.
 void take_trl_method(std::string_view script, const Fields& arguments, Settled& settled) {
   plan::TrainingMethod& method = settled.method;
   if (script.find("sft") != std::string_view::npos) method.kind = plan::MethodKind::kSft;
@@ -190,7 +190,7 @@ void take_trl_method(std::string_view script, const Fields& arguments, Settled& 
                                  .tensor = arguments.integer("vllm_tensor_parallel_size", 1)};
 }
 
-/// Reads arguments of the Trainer and of a method of TRL, if there is one.
+/// Reads arguments of transformers' Trainer and, if there is one, of a method of TRL.
 Draft read_method_arguments(std::string_view method, const Fields& arguments, const HubFiles& files,
                             const Given& given, Draft draft, ImportReport& report) {
   take_trl_method(method, arguments, draft);

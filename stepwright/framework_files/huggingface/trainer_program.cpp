@@ -37,13 +37,13 @@ constexpr int kVolta = 7;
 /// Calls in a program that decide how it trains.
 enum class CallKind : std::uint8_t {
   kArguments,     ///< Makes the training arguments.
-  kTrainer,       ///< Makes a trainer.
-  kModel,         ///< Loads a model.
+  kTrainer,       ///< Makes a trainer object.
+  kModel,         ///< Loads a model's weights.
   kDescribed,     ///< Loads the configuration of a model.
   kAdapters,      ///< Makes a configuration of adapters (peft).
   kBeside,        ///< Adds adapters to a model (unsloth).
   kKbit,          ///< Prepares a quantised model for training.
-  kCheckpointed,  ///< Turns recomputation on.
+  kCheckpointed,  ///< Turns recomputation of layers on.
   kOther,         ///< Loads another object, such as a tokenizer.
 };
 

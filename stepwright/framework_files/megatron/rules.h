@@ -23,7 +23,7 @@ inline std::string_view megatron_usual(std::string_view key, const plan::Framewo
 
 /// Degrees of tensor, pipeline and context parallelism, and sequence parallelism.
 extern const Rule kDegrees;
-/// Ranks that share the experts; means nothing for a model without experts.
+/// Degrees of expert parallelism; no effect for a model without experts.
 extern const Rule kExpertDegrees;
 /// How ranks of context parallelism exchange keys and values.
 extern const Rule kContextKind;

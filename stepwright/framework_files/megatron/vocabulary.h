@@ -18,7 +18,7 @@ std::optional<std::int64_t> read_vocabulary(const Fields& fields, const ProgramS
 /// vocabulary in the release of the job's framework.
 void add_null_tokenizer(Tree& fields, const plan::PlannedJob& planned);
 
-/// Notes to what Megatron pads the vocabulary.
+/// Adds a note about the size to which Megatron pads the vocabulary.
 void note_padding(const Fields& fields, const plan::Plan& plan, ModelWords& model_words,
                   ImportReport& report);
 

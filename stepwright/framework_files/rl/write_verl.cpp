@@ -12,7 +12,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// The words NAME=VALUE of a command, one a line.
+/// Collects the NAME=VALUE words of a command, one per line.
 class HydraWords {
  public:
   template <class Value>
