@@ -14,7 +14,7 @@ namespace stepwright::capture {
 std::map<std::string, std::string> job_environment(const Allocation& allocation,
                                                    const std::filesystem::path& folder);
 
-/// Returns the variables that srun adds for its first task.
+/// Returns the variables that srun sets for its first task, in addition to those of the job.
 std::map<std::string, std::string> step_environment(const Allocation& allocation);
 
 }  // namespace stepwright::capture

@@ -10,7 +10,8 @@ namespace stepwright::capture {
 /// runs; if there is none, a note asks for `--gpus-per-node`. Returns an exit code.
 int answer_for_scheduler(const Context& context, const Words& words);
 
-/// Prints the number of devices of a node, as `answer_for_scheduler` does. Returns an exit code.
+/// Acts for programs that print the number of devices of a node, with the rules of
+/// `answer_for_scheduler`. Returns an exit code.
 int answer_device_count(const Context& context, const Words& words);
 
 }  // namespace stepwright::capture

@@ -153,7 +153,7 @@ pid_t start_keeper(const CaptureRequest& request, const CaptureFolder& folder, c
   ::_exit(kNotRunnable);
 }
 
-/// How a script ended.
+/// How a captured script ended.
 struct Ending {
   /// Report of the keeper: "exit 0", "error TEXT"; empty: the keeper was killed.
   std::string report;

@@ -33,7 +33,8 @@ struct CapturedCommand {
   std::string scheduler;                         ///< "slurm", "pbs", "lsf", "sge"; empty: none.
   Words batch_options;                           ///< Options of the batch job, as written.
   std::vector<std::string> left_out;             ///< Names of secrets that the record omits.
-  std::int64_t count = 1;                        ///< How often the script reached the command.
+  /// How many times the script reached this command.
+  std::int64_t count = 1;
   /// Number of different hosts among these `count` launches.
   std::int64_t hosts = 1;
 };

@@ -15,7 +15,7 @@
 
 namespace stepwright::capture {
 
-/// Returns carriers.yaml as it is compiled in.
+/// Returns the file carriers.yaml, which is compiled into the program.
 std::span<const EmbeddedFile> embedded_carriers();
 
 namespace {

@@ -130,7 +130,7 @@ Words command_of(const Words& words, const Carried& carried, std::size_t from) {
   if (const auto entry = option_value(carried.options, "--entrypoint")) {
     if (!entry->empty()) command.insert(command.begin(), *entry);
   }
-  // `uv run -m MODULE`
+  // `uv run -m MODULE` runs a Python module.
   if (option_value(carried.options, "-m --module") &&
       launch_scripts::last_part(words.front()) == "uv") {
     command.insert(command.begin(),

@@ -23,7 +23,7 @@ inline constexpr const char* kHarmlessVariable = "STEPWRIGHT_CAPTURE_HARMLESS";
 /// Deepest nesting of scripts that call each other.
 inline constexpr int kDeepest = 50;
 
-/// The options of a capture, as its stand-ins need them.
+/// The options of a capture that its stand-ins need.
 struct Settings {
   std::optional<std::int64_t> nodes;  ///< Nodes of the job; nullopt: the script decides.
   /// Devices of each node; nullopt: the script decides.
@@ -35,7 +35,7 @@ struct Settings {
 
 /// Surroundings of a stand-in: the capture, the carriers before its command, and the batch job.
 struct Context {
-  std::filesystem::path folder;  ///< Folder of the capture.
+  std::filesystem::path folder;  ///< Temporary folder of the capture.
   Settings settings;
   Words launcher;  ///< Words of the carriers around the command, the outermost first.
   /// Allocation of the enclosing batch job; nullopt outside of one.

@@ -11,7 +11,7 @@ namespace stepwright::capture {
 /// Stand-ins record events in one file of the capture's folder, one line of JSON each. A lock on
 /// the file keeps the lines of several processes apart.
 
-/// Appends a launch to the events.
+/// Appends a recorded launch to the events of a capture.
 void append_launch(const std::filesystem::path& folder, const CapturedCommand& command);
 
 /// Kinds of events that consist of a text.
@@ -23,7 +23,7 @@ inline constexpr std::string_view kErrorEvent = "error";
 /// Appends an event of a kind with a text.
 void append_text(const std::filesystem::path& folder, std::string_view kind, std::string_view text);
 
-/// Appends an error and asks the capture to stop.
+/// Appends an error to the events and asks the capture to stop.
 void append_error(const std::filesystem::path& folder, std::string_view text);
 
 /// True if a stand-in asked the capture to stop.

@@ -97,7 +97,7 @@ class Watch {
     for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&watched_, signal);
   }
 
-  /// Returns the exit code of the script.
+  /// Waits until everything has ended, and returns the exit code of the script.
   int run() {
     while (!is_over()) {
       const int signal = ::sigtimedwait(&watched_, nullptr, &kTick);

@@ -51,7 +51,7 @@ PythonUse use_of_text(std::string_view text) {
   return alone ? PythonUse::kDevices : PythonUse::kRun;
 }
 
-/// True if a line of a Python text imports one of some modules, or something inside of one.
+/// True if a line of a Python text imports one of these modules, or a name from one.
 bool imports_one_of(std::string_view text, std::string_view modules) {
   static constexpr std::string_view kBlanks = " \t", kEnds = " \t.,\r";
   while (!text.empty()) {

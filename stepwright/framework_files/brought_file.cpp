@@ -27,7 +27,7 @@ constexpr double kHalfOfLines = 0.5;
 /// Characters at the start of a JSON document that are searched for its kind.
 constexpr std::size_t kHead = 200;
 
-/// The kinds that files of Stepwright name in their first line: "stepwright: plan/2".
+/// The kinds of Stepwright's own files, which their first line states: "stepwright: plan/2".
 constexpr Named<BroughtKind> kStatedKinds[] = {{BroughtKind::kPlan, "plan"},
                                                {BroughtKind::kJob, "job"},
                                                {BroughtKind::kModel, "model"},

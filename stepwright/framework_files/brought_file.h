@@ -13,7 +13,7 @@ enum class BroughtKind : std::uint8_t {
   kPlan,
   kJob,      ///< A model, its batch and its cluster, without a plan.
   kModel,    ///< A Hugging Face `config.json`, or a model as the `model:` field of a job has it.
-  kCluster,  ///< A profile of a cluster.
+  kCluster,  ///< A cluster profile: devices and network.
   kRecord,   ///< A record that `stepwright capture` wrote.
   kLaunch,   ///< A script, a configuration or a recipe that starts a job.
   kOther,    ///< A text of none of these kinds.

@@ -16,7 +16,7 @@ namespace stepwright::framework_files {
 /// A written file that starts a job, or the part of it that a framework reads.
 struct LaunchFile {
   std::string text;
-  plan::PlannedJob started;  ///< Plan that the file starts, with the framework's kernels.
+  plan::PlannedJob started;  ///< Plan that the file starts; its kernels are those of the framework.
   /// Assumptions, and properties of the plan that the file cannot express; sentences for people.
   std::vector<std::string> notes;
   /// True if reading the file back gave exactly `started`, with the same predicted step time.

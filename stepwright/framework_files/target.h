@@ -10,7 +10,7 @@ namespace stepwright::framework_files {
 
 /// A program for which plans are written and, in most cases, read back.
 struct LaunchTarget {
-  std::string_view word;             ///< Word of `--to` and `--from`.
+  std::string_view word;             ///< Word of the target in `--to` and `--from`.
   std::string_view framework = {};   ///< Framework of the target, from its `target.yaml`.
   std::string_view variant = {};     ///< Variant of the framework, from its `target.yaml`.
   const TargetData* data = nullptr;  ///< Contents of the `target.yaml` in the target's folder.

@@ -14,7 +14,7 @@ namespace stepwright::huggingface {
 /// adapters alone, as a folder of peft.
 enum class ExportForm : std::uint8_t { kWeights, kMerged, kAdapters };
 
-/// How weights are written.
+/// Options for writing weights as a Hugging Face directory.
 struct ExportOptions {
   ExportForm form = ExportForm::kWeights;
   /// For kMerged and kAdapters: directory of the frozen weights, which decides the names of

@@ -10,7 +10,7 @@
 
 namespace stepwright::huggingface {
 
-/// Returns families.yaml as it is compiled in.
+/// Returns the file families.yaml, which is compiled into the program.
 std::span<const EmbeddedFile> embedded_families();
 
 namespace {
@@ -63,7 +63,7 @@ ParameterNames read_names(const std::string& own, Node node) {
   return names;
 }
 
-/// Reads the families of families.yaml.
+/// Reads the families that families.yaml lists.
 class FamilyReader {
  public:
   explicit FamilyReader(Node root) : lists_(root.get("lists")) {

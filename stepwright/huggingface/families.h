@@ -60,7 +60,7 @@ enum class RotaryOrder : std::uint8_t {
 /// How the weight files of one `model_type` name and store parameters.
 struct Family {
   std::string model_type;
-  std::string model_class;  ///< Name of the class in transformers.
+  std::string model_class;  ///< Name of the model's class in transformers.
   /// Prefix of all tensor names; files of a model without its head leave it out.
   std::string prefix;
   std::string layer;  ///< Prefix of the names in a layer.
@@ -70,7 +70,8 @@ struct Family {
   /// of its own.
   std::vector<ParameterNames> parallel_names{};
   RotaryOrder rotary = RotaryOrder::kHalves;
-  RotaryOrder index_rotary = RotaryOrder::kHalves;  ///< Rotary order of indexers.
+  /// Rotary order of an indexer's queries and keys.
+  RotaryOrder index_rotary = RotaryOrder::kHalves;
   std::string head_alias{};  ///< A second name for the head's table; empty: none.
   /// Endings of tensors that follow from the configuration (masks, frequencies) and are not read.
   std::vector<std::string> derived{};

@@ -25,9 +25,9 @@ struct ForeignTensor {
   std::vector<RowRun> rows;  ///< Runs of rows; no run crosses a block.
   std::int64_t columns = 1;  ///< Columns of the parameter and of the tensor.
   std::int64_t blocks = 1;   ///< Equal blocks (experts) that the tensor's rows are divided into.
-  bool transposed = false;   ///< Each block is stored columns x rows.
+  bool transposed = false;   ///< Each block is stored as columns x rows.
   bool stacked = false;      ///< The blocks are the tensor's first dimension.
-  bool filters = false;      ///< Stored rows x 1 x columns.
+  bool filters = false;      ///< The tensor is stored as rows x 1 x columns.
   bool vector = false;       ///< One column, which is not a dimension of the tensor.
 
   [[nodiscard]] std::int64_t row_count() const;

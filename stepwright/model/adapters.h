@@ -74,7 +74,7 @@ struct Adapters {
 struct Frozen {
   bool embedding = false;  ///< Freezes the embedding, and a tied head with it.
   bool encoder = false;    ///< Freezes the encoder of images, without its projector.
-  bool projector = false;  ///< Freezes the projector behind the encoder.
+  bool projector = false;  ///< Freezes the projector between the encoder and the decoder.
   std::int64_t first = 0;  ///< Number of the first frozen layer, from 0.
   std::int64_t layers = 0;
 

@@ -17,9 +17,9 @@ enum class Norm : std::uint8_t { kRms, kLayer };
 /// Position of the norms in a branch of a layer: before the branch (GPT-2), on the branch's result
 /// before it is added to the residual stream (OLMo-2), or both (Gemma-2).
 enum class NormPlacement : std::uint8_t { kBefore, kAfter, kBoth };
-/// Norms of queries and keys: none, over each head with one weight of `head_dim` (Qwen3), with
-/// weights for every head (Cohere, StableLM), over all heads at once (OLMo-2), or over each head
-/// without weights (Llama 4).
+/// How queries and keys are normed: not at all; each head, with one shared weight of `head_dim`
+/// (kHead, Qwen3) or with a weight for each head (kEachHead, Cohere, StableLM); all heads together
+/// (kWhole, OLMo-2); or each head without weights (kPlain, Llama 4).
 enum class QkNorm : std::uint8_t { kNone, kHead, kEachHead, kWhole, kPlain };
 /// How a layer mixes tokens. `kNone`: the layer has only a feed-forward.
 enum class Mixer : std::uint8_t {
@@ -149,7 +149,7 @@ struct LatentAttention {
   auto operator<=>(const LatentAttention&) const = default;
 };
 
-/// Mixture of experts in place of the MLP of some layers.
+/// Mixture of experts, which replaces the MLP of some layers.
 struct Experts {
   std::int64_t count = 0;       ///< Routed experts of a layer.
   std::int64_t top_k = 0;       ///< Routed experts per token.
@@ -160,14 +160,15 @@ struct Experts {
   std::int64_t latent = 0;
   bool shared_gate = false;      ///< The shared expert's output is gated (Qwen2-MoE).
   bool correction_bias = false;  ///< One bias per expert that gradients do not train (DeepSeek-V3).
-  bool normalize_top_k = true;   ///< The weights of a token's top k add up to 1.
-  bool bias = false;             ///< Biases in the routed experts (gpt-oss).
-  bool router_bias = false;      ///< A trained bias of the router's logits (gpt-oss).
+  /// True if the weights of a token's chosen experts are normalised to add up to 1.
+  bool normalize_top_k = true;
+  bool bias = false;         ///< Biases in the routed experts (gpt-oss).
+  bool router_bias = false;  ///< A trained bias of the router's logits (gpt-oss).
   Scoring scoring = Scoring::kSoftmax;
   /// Groups that the experts are divided into; a token first chooses groups.
   std::int64_t groups = 1;
   std::int64_t top_groups = 1;  ///< Groups that a token chooses its experts from.
-  double scale = 1;             ///< Factor on the routed experts' sum.
+  double scale = 1;             ///< Factor on the sum of the routed experts' results.
   bool operator==(const Experts&) const = default;
 };
 
@@ -180,16 +181,16 @@ struct StateMixer {
   std::int64_t heads = 0;
   std::int64_t head_dim = 1;
   std::int64_t groups = 1;
-  std::int64_t state = 0;      ///< 0 in a short convolution.
+  std::int64_t state = 0;      ///< State rows per head; 0 in a short convolution.
   std::int64_t kernel = 4;     ///< Tokens that the causal convolution spans.
   std::int64_t chunk = 64;     ///< Tokens of one chunk of the scan.
-  std::int64_t step_rank = 0;  ///< Mamba: rank of the projection of step sizes.
+  std::int64_t step_rank = 0;  ///< Rank of Mamba's projection to step sizes; 0: another mixer.
   bool convolution_bias = false;
   bool bias = false;  ///< Biases of the mixer's input and output projections.
   /// True if the mixer norms its gated result: over each head (delta net), over groups of heads
   /// (Mamba-2).
   bool normed = false;
-  bool selection_normed = false;  ///< Mamba: norms of step sizes, B and C (Jamba).
+  bool selection_normed = false;  ///< Mamba has norms of step sizes, B and C (Jamba).
   auto operator<=>(const StateMixer&) const = default;
 
   /// Groups of keys and queries that tensor ranks must share evenly, as they share `heads`; 0 if
@@ -201,7 +202,7 @@ struct StateMixer {
 
 /// How far the gradient of the loss goes back through a layer, given which weights are frozen.
 enum class GradientPath : std::uint8_t {
-  kThrough,  ///< The gradient goes on to the layer below.
+  kThrough,  ///< The layer passes the gradient on to the layer below.
   /// The layer trains its own weights and passes no gradient on: nothing below it is trained.
   kEnds,
   kAbove,  ///< No gradient reaches the layer: it has no backward.
@@ -248,7 +249,8 @@ struct Architecture {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;  ///< Width of a query or key head; with `latent`, nope + rope.
-  std::int64_t ffn = 0;  ///< Intermediate width of the dense MLP; 0 only where no layer has one.
+  /// Intermediate width of the dense MLP; 0 only if no layer has a dense MLP.
+  std::int64_t ffn = 0;
   std::int64_t vocabulary = 0;
   std::int64_t positions =
       /// Longest sequence that the model states (rows of a learned table); 0: not stated.
@@ -256,11 +258,11 @@ struct Architecture {
   bool gated = true;  ///< MLP with a gate (SwiGLU, GeGLU): three matrices instead of two.
   Activation activation = Activation::kSilu;
   Norm norm = Norm::kRms;
-  bool norm_bias = false;         ///< LayerNorm with a bias vector beside its weight.
-  bool norm_weight = true;        ///< False: norms without weights (OLMo).
+  bool norm_bias = false;         ///< LayerNorm has a bias vector in addition to its weight.
+  bool norm_weight = true;        ///< False if norms have no weights (OLMo).
   bool norm_unit_offset = false;  ///< Norms multiply by 1 + weight (Gemma).
   NormPlacement norm_placement = NormPlacement::kBefore;
-  double norm_epsilon = 1e-5;  ///< Added to the variance in every norm.
+  double norm_epsilon = 1e-5;  ///< Number added to the variance (or mean square) in every norm.
   /// Epsilon of the norms of latent rows and of the gated norms of delta nets; 0: `norm_epsilon`.
   double inner_norm_epsilon = 0;
   Position position = Position::kRope;
@@ -289,9 +291,10 @@ struct Architecture {
   double attention_cap = 0;
   /// The head's logits are bounded by a hyperbolic tangent at this value; 0: no bound.
   double logit_cap = 0;
-  double logit_scale = 1;          ///< Factor on the head's logits.
-  double embedding_scale = 1;      ///< Factor on embedded tokens.
-  double residual_scale = 1;       ///< Factor on what a branch adds to the residual stream.
+  double logit_scale = 1;      ///< Factor on the language-model head's logits.
+  double embedding_scale = 1;  ///< Factor on the embedded tokens.
+  /// Factor on the result of a branch before it is added to the residual stream.
+  double residual_scale = 1;
   bool embedding_norm = false;     ///< A norm right after the embedding (BLOOM).
   bool parallel_residual = false;  ///< Attention and MLP read the same input (GPT-NeoX).
   bool shared_input_norm =
@@ -307,7 +310,8 @@ struct Architecture {
   std::optional<StateMixer> state_mixer = {};  ///< Sizes of the mixer of layers that carry a state.
   /// Class of each layer. Empty: all layers attend, and have experts if the model has `experts`.
   std::vector<LayerClass> pattern = {};
-  std::int64_t multi_token_layers = 0;  ///< Multi-token-prediction layers that the model carries.
+  /// Number of multi-token-prediction layers in the model's weights.
+  std::int64_t multi_token_layers = 0;
   /// True if the multi-token layers are part of the step and of the counts.
   bool count_multi_token = false;
   /// Weight of the mean loss of the multi-token layers in the total loss (Megatron-LM,

@@ -10,7 +10,7 @@
 
 namespace stepwright::model {
 
-/// Returns the files of `models/` as they are compiled in.
+/// Returns the files of the folder `models/`, which are compiled into the program.
 std::span<const EmbeddedFile> embedded_models();
 
 namespace {

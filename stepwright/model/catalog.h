@@ -12,7 +12,7 @@
 
 namespace stepwright::model {
 
-/// Names of the built-in models, sorted.
+/// Returns the names of the built-in models, sorted.
 std::vector<std::string_view> built_in_models();
 
 /// Returns the built-in model with this canonical name; nullopt if there is none.

@@ -8,7 +8,7 @@
 
 namespace stepwright::model {
 
-/// The name of a field of the inline mapping in another file format.
+/// The name of an inline model field in another file format, for error messages.
 struct FieldName {
   std::string_view field;  ///< Name in the inline mapping: heads, experts.top_k, ...
   std::string_view name;   ///< Name in the file that was read: num_attention_heads, ...

@@ -1,4 +1,4 @@
-// Gated delta nets and short convolutions among layers that attend.
+// Readers of models with gated delta nets or short convolutions among attention layers.
 #include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_experts.h"
 #include "stepwright/model/config_families.h"

@@ -1,4 +1,4 @@
-// Decoders like Llama's: RMSNorm, rotary positions, dense MLPs.
+// Readers of decoders like Llama's: RMSNorm, rotary positions, dense MLPs.
 #include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"

@@ -362,7 +362,7 @@ Projector project_qwen3_vl(const Between& b) {
 }
 
 struct ProjectorKind {
-  std::string_view model_type;  ///< `model_type` of the whole model.
+  std::string_view model_type;  ///< Type of the whole multimodal model.
   Projector (*read)(const Between& between);
 };
 constexpr ProjectorKind kProjectors[] = {{"llava", project_llava},

@@ -1,4 +1,4 @@
-// Decoders with experts that routers weigh by a softmax.
+// Readers of decoders with experts whose router takes a softmax.
 #include <set>
 
 #include "stepwright/model/config_blocks.h"

@@ -33,7 +33,7 @@ std::span<const ConfigFamily> expert_families();
 std::span<const ConfigFamily> sigmoid_families();
 std::span<const ConfigFamily> latent_families();  ///< Families with latent attention.
 std::span<const ConfigFamily> mamba_families();   ///< Families with Mamba layers.
-/// Families with delta nets and short convolutions.
+/// Families with delta nets or short convolutions.
 std::span<const ConfigFamily> delta_families();
 
 }  // namespace stepwright::model

@@ -1,4 +1,4 @@
-// Gemma: norms of 1 + weight, scaled embeddings, gated GELU.
+// Readers of Gemma: norms multiply by 1 + weight, embeddings are scaled, GELU is gated.
 #include <cmath>
 
 #include "stepwright/model/config_blocks.h"

@@ -1,4 +1,4 @@
-// Decoders like GPT-2: LayerNorm, plain MLPs, biases.
+// Readers of decoders like GPT-2: LayerNorm, MLPs without gates, biases.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Decoders with latent attention.
+// Readers of decoders with latent attention.
 #include <cmath>
 
 #include "stepwright/model/config_blocks.h"
@@ -50,7 +50,8 @@ struct LatentDefaults {
   std::int64_t positions = 4096;
   double norm_epsilon = 1e-6;
   bool tied = false;
-  LatentAttention latent = {.query_rank = 1536};  ///< `value_head_dim` 0: hidden / heads.
+  /// Default sizes of latent attention; a `value_head_dim` of 0 means hidden / heads.
+  LatentAttention latent = {.query_rank = 1536};
 };
 
 /// Reads latent attention and dense MLPs.

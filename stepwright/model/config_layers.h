@@ -21,10 +21,12 @@ std::vector<LayerClass> listed_layers(Node list, LayerWords words);
 
 /// Which layers `sliding_window` applies to if a file has no `layer_types`.
 enum class WindowRule : std::uint8_t {
-  kEveryLayer,       ///< Mistral, Mixtral: every layer, when it is not null.
-  kSwitched,         ///< Qwen3-MoE: every layer, if use_sliding_window.
-  kFromLayer,        ///< Qwen2, Qwen3: if use_sliding_window, layers from max_window_layers on.
-  kEvenLayersUntil,  ///< Qwen2-MoE: if use_sliding_window, even layers before max_window_layers.
+  kEveryLayer,  ///< Mistral, Mixtral: every layer, if sliding_window is not null.
+  kSwitched,    ///< Qwen3-MoE: every layer, if use_sliding_window is true.
+  /// Qwen2, Qwen3: layers from max_window_layers on, if use_sliding_window is true.
+  kFromLayer,
+  /// Qwen2-MoE: even layers before max_window_layers, if use_sliding_window is true.
+  kEvenLayersUntil,
 };
 
 /// Sets the windows of layers; call it after the number of layers and the experts are read.

@@ -1,4 +1,4 @@
-// Mamba, alone or among layers that attend.
+// Readers of Mamba models, alone or among attention layers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,8 @@ Architecture read_mamba_sizes(const ConfigFields& fields, bool tied) {
   return model;
 }
 
-constexpr std::int64_t kScanChunk = 2048;  // mamba_ssm, selective_scan_fwd_kernel.cuh: kChunkSize
+// Tokens of one chunk in Mamba's scan (mamba_ssm, selective_scan_fwd_kernel.cuh: kChunkSize).
+constexpr std::int64_t kScanChunk = 2048;
 
 Architecture read_mamba(const ConfigFields& fields) {
   Architecture model = read_mamba_sizes(fields, true);

@@ -12,7 +12,7 @@ struct RefusedType {
   std::string instead;  ///< A supported type that can stand in for it with the same sizes.
 };
 
-/// Returns the types of refusals.yaml.
+/// Returns the decoder types that refusals.yaml lists.
 std::span<const RefusedType> refused_types();
 
 }  // namespace stepwright::model

@@ -1,4 +1,4 @@
-// Decoders with experts that routers weigh by sigmoids (DeepSeek-V3).
+// Readers of decoders with experts whose router takes sigmoids (DeepSeek-V3).
 #include <cmath>
 
 #include "stepwright/model/config_blocks.h"

@@ -13,7 +13,7 @@
 
 namespace stepwright::model {
 
-/// Returns shapeless_keys.yaml as it is compiled in.
+/// Returns the file shapeless_keys.yaml, which is compiled into the program.
 std::span<const EmbeddedFile> embedded_keys();
 
 namespace {

@@ -55,7 +55,7 @@ struct ScalingParts {
   bool original = false;
   bool amplitude = false;
   bool yarn = false;
-  bool lists = false;  ///< Has `short_factors` and `long_factors`.
+  bool lists = false;  ///< True if the scaling has the lists `short_factors` and `long_factors`.
 };
 constexpr ScalingParts scaling_parts(RotaryScalingKind kind) {
   switch (kind) {
@@ -66,17 +66,17 @@ constexpr ScalingParts scaling_parts(RotaryScalingKind kind) {
     default: return {};
   }
 }
-/// Keys of `llama3` and `yarn`.
+/// Inline keys of the scalings `llama3` and `yarn`.
 inline constexpr ModelKey<RotaryScaling> kTurnKeys[] = {
     {"low_frequency", &RotaryScaling::low_frequency, 0},
     {"high_frequency", &RotaryScaling::high_frequency, 0}};
-/// Keys of `llama3`, `yarn` and `longrope`.
+/// Inline keys of the scalings `llama3`, `yarn` and `longrope`.
 inline constexpr ModelKey<RotaryScaling> kOriginalKeys[] = {
     {"original_positions", &RotaryScaling::original_positions}};
-/// Keys of `yarn` and `longrope`.
+/// Inline keys of the scalings `yarn` and `longrope`.
 inline constexpr ModelKey<RotaryScaling> kAmplitudeKeys[] = {
     {"attention_factor", &RotaryScaling::attention_factor, 0}};
-/// Keys of `yarn` alone.
+/// Inline keys of the scaling `yarn` alone.
 inline constexpr ModelKey<RotaryScaling> kYarnKeys[] = {
     {"rounded", &RotaryScaling::rounded},
     {"mscale", &RotaryScaling::mscale, 0},

@@ -7,7 +7,7 @@
 
 namespace stepwright::model {
 
-/// The layers of a model by class.
+/// The distinct layer classes of a model, and the class of each layer.
 struct LayerOrder {
   std::vector<LayerClass> classes;    ///< Distinct classes, in the order of their first layer.
   std::vector<std::size_t> class_of;  ///< Index into `classes` of each layer's class.

@@ -12,7 +12,7 @@
 
 namespace stepwright::model {
 
-/// How tensor parallelism cuts a parameter.
+/// How tensor parallelism cuts a parameter into shards.
 enum class Split : std::uint8_t {
   kReplicated,  ///< Every tensor rank holds the whole parameter.
   kColumn,      ///< Cut along the output dimension (`rows`), as usual for fc1 and qkv.
@@ -41,7 +41,8 @@ struct Parameter {
   bool expert = false;  ///< A routed expert's weight: cut by expert and expert-tensor parallelism.
   /// False for the router's correction bias, which is stored but not counted as a parameter.
   bool trained = true;
-  bool vector = false;  ///< A norm weight or a bias: not a factor of a matrix product.
+  /// True for a norm weight or a bias, which is not a factor of a matrix product.
+  bool vector = false;
   /// True if heads on different tensor ranks share it, so that the ranks must sum its gradients.
   bool per_head = false;
   bool frozen = false;   ///< Stored and used, but not trained.
@@ -111,7 +112,7 @@ std::vector<Parameter> multi_token_parameters(const Architecture& model);
 /// `count_multi_token`.
 std::int64_t count_parameters(const Architecture& model);
 
-/// Counts the parameters that are trained.
+/// Counts the parameters of a model that are trained.
 std::int64_t count_trained_parameters(const Architecture& model);
 
 /// Counts the parameters that one token uses: `top_k` of the `count` routed experts.

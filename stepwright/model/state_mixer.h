@@ -12,7 +12,7 @@ namespace stepwright::model {
 /// it.
 struct StateWidths {
   std::int64_t in = 0;           ///< Output width of the mixer's input projection.
-  std::int64_t convolution = 0;  ///< Channels of the convolution.
+  std::int64_t convolution = 0;  ///< Channels of the causal convolution.
   /// Step sizes, strengths and decays within `in`, one of each kind per head.
   std::int64_t scalars = 0;
   std::int64_t out = 0;  ///< Input width of the mixer's output projection.

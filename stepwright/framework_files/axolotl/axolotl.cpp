@@ -203,7 +203,8 @@ std::optional<AdapterWords> axolotl_adapters(const Fields& fields) {
   return words;
 }
 
-/// Parts that `freeze_mm_modules` freezes: axolotl-ai-cloud/axolotl src/axolotl/utils/freeze.py.
+/// The parts that `freeze_mm_modules` freezes: axolotl-ai-cloud/axolotl
+/// src/axolotl/utils/freeze.py.
 constexpr model::Frozen kFrozenImages = {.encoder = true, .projector = true};
 
 /// Reads frozen parts: axolotl-ai-cloud/axolotl src/axolotl/train.py: freeze_layers_except,

@@ -60,8 +60,8 @@ void add_axolotl_mesh(Tree& file, const plan::PlannedJob& planned) {
   file.set("fsdp_config", section);
 }
 
-/// Context parallelism needs `flash_attention`: src/axolotl/utils/schemas/validation.py:
-/// check_context_parallel_size.
+/// Adds the attention kernel. Context parallelism needs `flash_attention`:
+/// src/axolotl/utils/schemas/validation.py: check_context_parallel_size.
 void add_axolotl_attention(Tree& file, const plan::Job& job, const plan::Plan& plan) {
   const bool second = job.kernels.attention == cluster::AttentionKernel::kFlash2;
   if (second || plan.parallel.context > 1) {

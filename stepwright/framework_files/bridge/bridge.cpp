@@ -90,8 +90,8 @@ Tree common_defaults(const Document& document) {
   return usual;
 }
 
-/// Takes the precision that a word such as "bf16_with_mxfp8_mixed" names:
-/// training/mixed_precision.py.
+/// Takes the precision that a word such as "bf16_with_mxfp8_mixed" means:
+/// src/megatron/bridge/training/mixed_precision.py.
 void take_precision_word(const Fields& root, Tree& derived) {
   const auto word = root.node().find("mixed_precision");
   if (!word || !word->is_scalar()) return;

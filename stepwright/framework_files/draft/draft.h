@@ -38,7 +38,7 @@ struct Given {
   std::optional<cluster::Cluster> known_cluster;
 };
 
-/// How a program packs documents.
+/// How a program packs documents into sequences.
 struct PackingWords {
   packing::Packing packing;
   /// True if the program's batch counts documents, not packed sequences.
@@ -52,7 +52,7 @@ struct PackingWords {
 struct JobExtent {
   std::optional<std::int64_t> ranks;            ///< Ranks of the whole job.
   std::optional<std::int64_t> nodes;            ///< Nodes that the job runs on.
-  std::optional<std::int64_t> devices_of_node;  ///< Devices that the job uses of each node.
+  std::optional<std::int64_t> devices_of_node;  ///< Devices of each node that the job uses.
   /// Variables that would decide the size of the job but that a script leaves open; an empty text
   /// stands for an open size without a variable.
   std::vector<std::string> open_extents;
@@ -64,7 +64,7 @@ struct JobExtent {
 struct JobBatch {
   std::optional<std::int64_t> sequences;      ///< Sequences of a step, over all ranks.
   std::optional<std::int64_t> length;         ///< Tokens of a sequence.
-  std::optional<std::int64_t> micro_batches;  ///< Micro-batches of one step and data rank.
+  std::optional<std::int64_t> micro_batches;  ///< Micro-batches per step and data-parallel rank.
   /// True if the micro-batch is derived from the batch, if possible.
   bool open_micro_batch = false;
   /// How documents are packed; nullopt unless the user states document lengths.

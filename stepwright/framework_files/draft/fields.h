@@ -19,7 +19,7 @@ inline constexpr std::int64_t kMostOfField = std::int64_t{1} << 40;
 
 /// A setting that affects a prediction but that no plan can express exactly.
 struct LeftOut {
-  std::string name;  ///< Dotted path from the root.
+  std::string name;  ///< Dotted path of the setting from the root.
   Node place;
   std::string why;  ///< The effect that a prediction ignores.
 };

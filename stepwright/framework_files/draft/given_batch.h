@@ -21,7 +21,8 @@ struct GivenBatch {
   std::optional<Document> documents;
 };
 
-/// Reads SEQUENCES, SEQUENCESxLENGTH, or a mapping as in a job. Fails with `kInput`.
+/// Reads a batch from SEQUENCES, SEQUENCESxLENGTH, or a mapping as in a job. Fails with `kInput`
+/// for another text.
 GivenBatch read_given_batch(const std::string& text);
 
 /// True if the flag switches packing on and the user states document lengths.

@@ -35,7 +35,7 @@ struct ByFramework {
 
 /// A setting of a framework, with everything that the tables know about it.
 struct KnownSetting {
-  /// Dotted path in a file; with `*` at the end, all settings that begin so.
+  /// Dotted path in a file; with `*` at its end, all settings that begin so.
   std::string_view name;
   /// Field of a plan file that the setting sets: "parallel.tensor", "job.batch.length",
   /// "job.model"; empty: no field, because plans do not express the setting.
@@ -123,7 +123,7 @@ void each_setting(ImportReport& report, const Visit& visit) {
   std::ranges::for_each(report.not_read, visit);
 }
 
-/// Finds a setting by its dotted path; null if none is known.
+/// Returns the table row for a setting's dotted path; null if there is none.
 const KnownSetting* known_setting(std::span<const KnownSetting> known, std::string_view name);
 
 /// Returns the value of a setting as reports print it; a list as its items, shortened.

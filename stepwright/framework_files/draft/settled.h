@@ -34,7 +34,7 @@ struct Settled {
   /// Rows that an expert accepts, relative to its even share; 0: no limit.
   double capacity_factor = 0;
   bool pad_to_capacity = false;
-  /// Kernel of attention; nullopt: the framework's.
+  /// Attention kernel that files choose; nullopt: the framework's default.
   std::optional<cluster::AttentionKernel> attention;
   bool fused_cross_entropy = false;
   /// Kind of the fused loss, if `fused_cross_entropy`.
@@ -59,7 +59,8 @@ struct Settled {
   /// True if files state neither overlap (apart from asynchronous tensor parallelism) nor what
   /// products keep, so that the framework's defaults hold.
   bool framework_overlap = false;
-  bool framework_gradients = false;  ///< True if files do not say the type of summed gradients.
+  /// True if files do not state the type in which gradients are summed.
+  bool framework_gradients = false;
   /// Why the framework itself would not start the job, although the plan is legal; nullopt: it
   /// would.
   std::optional<plan::Rejected> refused;

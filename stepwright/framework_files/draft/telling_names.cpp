@@ -49,7 +49,7 @@ struct TellingNames {
   std::vector<std::string> idle;
 };
 
-/// Returns "--Lora_Rank" as "lora-rank".
+/// Returns a setting's name in lower case with dashes: "--Lora_Rank" becomes "lora-rank".
 std::string dashed_setting(std::string_view name) {
   std::string plain(name.substr(std::min(name.find_first_not_of('-'), name.size())));
   for (char& c : plain) {

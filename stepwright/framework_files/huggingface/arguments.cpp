@@ -81,7 +81,7 @@ bool names_method(std::string_view word) {
   return !meaning_of("huggingface/trl", "methods", word).empty();
 }
 
-/// True if a word is a module of TRL that trains.
+/// True if a word is the name of a TRL module that trains.
 bool is_trl_module(std::string_view word) {
   return std::ranges::any_of(words_below("huggingface/trl", "modules"),
                              [&](const WordRow& row) { return word.starts_with(row.first); });

@@ -10,7 +10,7 @@
 
 namespace stepwright::framework_files {
 
-/// Options of PyTorch's FSDP, as Accelerate takes them.
+/// Options of PyTorch's FSDP, in the form in which Accelerate reads them.
 struct FsdpChoice {
   /// Sharded states as `sharding_of` reads them; NNN: plain data parallelism.
   std::string states = "NNN";

@@ -12,9 +12,9 @@ namespace stepwright::framework_files {
 
 /// The files that start a program built on transformers, sorted by their content.
 struct HubFiles {
-  const SourceFile* program = nullptr;     ///< File of the program's own settings.
-  const SourceFile* accelerate = nullptr;  ///< A configuration of Accelerate.
-  const SourceFile* deepspeed = nullptr;   ///< A configuration of DeepSpeed.
+  const SourceFile* program = nullptr;     ///< File with the program's own settings; null: none.
+  const SourceFile* accelerate = nullptr;  ///< Configuration file of Accelerate; null: none.
+  const SourceFile* deepspeed = nullptr;   ///< Configuration file of DeepSpeed; null: none.
   const SourceFile* fsdp = nullptr;        ///< The file that `fsdp_config` names.
   std::optional<Document> model;           ///< The config.json of the program's model.
   /// NAME=VALUE texts of the command line, which override `accelerate`.

@@ -186,7 +186,8 @@ void add_loaded(const PythonObject& call, Told& told) {
   // huggingface/accelerate docs/source/concept_guides/big_model_inference.md.
   const PythonObject* map = call.body->find("device_map");
   if (map != nullptr && map->is(ObjectKind::kText)) told.add("device_map", *map);
-  // huggingface/transformers src/transformers/utils/quantization_config.py: BitsAndBytesConfig.
+  // `quantization_config` is a BitsAndBytesConfig: huggingface/transformers
+  // src/transformers/utils/quantization_config.py.
   if (const PythonObject* narrow = record_below(call, "quantization_config")) {
     told.add_named(*narrow, "loaded");
   }

@@ -103,7 +103,8 @@ void read_trl_packing(const Fields& arguments, const Given& given, JobBatch& bat
   if (!packed && arguments.node().find("max_length")) {
     list_length_bound(arguments, "max_length", given, batch, report);
   }
-  constexpr std::int64_t kMapBatch = 1000;  // huggingface/datasets src/datasets/arrow_dataset.py
+  // Examples in one batch of Dataset.map (huggingface/datasets src/datasets/arrow_dataset.py).
+  constexpr std::int64_t kMapBatch = 1000;
   PackingWords words = {
       .packing = {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kTruncate}};
   take_packing(arguments, "padding_free", words, given, batch);

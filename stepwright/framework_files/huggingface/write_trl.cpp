@@ -53,7 +53,7 @@ std::string launch_lines(const plan::PlannedJob& planned) {
   return text + trl_option("parallelism_config_cp_comm_strategy", ring ? "alltoall" : "allgather");
 }
 
-/// Returns arguments of adapters: trl 1.16.0 trl/trainer/model_config.py.
+/// Returns the arguments that configure adapters: trl 1.16.0 trl/trainer/model_config.py.
 std::string trl_adapters(const model::Architecture& model) {
   if (!model.adapters) return "";
   const model::Adapters& adapters = *model.adapters;

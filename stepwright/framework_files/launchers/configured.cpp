@@ -35,7 +35,7 @@ bool names_configuration(std::string_view text) {
   return text.ends_with(".yml") || text.ends_with(".yaml") || text.ends_with(".json");
 }
 
-/// Finds files by the last part of their paths.
+/// Finds configuration files by the last part of their paths.
 class Configurations {
  public:
   Configurations(Sources files, const StartedCommand& command) : files_(files), command_(command) {}

@@ -424,7 +424,7 @@ class OpenConditions {
   ImportReport& report_;
   // The greatest importance of the changes that one condition's outcomes make.
   Matters matters_ = Matters::kNo;
-  std::vector<std::string> arguments_;  ///< Arguments that the ways change.
+  std::vector<std::string> arguments_;  ///< Arguments that differ for the other outcomes.
 };
 
 /// Reports arguments in a variable that the script does not set, since it can be empty. Fails if a

@@ -271,7 +271,7 @@ void read_host_file(const StartedCommand& command, JobExtent& extent) {
 
 /// A number that decides the size of the job and that the script leaves open.
 struct OpenExtent {
-  std::string name;      ///< The option or variable: "--nnodes".
+  std::string name;      ///< Name of the option or variable: "--nnodes".
   std::string value;     ///< Value as it is written: "$WORLD_SIZE".
   std::string variable;  ///< Variable that a person can set; empty: there is none.
   std::uint32_t line = 0;

@@ -10,7 +10,7 @@
 
 namespace stepwright::framework_files {
 
-/// Returns lines as comments: "# ...".
+/// Returns lines in the form of shell comments: "# ...".
 std::string comment_lines(const std::vector<std::string>& lines);
 
 /// Returns the head of a script that starts ranks with torchrun: comments, variables that the job

@@ -161,7 +161,7 @@ void read_factory_packing(const Fields& fields, const Given& given, JobBatch& ba
 void take_ray_workers(const Fields& fields, const StartedCommand* command, JobExtent& extent) {
   bool used = fields.has("ray_num_workers");
   if (command != nullptr) {
-    // src/llamafactory/extras/misc.py: is_env_enabled.
+    // Values that turn a variable on (src/llamafactory/extras/misc.py: is_env_enabled).
     static constexpr std::string_view kEnabled[] = {"1", "true", "True", "y", "Y"};
     const auto found = command->environment.find("USE_RAY");
     used = found != command->environment.end() &&

@@ -98,7 +98,7 @@ void share_states(const Fields& dist, const std::string& file, Settled& settled,
   spread_states(choice, copies, settled, extent, report);
 }
 
-/// Returns the precision of a configuration of DeepSpeed that leaves it open.
+/// Returns the precision for a DeepSpeed configuration that leaves it open:
 /// src/llamafactory/v1/plugins/model_plugins/deepspeed_utils.py: infer_deepspeed_mixed_precision.
 DType precision_of_deepspeed(const Document& document) {
   const Fields root(document.root());

@@ -58,7 +58,7 @@ struct MegatronText {
   Tree said;                       ///< Fields in the file, as `megatron_tree` returns them.
   Tree usual = Tree::mapping();    ///< The program's defaults for fields that the file lacks.
   std::string_view program = {};   ///< Name of the program whose defaults `usual` are.
-  Tree derived = Tree::mapping();  ///< Fields that follow from other settings of the file.
+  Tree derived = Tree::mapping();  ///< Fields that are derived from other settings of the file.
 };
 
 /// Reads a plan from these fields. If the file names a model, it supplies the sizes that no field

@@ -6,7 +6,7 @@
 
 namespace stepwright::framework_files {
 
-/// Adds the experts of a model and their router under the names of Megatron-Core's configuration.
+/// Adds a model's experts and router as fields with Megatron-Core's names.
 void add_expert_fields(Tree& fields, const model::Architecture& model);
 /// Adds which layers have experts, unless all do.
 void add_expert_layers(Tree& fields, const model::Architecture& model);

@@ -20,7 +20,8 @@ std::vector<std::string> flag_texts(const Tree& fields, std::string_view release
 /// The fields that a command's words set, and the argument that set each.
 struct MegatronArguments {
   Tree fields = Tree::mapping();
-  std::map<std::string, std::string, std::less<>> flags;  ///< Arguments such as "--bf16", by field.
+  /// Argument that set each field, such as "--bf16".
+  std::map<std::string, std::string, std::less<>> flags;
 };
 
 /// True if a user's setting `NAME=VALUE` names an argument of Megatron-LM.

@@ -214,7 +214,7 @@ void write_kernels(const plan::PlannedJob& planned, std::string_view /*release*/
   if (engine) fields.set("cross_entropy_fusion_impl", "te");
 }
 
-/// Words of `--moe-token-dispatcher-type`.
+/// Dispatchers in the words of `--moe-token-dispatcher-type`.
 constexpr Named<plan::Dispatcher> kMegatronDispatchers[] = {
     {plan::Dispatcher::kAllToAll, "alltoall"},
     {plan::Dispatcher::kAllToAll, "alltoall_seq"},

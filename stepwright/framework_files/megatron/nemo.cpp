@@ -77,7 +77,7 @@ std::string precision_line(const plan::Job& job) {
   return word.empty() ? "" : fmt::format("        mixed_precision=\"{}\",\n", word);
 }
 
-/// Returns the adapters of a recipe: src/megatron/bridge/peft/lora.py, LoRA.
+/// Returns the lines of a recipe that configure adapters: src/megatron/bridge/peft/lora.py, LoRA.
 std::string adapter_lines(const plan::PlannedJob& planned) {
   const auto& adapters = planned.job.model.adapters;
   if (!adapters) return "";

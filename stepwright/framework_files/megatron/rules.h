@@ -25,28 +25,28 @@ inline std::string_view megatron_usual(std::string_view key, const plan::Framewo
 extern const Rule kDegrees;
 /// Degrees of expert parallelism; no effect for a model without experts.
 extern const Rule kExpertDegrees;
-/// How ranks of context parallelism exchange keys and values.
+/// How context-parallel ranks exchange keys and values.
 extern const Rule kContextKind;
 /// Order of ranks: which ranks of a group are neighbours.
 extern const Rule kRankOrder;
 extern const Rule kMicroBatch;
-/// Layers of each stage, and the schedule of a pipeline.
+/// Layers of each pipeline stage, and the pipeline schedule.
 extern const Rule kPipeline;
 /// Model states that data-parallel ranks shard, their buckets and their overlap.
 extern const Rule kSharding;
-/// Activations that the backward pass computes again.
+/// Activations that the backward pass recomputes.
 extern const Rule kRecompute;
-/// Activations and optimizer states in host memory.
+/// Activations and optimizer states that are offloaded to host memory.
 extern const Rule kOffload;
 /// Types of parameters and of gradient sums.
 extern const Rule kPrecision;
 /// The optimizer, and how the work of Muon is distributed.
 extern const Rule kOptimizer;
-/// Types of the optimizer's states.
+/// Types in which optimizer states are stored.
 extern const Rule kOptimizerTypes;
 /// Kernels, workspaces and CUDA graphs of layers.
 extern const Rule kKernels;
-/// How experts exchange tokens.
+/// How expert-parallel ranks exchange tokens.
 extern const Rule kDispatcher;
 /// Overlap of tensor-parallel messages with matrix products.
 extern const Rule kTensorOverlap;

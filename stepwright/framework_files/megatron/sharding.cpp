@@ -19,7 +19,7 @@ constexpr std::int64_t kBucketOfRank = 1'000'000;
 /// outside of optimizer instances.
 struct MegatronSharding {
   std::string_view states;
-  std::string_view fsdp;  ///< Strategy of FSDP; empty: no FSDP.
+  std::string_view fsdp;  ///< Megatron's word for the FSDP strategy; empty: no FSDP.
   std::string_view outer;
   bool optimizer = false;
   bool instances = false;

@@ -69,7 +69,7 @@ SourceFile experiment_named(const ShellWord& path, Sources files, const StartedC
                          printable(path.text), how));
 }
 
-/// Returns a setting as "modules.pre_trainer.overrides.micro_batch_size=4".
+/// Returns a setting with its full path: "modules.pre_trainer.overrides.micro_batch_size=4".
 std::string override_of(std::string_view module, std::string name, const std::string& value) {
   if (name.starts_with("modules.")) return fmt::format("{}={}", name, value);
   return fmt::format("modules.{}.overrides.{}={}", module, name, value);

@@ -30,9 +30,9 @@ struct TargetData {
   std::vector<std::string> also;  ///< Other frameworks that can run its written files.
   /// Variant of the framework (`plan/frameworks/`) if the program runs only that; empty: none.
   std::string variant;
-  std::string about;    ///< Contents of the file that is written; empty: none.
-  std::string reads;    ///< The files that are read; empty: none.
-  std::string writes;   ///< The file that is written; empty: none.
+  std::string about;    ///< Description of the target in a person's words.
+  std::string reads;    ///< Description of the files that are read; empty: none are.
+  std::string writes;   ///< Description of the file that is written; empty: none is.
   std::string checked;  ///< Programs and releases against which the files were checked.
   std::string assumes;  ///< Assumptions that hold for every file.
   Evidence evidence;
@@ -47,9 +47,10 @@ struct TargetData {
   bool file_decides = false;
   /// When several targets recognise a command, the one with the lowest order reads it.
   int order = 0;
-  bool sets_environment = false;  ///< True if its file is a script that sets variables.
-  bool python_files = false;      ///< True if its own files are Python.
-  bool whole_program = false;     ///< True if a complete program of Stepwright is written.
+  /// True if its written file is a script that sets environment variables.
+  bool sets_environment = false;
+  bool python_files = false;   ///< True if the program's own configuration files are Python.
+  bool whole_program = false;  ///< True if a complete program of Stepwright is written.
   /// True if Python functions in its files return configurations (`Given::function`).
   bool functions = false;
   /// Endings of the names of its written files, oldest form first, each with the last release that
@@ -72,7 +73,7 @@ bool is_file_of(std::string_view target, const SourceFile& file, std::string_vie
 /// True if a command has a mark of a target; with `part`, a mark of that name.
 bool is_start_of(std::string_view target, Words words, std::string_view part = "");
 
-/// Returns `is_start_of` as a function of the command.
+/// Returns a predicate that is true for a command with a start mark of this target.
 std::function<bool(Words)> starts_of(std::string_view target);
 
 /// Something that no reader supports: the part of a program's name or configuration that identifies

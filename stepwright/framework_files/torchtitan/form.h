@@ -16,7 +16,8 @@ struct TitanFile {
   Document document;
   /// True for a TOML file (up to 0.2.2), false for a Python function.
   bool toml = true;
-  launch_scripts::PythonConfig python;  ///< The configuration, if a Python function makes it.
+  /// The configuration that a Python function makes; unused for TOML.
+  launch_scripts::PythonConfig python;
 };
 
 /// Key in a registry's call that holds the model family of a flavor.

@@ -9,7 +9,7 @@
 
 namespace stepwright::framework_files {
 
-/// A section of torchtitan's configuration: keys and values in order.
+/// A section of torchtitan's configuration: its keys and values, in order.
 struct TitanSection {
   std::string name;
   Tree values = Tree::mapping();

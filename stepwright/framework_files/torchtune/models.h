@@ -17,7 +17,7 @@ namespace stepwright::framework_files {
 struct TuneBuilder {
   std::string name;  ///< Name without its module and `lora_` or `qlora_`: "llama3_1_8b".
   bool adapters = false;
-  bool narrow = false;  ///< True if its frozen products are stored in NF4.
+  bool narrow = false;  ///< True if the builder stores frozen products in NF4.
 };
 TuneBuilder tune_builder(std::string_view component);
 
@@ -30,7 +30,7 @@ void take_tune_model(const Fields& model, ModelWords& model_words);
 /// and checkpoints. If torchtune has no builder for the model, the section names `my_model.build`.
 struct TuneModel {
   Tree section;
-  std::string tokenizer;         ///< Component that builds the tokenizer.
+  std::string tokenizer;         ///< Name of the component that builds the tokenizer.
   std::string_view checkpoints;  ///< Value of the key `checkpointer.model_type`.
   std::int64_t shards = 0;       ///< Number of files of the model's released weights; 0: unknown.
 };

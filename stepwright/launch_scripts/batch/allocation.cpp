@@ -112,7 +112,7 @@ void apply_lsf(std::span<const Option> options, Allocation& allocation) {
 
 OptionRules rules_of(std::string_view scheduler) {
   if (scheduler == "slurm") {
-    // `-W, --wait` has no value in sbatch and one in srun.
+    // `-W` and `--wait` are flags of sbatch but take a value in srun.
     return {kSlurmFlags, "", false, "-W --wait"};
   }
   if (scheduler == "lsf") return {"-B -H -I -Ip -Is -K -N -r -rn -x -h -V", "", true};

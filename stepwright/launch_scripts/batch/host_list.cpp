@@ -10,7 +10,7 @@ namespace stepwright::launch_scripts {
 namespace {
 
 constexpr std::size_t kMostHosts = 100'000;
-constexpr std::ptrdiff_t kMostBrackets = 8;  ///< Pairs of brackets in one name.
+constexpr std::ptrdiff_t kMostBrackets = 8;  ///< Most pairs of brackets in one host name.
 
 std::vector<std::string> split_outside_brackets(std::string_view list) {
   std::vector<std::string> parts(1);

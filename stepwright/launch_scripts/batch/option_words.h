@@ -21,7 +21,7 @@ struct OptionRules {
 /// An option that a command was given.
 struct Option {
   std::string name;                  ///< Name with its dashes.
-  std::optional<std::string> value;  ///< nullopt for a flag.
+  std::optional<std::string> value;  ///< Value of the option; nullopt for a flag.
   /// Second value of an option in `pairs`; empty for other options.
   std::string second;
 };

@@ -159,7 +159,7 @@ PythonObject PythonProgram::changed(const PythonAssignment& set, const PythonLin
   return old;
 }
 
-/// Assigns an item: "a[key] = value".
+/// Interprets an assignment to an item, "a[key] = value".
 void PythonProgram::assign_item(std::string_view target, const PythonLine& line,
                                 const PythonObject& value) {
   std::size_t open = target.find('[');

@@ -36,7 +36,7 @@ struct PythonWords {
 /// A value of a configuration that is not a literal, so that reading alone cannot tell it.
 struct PythonUnread {
   std::string name;        ///< Key of the value in the configuration: "training.steps".
-  std::string expression;  ///< As it was written.
+  std::string expression;  ///< The expression as it was written.
   std::uint32_t line = 0;  ///< Line in the first text; 0: in another text.
 };
 

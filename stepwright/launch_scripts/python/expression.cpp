@@ -370,7 +370,7 @@ class Evaluation {
   }
 
   PythonNames& names_;
-  std::string open_ = "value";  ///< Expression that the last comparison depends on.
+  std::string open_ = "value";  ///< The unknown expression that decides the last comparison.
 };
 
 }  // namespace

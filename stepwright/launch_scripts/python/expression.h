@@ -18,7 +18,7 @@ class PythonNames {
   PythonNames& operator=(const PythonNames&) = delete;
   virtual ~PythonNames() = default;
 
-  /// Name of the file.
+  /// Returns the name of the file that contains the expression.
   [[nodiscard]] virtual const std::string& file() const = 0;
   /// Returns a line number as values record it: 0 for files whose lines are not recorded.
   [[nodiscard]] virtual std::uint32_t placed(std::uint32_t line) const = 0;

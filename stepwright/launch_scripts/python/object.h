@@ -60,7 +60,8 @@ struct PythonObject {
 struct PythonObject::Body {
   /// Items of a list; positional arguments of a call that made an instance.
   std::vector<PythonObject> items;
-  std::vector<std::pair<std::string, PythonObject>> members;  ///< Keys of a mapping, or attributes.
+  /// Keys of a mapping or attributes of an instance, each with its value.
+  std::vector<std::pair<std::string, PythonObject>> members;
   /// Class that made the instance, or `kOpenObject`.
   std::string made_by;
 

@@ -21,7 +21,7 @@ struct PythonNode {
     kMapping,        ///< A mapping; its parts are `kPair` and `kSpreadMapping`.
     kPair,           ///< A pair of "key: value".
     kSpread,         ///< A spread value "*part".
-    kSpreadMapping,  ///< A spread mapping "**part".
+    kSpreadMapping,  ///< A spread mapping "**part" in a mapping or call.
     kKeyword,        ///< A keyword argument "word=part".
     kBound,          ///< A binding "word := part".
     /// A comprehension: its element, then `kFor` and `kFilter`; of a mapping if the element is a

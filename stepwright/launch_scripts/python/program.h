@@ -144,8 +144,8 @@ class PythonProgram final : public PythonNames {
   std::map<std::pair<const char*, std::size_t>, PythonNode> trees_;
   PythonObject returned_;
   std::size_t effort_ = 0;
-  int calls_ = 0;  ///< Depth of function calls.
-  int depth_ = 0;  ///< Depth of nested blocks.
+  int calls_ = 0;  ///< Number of nested function calls being interpreted.
+  int depth_ = 0;  ///< Number of nested blocks being interpreted.
 };
 
 /// Splits a text at the commas outside of brackets.

@@ -16,8 +16,8 @@ bool is_launcher(std::string_view program);
 /// the command submits none.
 std::vector<ShellWord> submission_of(const std::vector<ShellWord>& words);
 
-/// Adds the variables that a submission sets: `sbatch --export=ALL,TP=4`, `qsub -v TP=4`, `bsub
-/// -env "TP=4"`.
+/// Adds to `environment` the variables that a submission sets: `sbatch --export=ALL,TP=4`, `qsub -v
+/// TP=4`, `bsub -env "TP=4"`.
 void add_exported(const std::vector<ShellWord>& submission,
                   std::map<std::string, ShellWord>& environment);
 

@@ -33,7 +33,7 @@ class ShellParser {
  private:
   using Ends = std::initializer_list<std::string_view>;
 
-  /// Counts how deep commands are nested while one is read.
+  /// Counts one level of nested commands while it exists.
   class Level {
    public:
     explicit Level(ShellParser& parser) : parser_(parser) {
@@ -231,7 +231,7 @@ class ShellParser {
     return made;
   }
 
-  /// Reads the condition behind `if` or `elif`.
+  /// Parses the condition and the branch after `if` or `elif`.
   ShellNode condition() {
     const Level level(*this);
     ShellNode made = node(NodeKind::kIf);

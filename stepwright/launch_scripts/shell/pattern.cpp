@@ -10,7 +10,7 @@ namespace {
 struct PatternPlace {
   enum class Kind : unsigned char { kOne, kAny, kMany, kSet } kind = Kind::kOne;
   char c = '\0';
-  std::string_view set;  ///< Characters between the brackets.
+  std::string_view set;  ///< Characters between the brackets of a kSet.
 
   [[nodiscard]] bool takes(char other) const {
     if (kind == Kind::kAny) return true;

@@ -173,8 +173,8 @@ ShellStatus ShellReader::chain(const ShellNode& node) {
   return left;
 }
 
-/// Runs the command behind a joint (`&&` or `||`) of a chain, if the joint lets it run. `left` is
-/// the status of the commands before the joint; returns the status of both sides.
+/// Runs the command after operator number `joint` (`&&` or `||`) of a chain, if the operator lets
+/// it run. `left` is the status of the commands before; returns the status of both sides.
 ShellStatus ShellReader::joined_commands(const ShellNode& node, std::size_t joint,
                                          ShellStatus left) {
   const auto [needs_both, source_end] = node.joints[joint];

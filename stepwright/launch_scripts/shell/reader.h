@@ -35,7 +35,7 @@ class ShellReader {
     std::uint32_t line = 0;
   };
 
-  // shell_reader.cpp: what is made of commands.
+  // The functions from here on are in reader.cpp: lists, pipes, conditions and loops.
   ShellStatus run(const ShellNode& node);
   ShellStatus run_kind(const ShellNode& node);
   ShellStatus list(const ShellNode& node);
@@ -57,7 +57,7 @@ class ShellReader {
   bool leaves_loop();
   [[nodiscard]] ShellPlace place(std::uint32_t line) const { return {expansion_.file(), line}; }
 
-  // shell_simple.cpp: commands of words.
+  // The functions from here on are in simple.cpp: assignments, builtins and function calls.
   ShellStatus simple(const ShellNode& node);
   ShellStatus command(const ShellNode& node, Words words);
   std::optional<ShellStatus> builtin(const ShellNode& node, const Words& words);
@@ -75,7 +75,8 @@ class ShellReader {
   bool read_words(const ShellNode& node, const Words& words);
   void read_lines(const ShellNode& node, const Words& words);
 
-  // shell_start.cpp: programs and other scripts.
+  // The functions from here on are in start.cpp, job.cpp and printed.cpp: started programs, scripts
+  // and batch jobs, and the text that commands print.
   ShellStatus start(const ShellNode& node, Words words);
   void take_out_wrappers(Words& words, std::uint32_t line);
   void run_told_command(const ShellNode& node, const Words& words);
@@ -119,11 +120,11 @@ class ShellReader {
   ShellBudget budget_;
   ShellVariables variables_;
   ShellExpansion expansion_;
-  /// Parsed sources, which own the nodes of functions.
+  /// Parsed texts; they own the syntax trees of shell functions, so they are kept.
   std::deque<ShellNode> parsed_;
   std::map<std::size_t, const ShellNode*> programs_;  ///< Parsed program of each source, by index.
-  std::map<std::string, ShellWritten> written_;       ///< Files that heredocs make, by name.
-  /// A function, and the file in which it stands.
+  std::map<std::string, ShellWritten> written_;       ///< Files that the script writes, by name.
+  /// A function of the script, and the index of its file.
   struct Function {
     const ShellNode* body = nullptr;
     std::uint32_t file = 0;

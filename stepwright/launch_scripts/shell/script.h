@@ -72,7 +72,7 @@ struct ShellScript {
   /// Undetermined conditions, by position in the scripts.
   std::map<std::string, OpenChoice> choices;
   std::vector<MissingScript> missing;
-  /// Files that the script writes, by the last part of their paths.
+  /// Files that the script writes, by file name without folders.
   std::map<std::string, ShellWritten> written;
   std::size_t effort = 0;  ///< Effort of reading, in steps.
   /// Variables that hold nothing but one unknown part, by that part: "$2", "$(nvidia-smi -L)".

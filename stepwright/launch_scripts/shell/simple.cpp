@@ -295,7 +295,7 @@ void ShellReader::assign_array(const ShellAssignment& one) {
   for (auto& [key, word] : value.keyed) longer->keyed[key] = std::move(word);
 }
 
-/// Assigns an element: `NAME[index]=value`.
+/// Runs an assignment to an array element: `NAME[index]=value`.
 void ShellReader::assign_element(const ShellAssignment& one) {
   ShellWord word = word_of(expansion_.text(one.values.front()), place(one.line));
   const ShellValue* const old = variables_.find(one.name);

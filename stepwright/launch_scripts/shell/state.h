@@ -45,7 +45,7 @@ class ShellBudget {
   std::size_t work_ = 0;
 };
 
-/// The value of a variable.
+/// The value of a shell variable, which can be an array.
 struct ShellValue {
   /// Words of the value: one, or the elements of an array.
   std::vector<ShellWord> elements;
@@ -107,7 +107,7 @@ class ShellVariables {
   [[nodiscard]] std::size_t take_copied() { return std::exchange(copied_, 0); }
 
   ShellArguments arguments;
-  std::string zero;  ///< The script's name, `$0`.
+  std::string zero;  ///< Name of the script, `$0`.
 
  private:
   /// Old values of everything that a subshell has changed, to restore at its end.

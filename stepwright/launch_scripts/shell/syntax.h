@@ -41,7 +41,7 @@ struct ShellAssignment {
   std::optional<std::string> index;  ///< The index as it is written; nullopt: none.
   bool append = false;
   bool array = false;
-  std::vector<ShellTerm> values;  ///< Assigned terms: one, unless it is an array.
+  std::vector<ShellTerm> values;  ///< Assigned words: one, or the elements of an array.
   std::uint32_t line = 0;
 };
 
@@ -86,7 +86,7 @@ struct ShellNode {
   std::vector<ShellNode> children;
   std::optional<ShellTerm> input;        ///< Text of a heredoc or `<<<`.
   std::optional<ShellTerm> source_file;  ///< File of `<`, or the command of `< <(...)`.
-  std::optional<ShellTerm> output;       ///< The file of `>` and `>>`.
+  std::optional<ShellTerm> output;       ///< The file of `>` or `>>`; nullopt: no redirection.
   bool appends = false;                  ///< True if the output is appended (`>>`).
 };
 
