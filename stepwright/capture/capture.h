@@ -11,7 +11,7 @@ namespace stepwright::capture {
 
 /// The command to capture, and the options of the capture.
 struct CaptureRequest {
-  Words command;                      ///< The script and its arguments.
+  Words command;                      ///< The command to capture: the script and its arguments.
   std::optional<std::int64_t> nodes;  ///< Nodes of the job; nullopt: the script decides.
   /// Devices of each node; nullopt: the script decides.
   std::optional<std::int64_t> devices_per_node;

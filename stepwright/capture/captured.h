@@ -26,13 +26,15 @@ struct CapturedCommand {
   Words argv;      ///< The program and its arguments: {"torchrun", "train.py"}.
   /// Variables that the script changed, and variables that matter for training.
   std::map<std::string, std::string> environment;
-  std::string folder;                            ///< The absolute working directory.
+  std::string folder;                            ///< Absolute working directory of the command.
   std::optional<std::int64_t> nodes;             ///< Nodes of the job; nullopt: unknown.
   std::optional<std::int64_t> devices_per_node;  ///< Devices of each node; nullopt: unknown.
-  std::vector<CapturedFile> files;               ///< Files in the order of the arguments.
-  std::string scheduler;                         ///< "slurm", "pbs", "lsf", "sge"; empty: none.
-  Words batch_options;                           ///< Options of the batch job, as written.
-  std::vector<std::string> left_out;             ///< Names of secrets that the record omits.
+  std::vector<CapturedFile> files;               ///< Files that the arguments name, in their order.
+  /// Scheduler of the batch job: "slurm", "pbs", "lsf" or "sge"; empty: none.
+  std::string scheduler;
+  Words batch_options;  ///< Options of the batch job, as written.
+  /// Names of secrets that were removed from the record.
+  std::vector<std::string> left_out;
   /// How many times the script reached this command.
   std::int64_t count = 1;
   /// Number of different hosts among these `count` launches.
@@ -47,7 +49,7 @@ struct Captured {
   std::vector<std::string> ran;
   /// Commands without effect that are no launches, quoted for a shell.
   std::vector<std::string> not_run;
-  std::vector<std::string> notes;  ///< Remarks on the record, for people.
+  std::vector<std::string> notes;  ///< Remarks for people, such as missing numbers of devices.
   /// Exit code of the script; 128 plus the signal's number if a signal ended it, 124 at the time
   /// limit.
   int exit_code = 0;

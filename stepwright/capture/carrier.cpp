@@ -22,9 +22,10 @@ namespace {
 
 /// Position at which a carrier's command begins.
 enum class Begins {
-  kBehindOptions,  ///< After the options and `operands` more words.
-  kBehindDashes,   ///< After the word `--`.
-  kAtProgram,      ///< At the first word that is a shell or a program with a stand-in.
+  kBehindOptions,  ///< The command begins after the options and `operands` more words.
+  kBehindDashes,   ///< The command begins after the word `--`.
+  /// The command begins at the first word that is a shell or a program with a stand-in.
+  kAtProgram,
 };
 
 constexpr Named<Begins> kBeginsNames[] = {{Begins::kBehindOptions, "options"},
@@ -33,7 +34,7 @@ constexpr Named<Begins> kBeginsNames[] = {{Begins::kBehindOptions, "options"},
 
 /// How a carrier reads its words: one row of carriers.yaml.
 struct CarrierRules {
-  std::string names;  ///< Names of its programs.
+  std::string names;  ///< Names of the carrier's programs.
   /// Subcommands that run a command; empty: the program has no subcommands.
   std::string subcommands;
   std::string flags, pairs;

@@ -40,7 +40,7 @@ struct Context {
   Words launcher;  ///< Words of the carriers around the command, the outermost first.
   /// Allocation of the enclosing batch job; nullopt outside of one.
   std::optional<Allocation> allocation;
-  Words scripts;        ///< Absolute paths of the enclosing batch scripts.
+  Words scripts;        ///< Absolute paths of the batch scripts that this program runs in.
   bool remote = false;  ///< True if the command runs through ssh, kubectl or a container.
 
   /// True if commands that write, download or delete do nothing.
@@ -51,7 +51,7 @@ struct Context {
   [[nodiscard]] std::optional<std::int64_t> devices_per_node() const;
 };
 
-/// Writes the settings into the folder of a capture.
+/// Writes the settings of a capture into its folder, for its stand-ins.
 void write_settings(const Settings& settings, const std::filesystem::path& folder);
 
 /// Returns the context of this process; nullopt if it is not part of a capture.

@@ -20,7 +20,7 @@ inline constexpr std::string_view kNotRunEvent = "not_run";
 inline constexpr std::string_view kNoteEvent = "note";
 inline constexpr std::string_view kErrorEvent = "error";
 
-/// Appends an event of a kind with a text.
+/// Appends an event of a kind, with its text, to the events of a capture.
 void append_text(const std::filesystem::path& folder, std::string_view kind, std::string_view text);
 
 /// Appends an error to the events and asks the capture to stop.

@@ -31,7 +31,7 @@ std::optional<Job> job_of_command(const Context& context, const Words& words);
 /// Returns the indices of a job array: "0-6:2,9%4" gives 0, 2, 4, 6, 9. At most 10,000.
 std::vector<std::string> array_indices(std::string_view array);
 
-/// Reads a file; empty if it cannot be read.
+/// Returns the contents of a file; empty if it cannot be read.
 std::string script_text(const std::filesystem::path& path);
 
 }  // namespace stepwright::capture

@@ -30,7 +30,7 @@ constexpr std::size_t kMostTasks = 16;
 /// A submitted job and the command that it runs.
 struct Submission {
   Job job;
-  Words command;  ///< The words that run on the first node.
+  Words command;  ///< Words that run the batch script on the first node.
   SplitCommand options;
 };
 

@@ -49,7 +49,7 @@ LaunchFile export_plan(std::string_view target, plan::PlannedJob planned,
 
 /// A plan that was read from files, and what happened to each setting in them.
 struct ImportedPlan {
-  std::string target;  ///< Word of the target whose files they are.
+  std::string target;  ///< Word of the target whose files were read.
   plan::PlannedJob planned;
   ImportReport report;
   /// Why the plan would not start (the plan is then as the files state it); nullopt: it is legal.

@@ -26,7 +26,7 @@ constexpr Named<model::Activation> kActivationWords[] = {
     // gpt-oss's files say silu and clamp besides.
     {model::Activation::kClampedSwiglu, "silu"}};
 
-/// Writes the keys of `yarn` and `longrope`.
+/// Writes the keys of the rotary scalings `yarn` and `longrope`.
 void add_stretch(Json& json, const model::RotaryScaling& scaling) {
   json["original_max_position_embeddings"] = scaling.original_positions;
   if (scaling.attention_factor > 0) json["attention_factor"] = scaling.attention_factor;

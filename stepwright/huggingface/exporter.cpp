@@ -337,7 +337,7 @@ class Exporter {
   model::Architecture model_;
   NumberType stored_{};
   NumberType type_{};
-  /// Adapted weights, if adapters are merged.
+  /// Adapted weights of the model; empty unless adapters are merged.
   std::map<std::string, WithAdapters, std::less<>> adapted_;
   /// Frozen weights that adapters are merged into; nullopt: none are merged.
   std::optional<HuggingFaceWeights> base_;

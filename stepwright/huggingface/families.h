@@ -11,20 +11,20 @@ namespace stepwright::huggingface {
 /// (output x input); a fused parameter has its parts one below the other (`Parameter::fused`:
 /// queries, keys, values; gates, ups), and experts follow one another.
 enum class Storage : std::uint8_t {
-  kWhole,        ///< Stored as in Stepwright.
-  kTransposed,   ///< Columns x rows (Conv1D of GPT-2).
-  kFilters,      ///< Rows x 1 x columns: a filter for each channel.
-  kRow,          ///< A vector as a matrix of one row.
+  kWhole,        ///< Stored as rows x columns, as in Stepwright.
+  kTransposed,   ///< Stored as columns x rows (Conv1D of GPT-2).
+  kFilters,      ///< Stored as rows x 1 x columns: one convolution filter for each channel.
+  kRow,          ///< A vector that is stored as a matrix of one row.
   kParts,        ///< Each part, or some of the parts, is a tensor of its own.
-  kPartFilters,  ///< Each part is a tensor of filters of its own.
+  kPartFilters,  ///< Each part, or some of the parts, is a separate tensor of convolution filters.
   kByHead,       ///< One tensor; for each head the rows of all parts.
   /// One tensor; for each group of heads that share keys the rows of all parts.
   kByGroup,
   kByFour,             ///< One tensor; for each quarter of the heads the rows of all parts.
-  kHeads,              ///< One tensor for each head.
+  kHeads,              ///< A separate tensor for each head.
   kHeadRows,           ///< One tensor with a row for each head.
-  kExperts,            ///< One tensor for each expert.
-  kExpertParts,        ///< One tensor for each part of each expert.
+  kExperts,            ///< A separate tensor for each expert.
+  kExpertParts,        ///< A separate tensor for each part of each expert.
   kStacked,            ///< One tensor, experts x rows x columns.
   kStackedTransposed,  ///< One tensor, experts x columns x rows.
   /// One tensor, experts x columns x rows, where rows of the parts alternate; a bias is experts x
@@ -50,10 +50,11 @@ struct ParameterNames {
 
 /// Where a head stores the two elements that a rotary position rotates together.
 enum class RotaryOrder : std::uint8_t {
-  kHalves,   ///< In the two halves of a head, as in Stepwright.
-  kSwapped,  ///< In the two halves of a head, with the halves exchanged.
-  kPairs,    ///< Next to each other (GPT-J).
-  /// Next to each other, unless config.json has `rope_interleave: false` (DeepSeek-V3).
+  kHalves,   ///< A pair's elements are in the two halves of a head, as in Stepwright.
+  kSwapped,  ///< A pair's elements are in the two halves of a head, with the halves exchanged.
+  kPairs,    ///< A pair's elements are next to each other (GPT-J).
+  /// A pair's elements are next to each other, unless config.json has `rope_interleave: false`
+  /// (DeepSeek-V3).
   kPairsAsStated,
 };
 
@@ -63,7 +64,7 @@ struct Family {
   std::string model_class;  ///< Name of the model's class in transformers.
   /// Prefix of all tensor names; files of a model without its head leave it out.
   std::string prefix;
-  std::string layer;  ///< Prefix of the names in a layer.
+  std::string layer;  ///< Prefix of the tensor names of a layer.
   /// Names of all parameters. If a parameter is listed more than once, the first entry is used.
   std::vector<ParameterNames> names{};
   /// Names that override `names` in models whose two branches read the same rows, each with a norm

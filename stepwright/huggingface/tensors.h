@@ -23,12 +23,13 @@ struct ForeignTensor {
   std::string name;
   std::string own;           ///< Stepwright's name in checkpoints: "layers.3.attention.qkv".
   std::vector<RowRun> rows;  ///< Runs of rows; no run crosses a block.
-  std::int64_t columns = 1;  ///< Columns of the parameter and of the tensor.
-  std::int64_t blocks = 1;   ///< Equal blocks (experts) that the tensor's rows are divided into.
-  bool transposed = false;   ///< Each block is stored as columns x rows.
-  bool stacked = false;      ///< The blocks are the tensor's first dimension.
-  bool filters = false;      ///< The tensor is stored as rows x 1 x columns.
-  bool vector = false;       ///< One column, which is not a dimension of the tensor.
+  /// Number of columns, which is the same in the parameter and the tensor.
+  std::int64_t columns = 1;
+  std::int64_t blocks = 1;  ///< Equal blocks (experts) that the tensor's rows are divided into.
+  bool transposed = false;  ///< Each block is stored as columns x rows.
+  bool stacked = false;     ///< The blocks are the tensor's first dimension.
+  bool filters = false;     ///< The tensor is stored as rows x 1 x columns.
+  bool vector = false;      ///< One column, which is not a dimension of the tensor.
 
   [[nodiscard]] std::int64_t row_count() const;
   [[nodiscard]] std::vector<std::int64_t> shape() const;

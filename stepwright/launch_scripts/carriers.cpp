@@ -169,7 +169,7 @@ class Containers {
   }
 
   std::vector<Node> found;
-  std::int64_t pods = 0;  ///< Pods that request devices.
+  std::int64_t pods = 0;  ///< Number of pods that request devices.
   std::int64_t devices = 0;
 
  private:

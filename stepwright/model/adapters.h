@@ -56,7 +56,7 @@ struct Adapters {
   std::int64_t rank = 8;
   double alpha = 8;
   AdapterTargets targets;
-  double dropout = 0;  ///< Dropout of the input of A.
+  double dropout = 0;  ///< Dropout rate of the input of A.
   /// Storage type of frozen matrices, one of `kAdapterBaseNames`; bf16: the type of all other
   /// weights.
   DType base = DType::kBf16;

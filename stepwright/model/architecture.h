@@ -151,8 +151,8 @@ struct LatentAttention {
 
 /// Mixture of experts, which replaces the MLP of some layers.
 struct Experts {
-  std::int64_t count = 0;       ///< Routed experts of a layer.
-  std::int64_t top_k = 0;       ///< Routed experts per token.
+  std::int64_t count = 0;       ///< Number of routed experts in a layer.
+  std::int64_t top_k = 0;       ///< Number of routed experts that each token uses.
   std::int64_t ffn = 0;         ///< Intermediate width of one routed expert.
   std::int64_t shared_ffn = 0;  ///< Total intermediate width of the shared experts; 0: none.
   /// Width of the rows that routed experts work on, if two projections that all experts share lead
@@ -162,12 +162,12 @@ struct Experts {
   bool correction_bias = false;  ///< One bias per expert that gradients do not train (DeepSeek-V3).
   /// True if the weights of a token's chosen experts are normalised to add up to 1.
   bool normalize_top_k = true;
-  bool bias = false;         ///< Biases in the routed experts (gpt-oss).
-  bool router_bias = false;  ///< A trained bias of the router's logits (gpt-oss).
+  bool bias = false;         ///< Routed experts have biases (gpt-oss).
+  bool router_bias = false;  ///< The router's logits have a trained bias (gpt-oss).
   Scoring scoring = Scoring::kSoftmax;
   /// Groups that the experts are divided into; a token first chooses groups.
   std::int64_t groups = 1;
-  std::int64_t top_groups = 1;  ///< Groups that a token chooses its experts from.
+  std::int64_t top_groups = 1;  ///< Number of groups that a token chooses its experts from.
   double scale = 1;             ///< Factor on the sum of the routed experts' results.
   bool operator==(const Experts&) const = default;
 };
@@ -269,7 +269,7 @@ struct Architecture {
   /// Row of the position table, or position of the sinusoids, that the first token gets: 2 in OPT
   /// and XGLM.
   std::int64_t first_position = 0;
-  double rotary_fraction = 1.0;  ///< Share of the head dimension that is rotated.
+  double rotary_fraction = 1.0;  ///< Share of the head dimension that rotary positions rotate.
   double rotary_base = 10000;    ///< Base of the wavelengths of rotary or sinusoidal positions.
   std::optional<RotaryScaling> rotary_scaling = {};
   /// Rotary base of layers with a window, whose frequencies are not scaled if it is set (Gemma-3);
@@ -278,12 +278,12 @@ struct Architecture {
   bool qkv_bias = false;
   bool attention_output_bias = false;
   bool mlp_bias = false;
-  bool head_bias = false;  ///< Bias of the language-model head.
+  bool head_bias = false;  ///< The language-model head has a bias.
   QkNorm qk_norm = QkNorm::kNone;
-  bool qk_norm_bias = false;  ///< Biases of the norms of queries and keys.
+  bool qk_norm_bias = false;  ///< The norms of queries and keys have biases.
   /// The attention result is multiplied by a sigmoid of its own projection.
   bool attention_gate = false;
-  bool gate_bias = false;  ///< A bias per head in the gates of attention (Beam).
+  bool gate_bias = false;  ///< The gates of attention have a bias per head (Beam).
   bool sinks = false;      ///< A trained logit per head in every softmax (gpt-oss).
   /// Factor on the attention scores; 0: one over the root of `head_dim`.
   double attention_scale = 0;
@@ -295,7 +295,7 @@ struct Architecture {
   double embedding_scale = 1;  ///< Factor on the embedded tokens.
   /// Factor on the result of a branch before it is added to the residual stream.
   double residual_scale = 1;
-  bool embedding_norm = false;     ///< A norm right after the embedding (BLOOM).
+  bool embedding_norm = false;     ///< A norm directly after the embedding (BLOOM).
   bool parallel_residual = false;  ///< Attention and MLP read the same input (GPT-NeoX).
   bool shared_input_norm =
       /// With `parallel_residual`: one norm feeds both branches (GPT-J, Falcon).
@@ -388,7 +388,8 @@ struct Architecture {
 
 /// Largest value of any size except the number of layers.
 inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
-inline constexpr std::int64_t kLargestLayers = std::int64_t{1} << 12;  ///< Most layers of a model.
+/// Largest number of layers of a model.
+inline constexpr std::int64_t kLargestLayers = std::int64_t{1} << 12;
 
 /// Returns `model` with the choices that a job makes beside its model (dropout, multi-token layers,
 /// adapters and frozen parts) copied from `other`.

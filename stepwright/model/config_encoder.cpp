@@ -31,11 +31,11 @@ struct Tower {
   std::int64_t patch = 0;  ///< Numbers (pixels times channels) in one patch.
   bool patch_bias = true;
   std::int64_t positions = 0;  ///< Rows of the learned table of positions.
-  std::int64_t summaries = 0;  ///< Learned tokens that are added to the patches.
+  std::int64_t summaries = 0;  ///< Learned tokens that are rows in addition to the patches.
   /// Norms outside of the layers: before the first, after the last.
   std::int64_t outer_norms = 0;
   std::int64_t layer_vectors = 0;  ///< Additional vectors of each layer, `hidden` long.
-  std::int64_t rest = 0;           ///< Parameters after the last layer.
+  std::int64_t rest = 0;           ///< Number of parameters after the last layer.
   std::int64_t patches = 0;        ///< Patches of an image; 0: images can have any size.
   std::int64_t heads = 1;
   /// Patches in an attention window; 0: attention over the whole image.

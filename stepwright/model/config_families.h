@@ -31,8 +31,10 @@ std::span<const ConfigFamily> gpt_families();  ///< Families of models like GPT-
 std::span<const ConfigFamily> expert_families();
 /// Families with experts whose router takes sigmoids.
 std::span<const ConfigFamily> sigmoid_families();
-std::span<const ConfigFamily> latent_families();  ///< Families with latent attention.
-std::span<const ConfigFamily> mamba_families();   ///< Families with Mamba layers.
+/// Families whose attention is latent (DeepSeek).
+std::span<const ConfigFamily> latent_families();
+/// Families with Mamba layers, alone or among attention layers.
+std::span<const ConfigFamily> mamba_families();
 /// Families with delta nets or short convolutions.
 std::span<const ConfigFamily> delta_families();
 

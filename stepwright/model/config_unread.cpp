@@ -21,7 +21,7 @@ namespace {
 /// A part of a decoder that some types have, and the key that turns it on.
 struct Part {
   std::string_view key;
-  double off;  ///< The largest value that leaves the part out.
+  double off;  ///< The largest value of the key at which the part is absent.
   bool (*has)(const Architecture& model);
   std::string_view what;
 };

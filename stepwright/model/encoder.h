@@ -37,8 +37,8 @@ struct Encoder {
 };
 
 inline constexpr std::int64_t kMostEncoderLayers = 256;
-inline constexpr std::int64_t kMostPatches = 1 << 20;  ///< Most patches of an image.
-inline constexpr double kMostImages = 1 << 16;         ///< Most images of a sequence.
+inline constexpr std::int64_t kMostPatches = 1 << 20;  ///< Largest number of patches of an image.
+inline constexpr double kMostImages = 1 << 16;         ///< Largest number of images of a sequence.
 
 /// Returns the encoder for images of another size, with their tokens and FLOPs.
 Encoder with_patches(Encoder encoder, std::int64_t patches);

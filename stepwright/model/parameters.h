@@ -17,7 +17,7 @@ enum class Split : std::uint8_t {
   kReplicated,  ///< Every tensor rank holds the whole parameter.
   kColumn,      ///< Cut along the output dimension (`rows`), as usual for fc1 and qkv.
   kRow,         ///< Cut along the input dimension (`columns`), as usual for fc2 and projection.
-  kVocabulary,  ///< Cut along the (padded) vocabulary.
+  kVocabulary,  ///< Cut along the vocabulary, which is padded to divide evenly.
 };
 
 /// How a parameter is initialised before training.
@@ -45,7 +45,7 @@ struct Parameter {
   bool vector = false;
   /// True if heads on different tensor ranks share it, so that the ranks must sum its gradients.
   bool per_head = false;
-  bool frozen = false;   ///< Stored and used, but not trained.
+  bool frozen = false;   ///< The parameter is stored and used, but not trained.
   bool adapter = false;  ///< True for the A or the B of a low-rank adapter.
   /// True for the A or B that every tensor rank holds whole although the adapted weight is cut;
   /// each rank computes a partial sum of its gradient.

@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 4> kProjectors = {
 constexpr std::string_view kBefore = "(model.)?";
 
 struct DecoderNames {
-  std::string embedding;  ///< Prefix of the embedding's parameters.
+  std::string embedding;  ///< Prefix of the names of the embedding's parameters.
   std::string layers;     ///< Prefix of layers' parameters, before the layer number.
 };
 

@@ -13,7 +13,7 @@ struct BridgeRun {
   std::vector<SourceFile> files;  ///< Files that were given with the scripts.
   /// The user's facts, with the recipe's function, and with settings that override the recipe.
   Given given;
-  std::optional<std::int64_t> devices;  ///< Devices of `--num_gpus`; nullopt: absent.
+  std::optional<std::int64_t> devices;  ///< Number of devices in `--num_gpus`; nullopt: absent.
 };
 
 /// Reads a script that starts scripts/performance/run_script.py of Megatron-Bridge (or

@@ -21,7 +21,8 @@ namespace stepwright::framework_files {
 struct Given {
   std::string model;    ///< A built-in name or a path; empty: the model in the files.
   std::string cluster;  ///< A profile, `PROFILE:NODES`, a path, or a mapping as in a job.
-  std::optional<std::int64_t> nodes;  ///< Number of nodes, which overrides the files.
+  /// Number of nodes that the user states, which overrides the files; nullopt: not stated.
+  std::optional<std::int64_t> nodes;
   /// Devices of the whole job, which override the files.
   std::optional<std::int64_t> devices;
   /// `NAME=VALUE` texts that override the files: variables of a script, or dotted paths of a
@@ -50,9 +51,12 @@ struct PackingWords {
 
 /// The numbers of ranks, nodes and devices that train, from launchers and files.
 struct JobExtent {
-  std::optional<std::int64_t> ranks;            ///< Ranks of the whole job.
-  std::optional<std::int64_t> nodes;            ///< Nodes that the job runs on.
-  std::optional<std::int64_t> devices_of_node;  ///< Devices of each node that the job uses.
+  /// Number of ranks of the whole job; nullopt: not stated.
+  std::optional<std::int64_t> ranks;
+  /// Number of nodes of the job; nullopt: not stated.
+  std::optional<std::int64_t> nodes;
+  /// Number of devices that the job uses on each node; nullopt: not stated.
+  std::optional<std::int64_t> devices_of_node;
   /// Variables that would decide the size of the job but that a script leaves open; an empty text
   /// stands for an open size without a variable.
   std::vector<std::string> open_extents;
@@ -60,11 +64,14 @@ struct JobExtent {
   bool given_extent = false;  ///< True if the user stated the size of the cluster.
 };
 
-/// The batch of a step, from files.
+/// The batch of a step, as files state it.
 struct JobBatch {
-  std::optional<std::int64_t> sequences;      ///< Sequences of a step, over all ranks.
-  std::optional<std::int64_t> length;         ///< Tokens of a sequence.
-  std::optional<std::int64_t> micro_batches;  ///< Micro-batches per step and data-parallel rank.
+  /// Sequences of a step, over all ranks; nullopt: not stated.
+  std::optional<std::int64_t> sequences;
+  /// Length of a sequence in tokens; nullopt: not stated.
+  std::optional<std::int64_t> length;
+  /// Micro-batches per step and data-parallel rank; nullopt: not stated.
+  std::optional<std::int64_t> micro_batches;
   /// True if the micro-batch is derived from the batch, if possible.
   bool open_micro_batch = false;
   /// How documents are packed; nullopt unless the user states document lengths.
@@ -80,8 +87,10 @@ struct ModelWords {
   /// Sizes that the files lack and how to state them: "the vocabulary (--set vocab-size=N)".
   std::string lacks;
   std::optional<AdapterWords> adapters;
-  std::optional<model::Frozen> frozen;  ///< Parts that files freeze without adapters.
-  std::optional<Document> trained;      ///< Adapters and frozen parts in the form of a job.
+  /// Parts of the model that files freeze without adapters; nullopt: none.
+  std::optional<model::Frozen> frozen;
+  /// Adapters and frozen parts in the form of a job; nullopt: not stated.
+  std::optional<Document> trained;
 };
 
 /// The program that files start, and the variables that it sees.

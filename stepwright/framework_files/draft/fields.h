@@ -21,7 +21,7 @@ inline constexpr std::int64_t kMostOfField = std::int64_t{1} << 40;
 struct LeftOut {
   std::string name;  ///< Dotted path of the setting from the root.
   Node place;
-  std::string why;  ///< The effect that a prediction ignores.
+  std::string why;  ///< The effect of the setting that a prediction ignores.
 };
 
 /// The settings of one mapping in a framework's file; absent or null keys have the caller's

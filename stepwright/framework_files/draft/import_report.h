@@ -60,8 +60,8 @@ struct KnownSetting {
 /// A setting that a plan or its job took from a file.
 struct ReadSetting {
   std::string name, value, file;
-  std::uint32_t line = 0;  ///< Line from 1; 0: no line.
-  std::string field;       ///< Field of the plan, as in `KnownSetting`.
+  std::uint32_t line = 0;  ///< Line of the setting in its file, from 1; 0: no line.
+  std::string field;       ///< Field of the plan that the setting sets, as in `KnownSetting`.
 };
 
 /// A field of the plan that no setting states.
@@ -92,7 +92,7 @@ struct ImportReport {
   std::size_t guesses = 0;
   /// True if the program refuses any setting that it does not know.
   bool strict_parser = false;
-  std::vector<std::string> notes;  ///< Assumptions, in sentences for people.
+  std::vector<std::string> notes;  ///< Notes about assumptions, in sentences for people.
   /// Scripts that were not given, each with the position where another script runs it.
   std::vector<std::pair<std::string, std::string>> missing;
   /// Values that a script leaves open, each with the option that states it: "$1", "--set TP=VALUE".

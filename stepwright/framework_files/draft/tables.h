@@ -43,7 +43,7 @@ const Table& loaded_table(std::string_view name) {
   return found->second->get();
 }
 
-/// Fails with `kInput` if a group has no source.
+/// Fails with `kInput` if a group of table rows has no source.
 void check_source(Node group);
 
 /// Calls `visit` for each row of the list `list` in each group of a table. Fails with `kInput` if a
@@ -59,7 +59,7 @@ std::vector<std::string> texts_of(Node row, std::string_view one, std::string_vi
 class KeptTexts {
  public:
   std::string_view keep(std::string text) { return *texts_.insert(std::move(text)).first; }
-  /// Stores the text under a key; empty if absent.
+  /// Stores the text under a key of a table row; empty if the key is absent.
   std::string_view keep(Node row, std::string_view key);
 
  private:

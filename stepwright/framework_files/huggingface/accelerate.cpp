@@ -152,7 +152,7 @@ void list_unwrapped(const Fields& section, Node type, ImportReport& report) {
   report.not_read.push_back(std::move(setting));
 }
 
-/// Reads nodes, ranks and which states they shard.
+/// Reads numbers of nodes and ranks, and which states the ranks shard.
 void read_launch(const Fields& root, Trainer& trainer, plan::Plan& plan, JobExtent& extent,
                  ImportReport& report) {
   static constexpr std::array<std::string_view, 5> kTypes = {"FSDP", "DEEPSPEED", "MEGATRON_LM",

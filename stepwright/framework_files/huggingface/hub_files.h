@@ -15,8 +15,9 @@ struct HubFiles {
   const SourceFile* program = nullptr;     ///< File with the program's own settings; null: none.
   const SourceFile* accelerate = nullptr;  ///< Configuration file of Accelerate; null: none.
   const SourceFile* deepspeed = nullptr;   ///< Configuration file of DeepSpeed; null: none.
-  const SourceFile* fsdp = nullptr;        ///< The file that `fsdp_config` names.
-  std::optional<Document> model;           ///< The config.json of the program's model.
+  const SourceFile* fsdp = nullptr;        ///< The file that `fsdp_config` names; null: none.
+  /// The config.json of the program's model; nullopt: none.
+  std::optional<Document> model;
   /// NAME=VALUE texts of the command line, which override `accelerate`.
   std::vector<std::string> launch;
   std::string name;                           ///< Name of the first file, for messages.

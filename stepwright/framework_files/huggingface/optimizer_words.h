@@ -16,7 +16,7 @@ struct OptimizerWord {
   std::string_view leaves_out{};
 };
 
-/// Names of optimizers in a program.
+/// The known names of optimizers in the files of a program.
 class OptimizerTable {
  public:
   /// Reads rows `{word, optimizer, leaves_out}` of lists `optimizers`, or `words` for several
@@ -34,7 +34,7 @@ class OptimizerTable {
   std::vector<OptimizerWord> words_;
 };
 
-/// Returns the name that such programs' files use first for an optimizer.
+/// Returns an optimizer's usual name in files of programs built on transformers.
 constexpr std::string_view word_of(plan::Optimizer optimizer) {
   switch (optimizer) {
     case plan::Optimizer::kSgd: return "sgd";

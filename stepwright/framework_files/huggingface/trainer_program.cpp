@@ -36,15 +36,15 @@ constexpr int kVolta = 7;
 
 /// Calls in a program that decide how it trains.
 enum class CallKind : std::uint8_t {
-  kArguments,     ///< Makes the training arguments.
-  kTrainer,       ///< Makes a trainer object.
-  kModel,         ///< Loads a model's weights.
-  kDescribed,     ///< Loads the configuration of a model.
-  kAdapters,      ///< Makes a configuration of adapters (peft).
-  kBeside,        ///< Adds adapters to a model (unsloth).
-  kKbit,          ///< Prepares a quantised model for training.
-  kCheckpointed,  ///< Turns recomputation of layers on.
-  kOther,         ///< Loads another object, such as a tokenizer.
+  kArguments,     ///< A call that makes the training arguments.
+  kTrainer,       ///< A call that makes a trainer.
+  kModel,         ///< A call that loads a model's weights.
+  kDescribed,     ///< A call that loads a model's configuration.
+  kAdapters,      ///< A call that makes a configuration of adapters (peft).
+  kBeside,        ///< A call that adds adapters to a model (unsloth).
+  kKbit,          ///< A call that prepares a quantised model for training.
+  kCheckpointed,  ///< A call that turns recomputation on.
+  kOther,         ///< A call that loads another object, such as a tokenizer.
 };
 
 /// Returns the kind of a call of `from_pretrained`, given its class.

@@ -16,7 +16,8 @@ struct ConfiguredProgram {
   std::string_view arguments;
   /// Target whose start marks recognise the program's commands.
   std::string_view target;
-  std::span<const std::string_view> options;  ///< Options whose value names a file.
+  /// Options of the program whose value names a configuration file.
+  std::span<const std::string_view> options;
   /// True if words after the program also name files, with or without `.yml`.
   bool unnamed = false;
   bool overrides = false;  ///< True if NAME=VALUE words override the files.

@@ -77,7 +77,7 @@ bool prepares_data(std::string_view program);
 struct StartedLook {
   std::vector<ShellWord> words;
   std::string program;          ///< A Python file or a module; empty if the program is neither.
-  std::string place;            ///< Position in a script: "run.sh:12".
+  std::string place;            ///< Position of the command in a script: "run.sh:12".
   bool open_arguments = false;  ///< True if some arguments of the command are unknown.
 };
 

@@ -47,7 +47,7 @@ bool is_launcher_of(const ShellWord& word, LauncherKinds kinds) {
   return std::ranges::find(kinds, launcher_kind(word)) != kinds.end();
 }
 
-/// True if a section lists a word.
+/// True if a section of the table of launchers lists a word.
 bool is_listed(std::string_view section, std::string_view word) {
   return !meaning_of(kPrograms, section, word).empty();
 }
@@ -135,7 +135,7 @@ std::optional<std::int64_t> placed_on_node(std::string_view policy) {
 struct HostLines {
   std::int64_t nodes = 0;
   std::int64_t slots = 0;
-  bool said = true;  ///< True if each line states its slots.
+  bool said = true;  ///< True if each line of the host file states its slots.
 };
 
 HostLines hosts_of(std::string_view text, char between) {

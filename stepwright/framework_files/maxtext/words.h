@@ -27,7 +27,7 @@ inline constexpr Named<cluster::AttentionKernel> kJaxAttention[] = {
     {cluster::AttentionKernel::kUnfused, "dot_product"},
     {cluster::AttentionKernel::kCudnn, "cudnn_flash_te"}};
 
-/// Sizes of the axes of MaxText's mesh.
+/// Degrees of the axes of MaxText's device mesh.
 struct MaxTextMesh {
   std::int64_t data = 1, pipeline = 1, fsdp = 1, context = 1, tensor = 1, tensor_sequence = 1,
                expert = 1;

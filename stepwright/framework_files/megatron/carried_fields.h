@@ -16,7 +16,7 @@ namespace stepwright::framework_files {
 
 // Configurations of other programs that contain fields of Megatron-Core.
 
-/// The path of a Megatron field in a file.
+/// The dotted path at which a file has a field of Megatron.
 struct MegatronPlace {
   /// Dotted path; with `.*` at its end, a section whose fields have their own names.
   std::string_view path;
@@ -24,7 +24,7 @@ struct MegatronPlace {
   std::string_view field;
 };
 
-/// The paths that one table lists.
+/// A table of the dotted paths at which a program's files have fields of Megatron.
 class PlaceTable {
  public:
   /// Reads rows `{path, field}` of lists `places`, or `paths` for several of one kind. Fails with
@@ -40,7 +40,7 @@ class PlaceTable {
   std::vector<MegatronPlace> places_;
 };
 
-/// Returns the paths in a table (`rl/verl`).
+/// Returns the paths of Megatron's fields that a table (`rl/verl`) lists.
 std::span<const MegatronPlace> megatron_places(std::string_view table);
 
 /// Returns the fields of Megatron under their names, and all other settings under their dotted

@@ -186,7 +186,7 @@ std::string start_lines(std::string_view section, const plan::Job& job) {
   return text;
 }
 
-/// Returns the provider class of a model.
+/// Returns the class of Megatron-Bridge that builds a model.
 std::string_view provider_of(const model::Architecture& model) {
   if (is_hybrid(model)) return "MambaModelProvider";
   return model.latent ? "MLAModelProvider" : "GPTModelProvider";

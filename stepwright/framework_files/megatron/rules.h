@@ -38,13 +38,13 @@ extern const Rule kSharding;
 extern const Rule kRecompute;
 /// Activations and optimizer states that are offloaded to host memory.
 extern const Rule kOffload;
-/// Types of parameters and of gradient sums.
+/// Types of parameters and of accumulated gradients.
 extern const Rule kPrecision;
 /// The optimizer, and how the work of Muon is distributed.
 extern const Rule kOptimizer;
 /// Types in which optimizer states are stored.
 extern const Rule kOptimizerTypes;
-/// Kernels, workspaces and CUDA graphs of layers.
+/// Kernels of layers, their workspaces, and CUDA graphs.
 extern const Rule kKernels;
 /// How expert-parallel ranks exchange tokens.
 extern const Rule kDispatcher;

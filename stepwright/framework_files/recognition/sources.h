@@ -19,7 +19,7 @@ using launch_scripts::SourceFile;
 
 /// The files that a user gave.
 using Sources = std::span<const SourceFile>;
-/// The words of a command.
+/// The words of a shell command.
 using Words = std::span<const ShellWord>;
 
 }  // namespace stepwright::framework_files

@@ -129,7 +129,7 @@ void name_as_said(const OpenrlhfArguments& arguments, ImportReport& report) {
   });
 }
 
-/// Sequences in the update of one step.
+/// Sequences and micro-batch of the update in one step.
 struct OpenrlhfBatch {
   std::int64_t sequences = 0;
   std::int64_t micro_batch = 0;

@@ -33,7 +33,7 @@ struct Known {
 struct Reading : Settled {
   /// Settings that no plan expresses exactly, each with the effect that a prediction ignores.
   std::vector<std::pair<Node, std::string>> left_out{};
-  std::vector<std::string> notes{};  ///< Assumptions, in sentences for people.
+  std::vector<std::string> notes{};  ///< Notes about assumptions, in sentences for people.
 };
 
 /// The translation between settings of a framework and one part of a plan or its job.

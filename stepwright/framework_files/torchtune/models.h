@@ -31,7 +31,7 @@ void take_tune_model(const Fields& model, ModelWords& model_words);
 struct TuneModel {
   Tree section;
   std::string tokenizer;         ///< Name of the component that builds the tokenizer.
-  std::string_view checkpoints;  ///< Value of the key `checkpointer.model_type`.
+  std::string_view checkpoints;  ///< Value for the key `checkpointer.model_type`.
   std::int64_t shards = 0;       ///< Number of files of the model's released weights; 0: unknown.
 };
 TuneModel tune_model(const plan::Job& job);

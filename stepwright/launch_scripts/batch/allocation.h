@@ -11,22 +11,24 @@
 
 namespace stepwright::launch_scripts {
 
-/// The words of a command or of a line of options.
+/// Words of a command, or of a line of options, as texts.
 using BatchWords = std::vector<std::string>;
 
 /// The nodes and devices that a batch job requests with its options.
 struct Allocation {
-  std::string scheduler;  ///< "slurm", "pbs", "lsf" or "sge".
+  std::string scheduler;  ///< Scheduler of the job: "slurm", "pbs", "lsf" or "sge".
   std::int64_t id = 0;    ///< Number that the scheduler gave the job.
   std::string name;       ///< Name of the job; empty: the name of the script.
   /// Nodes of the job, or of the job step that srun starts; nullopt: not stated.
   std::optional<std::int64_t> nodes;
   /// Nodes of the whole job, if `nodes` is of a step; nullopt: not stated.
   std::optional<std::int64_t> job_nodes;
-  std::optional<std::int64_t> devices_per_node;  ///< Devices of each node; nullopt: not stated.
+  /// Devices of each node; nullopt: the options do not state them.
+  std::optional<std::int64_t> devices_per_node;
   /// Devices of all nodes together, if the number of nodes is not stated.
   std::optional<std::int64_t> devices;
-  std::optional<std::int64_t> tasks;  ///< Tasks of all nodes together.
+  /// Tasks of all nodes together; nullopt: the options do not state them.
+  std::optional<std::int64_t> tasks;
   std::optional<std::int64_t> tasks_per_node;
   std::optional<std::int64_t> cpus_per_task;
   std::string array;   ///< Indices of a job array: "0-3,7"; empty: no array.

@@ -15,12 +15,12 @@ struct OptionRules {
   std::string_view pairs;  ///< Options with two values: "-mca -genv".
   /// True if `-npernode 8` is one option, not a group of one-letter options.
   bool long_with_one_dash = false;
-  std::string_view more_flags;  ///< More flags, as in `flags`.
+  std::string_view more_flags;  ///< More options without a value, in the form of `flags`.
 };
 
 /// An option that a command was given.
 struct Option {
-  std::string name;                  ///< Name with its dashes.
+  std::string name;                  ///< Name of the option with its dashes.
   std::optional<std::string> value;  ///< Value of the option; nullopt for a flag.
   /// Second value of an option in `pairs`; empty for other options.
   std::string second;

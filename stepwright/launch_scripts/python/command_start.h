@@ -12,7 +12,7 @@ namespace stepwright::launch_scripts {
 struct CommandStart {
   /// The called name as it is written: "subprocess.run", "U.execute_train".
   std::string call;
-  std::uint32_t line = 0;  ///< Number of the line, from 1.
+  std::uint32_t line = 0;  ///< Line number of the call, from 1.
 };
 
 /// Returns the first call in a Python file that starts a command: a call of `subprocess`,

@@ -15,7 +15,7 @@ namespace stepwright::launch_scripts {
 
 /// Knowledge about a framework whose configurations are Python functions.
 struct PythonWords {
-  std::string_view root;  ///< Class of a configuration: "Trainer.Config".
+  std::string_view root;  ///< Class of the framework's configurations: "Trainer.Config".
   /// Returns the result of a function that none of the files defines, called in `file`; nullopt:
   /// unknown.
   std::function<std::optional<Tree>(const std::string& function, const Tree& arguments,
@@ -37,7 +37,7 @@ struct PythonWords {
 struct PythonUnread {
   std::string name;        ///< Key of the value in the configuration: "training.steps".
   std::string expression;  ///< The expression as it was written.
-  std::uint32_t line = 0;  ///< Line in the first text; 0: in another text.
+  std::uint32_t line = 0;  ///< Line of the expression in the first text; 0: in another text.
 };
 
 /// A configuration that a Python function returns.

@@ -15,7 +15,7 @@ using ObjectKind = PythonObject::Kind;
 
 constexpr std::size_t kLongestPythonText = std::size_t{1} << 18;
 
-/// Returns the last name in an expression.
+/// Returns the last name in an expression: "tp" of "args.tp".
 std::string name_of_last_part(std::string_view expression) {
   std::string name;
   std::string last;

@@ -62,7 +62,7 @@ struct PythonObject::Body {
   std::vector<PythonObject> items;
   /// Keys of a mapping or attributes of an instance, each with its value.
   std::vector<std::pair<std::string, PythonObject>> members;
-  /// Class that made the instance, or `kOpenObject`.
+  /// Name of the class that made the instance, or `kOpenObject`.
   std::string made_by;
 
   PythonObject* find(std::string_view name);

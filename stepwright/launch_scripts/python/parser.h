@@ -11,34 +11,34 @@ namespace stepwright::launch_scripts {
 struct PythonNode {
   enum class Kind : std::uint8_t {
     kUnread,         ///< Text that is not an expression, or not one that is interpreted.
-    kConstant,       ///< None, True or False.
-    kNumber,         ///< A number; `word`: its digits.
+    kConstant,       ///< The constant None, True or False.
+    kNumber,         ///< A number literal; `word`: its digits.
     kString,         ///< A string literal; its parts are `kPiece` and `kHole`.
     kPiece,          ///< Literal characters of a string; `word`: the characters, all from one line.
     kHole,           ///< A replacement field "{part:word}" of an f-string.
     kName,           ///< A name; `word`: the name with its dots.
-    kList,           ///< A list, tuple or set.
+    kList,           ///< A list, tuple or set; its parts are the items.
     kMapping,        ///< A mapping; its parts are `kPair` and `kSpreadMapping`.
-    kPair,           ///< A pair of "key: value".
-    kSpread,         ///< A spread value "*part".
+    kPair,           ///< A "key: value" pair of a mapping.
+    kSpread,         ///< A spread item "*part" in a list or call.
     kSpreadMapping,  ///< A spread mapping "**part" in a mapping or call.
-    kKeyword,        ///< A keyword argument "word=part".
-    kBound,          ///< A binding "word := part".
+    kKeyword,        ///< A keyword argument "word=part" of a call.
+    kBound,          ///< An assignment expression "word := part".
     /// A comprehension: its element, then `kFor` and `kFilter`; of a mapping if the element is a
     /// `kPair`.
     kComprehension,
-    kFor,        ///< "for word in part".
-    kFilter,     ///< A filter "if part".
+    kFor,        ///< A clause "for word in part" of a comprehension.
+    kFilter,     ///< A clause "if part" of a comprehension.
     kBehind,     ///< A value followed by attributes, calls or indices.
-    kAttribute,  ///< An attribute ".word" behind a value.
-    kArguments,  ///< A call "(parts)" behind a value.
-    kIndex,      ///< An index "[part]" behind a value.
+    kAttribute,  ///< An attribute ".word" after a value.
+    kArguments,  ///< The arguments "(parts)" of a call, after a value.
+    kIndex,      ///< An index "[part]" after a value.
     kSlice,      ///< A slice "[part:part]"; a missing bound is a `kConstant`.
-    kNegative,   ///< A negative value "-part".
+    kNegative,   ///< A negated number "-part".
     /// An operation; operands from left to right, each with the operator before it in `sign`.
     kOperation,
     kComparison,  ///< A comparison; operands as in `kOperation`.
-    kNot,         ///< A negation "not part".
+    kNot,         ///< A logical negation "not part".
     kAnd,
     kOr,
     /// A conditional expression "a if b else c if d else e"; its parts are in this order.

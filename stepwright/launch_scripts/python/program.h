@@ -18,7 +18,7 @@
 
 namespace stepwright::launch_scripts {
 
-/// A text of Python, and the name of its file.
+/// The text of a Python file, and the file's name.
 struct PythonText {
   std::string_view text;
   std::string name;
@@ -76,7 +76,7 @@ class PythonProgram final : public PythonNames {
     std::string name;
     std::string_view text;
     bool begun = false;
-    std::vector<PythonLine> lines{};  ///< Lines of the file, empty until `begun`.
+    std::vector<PythonLine> lines{};  ///< Statements of the file, empty until `begun`.
     std::map<std::string, Function> functions{};
     std::map<std::string, Class> classes{};
     std::map<std::string, std::string> imported{};  ///< Imported names, and the full name of each.

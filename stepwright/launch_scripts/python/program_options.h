@@ -30,7 +30,7 @@ class ProgramOptions {
   [[nodiscard]] PythonObject parsed() const;
 
  private:
-  /// Values by name; empty: the option is a switch.
+  /// Values of the command line by option name; empty: a switch without value.
   std::map<std::string, std::string, std::less<>> said_;
   std::map<std::string, PythonObject, std::less<>> defaults_;
 };

@@ -12,15 +12,15 @@ namespace stepwright::launch_scripts {
 /// A statement of a Python text: one line, or several if a bracket, string literal or backslash
 /// continues it.
 struct PythonLine {
-  std::string_view text;     ///< Text without indentation and trailing comment.
-  std::uint32_t line = 0;    ///< Number of the first line, from 1.
+  std::string_view text;     ///< Text of the statement, without indentation and trailing comment.
+  std::uint32_t line = 0;    ///< Number of the statement's first line, from 1.
   std::uint32_t indent = 0;  ///< Columns of indentation; a tab counts 8.
 };
 
-/// A function at the top of a Python text.
+/// A function at the top level of a Python text.
 struct PythonFunction {
   std::string_view name;
-  PythonLine head;  ///< "def name(parameters) -> type:"
+  PythonLine head;  ///< The line "def name(parameters) -> type:".
   /// Lines of its body, part of the list in which the function was found.
   std::span<const PythonLine> body;
 };

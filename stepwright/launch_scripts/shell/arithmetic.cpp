@@ -14,7 +14,7 @@ using Number = std::optional<std::int64_t>;
 
 struct Sign {
   std::string_view text;
-  int rank;  ///< Precedence: higher ranks bind tighter.
+  int rank;  ///< Precedence of the operator: a higher rank binds tighter.
 };
 
 /// Operators; a longer one comes before any that it begins with.

@@ -16,8 +16,8 @@ namespace stepwright::launch_scripts {
 /// script does not set stays as written (`$MASTER_ADDR`).
 struct ShellWord {
   std::string text;
-  std::uint32_t line = 0;  ///< Line of the word's text, from 1.
-  std::uint32_t file = 0;  ///< An index into `ShellScript::files`.
+  std::uint32_t line = 0;  ///< Line number of the word's text, from 1.
+  std::uint32_t file = 0;  ///< Index of the word's file in `ShellScript::files`.
   /// Parts of the text that the script does not set, as written: "$MASTER_ADDR".
   std::vector<std::string> open{};
 };
@@ -59,7 +59,7 @@ struct MissingScript {
 /// A file that a script writes, with a heredoc or lines of `echo`.
 struct ShellWritten {
   std::string text;
-  std::uint32_t line = 0;  ///< Number of its first line in the script.
+  std::uint32_t line = 0;  ///< Line in the script where the file's text begins.
   std::uint32_t file = 0;
   /// Parts of the text that the script does not set, as written: "$GBS".
   std::vector<std::string> open{};
@@ -74,7 +74,7 @@ struct ShellScript {
   std::vector<MissingScript> missing;
   /// Files that the script writes, by file name without folders.
   std::map<std::string, ShellWritten> written;
-  std::size_t effort = 0;  ///< Effort of reading, in steps.
+  std::size_t effort = 0;  ///< Effort of reading the scripts, in interpretation steps.
   /// Variables that hold nothing but one unknown part, by that part: "$2", "$(nvidia-smi -L)".
   std::map<std::string, std::string> holders;
   std::uint32_t ended = 0;  ///< Line of an `exit` that was reached; 0: none.

@@ -15,7 +15,7 @@
 
 namespace stepwright::launch_scripts {
 
-/// A position in the scripts.
+/// A position in the scripts: file and line.
 struct ShellPlace {
   std::uint32_t file = 0;
   std::uint32_t line = 0;

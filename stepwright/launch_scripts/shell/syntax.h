@@ -25,7 +25,7 @@ struct ShellPiece {
 /// A word of a script before expansion.
 struct ShellTerm {
   std::vector<ShellPiece> pieces;
-  std::uint32_t line = 0;  ///< Number of the line, from 1.
+  std::uint32_t line = 0;  ///< Line number of the word, from 1.
 
   /// Returns the word's text if it is plain and unquoted; empty otherwise.
   [[nodiscard]] std::string_view plain() const {
@@ -58,9 +58,9 @@ struct ShellNode {
     kSimple,    ///< A simple command: `assignments` and `words`.
     kList,      ///< A list of commands: `children`, one after the other.
     kChain,     ///< A chain: `children` with the operators `joints` between them.
-    kNot,       ///< A negated command: one of `children`.
-    kPipe,      ///< A pipe of `children`.
-    kSubshell,  ///< A command in a subshell: one of `children`.
+    kNot,       ///< A negated command `! ...`: its one child.
+    kPipe,      ///< A pipe: `children` are its commands.
+    kSubshell,  ///< A command in a subshell `( ... )`: its one child.
     /// An `if`: `children` are the condition, the branch and, if present, the else part.
     kIf,
     /// A `for`: `words` are the variable and the values it takes; `children` is the body.
@@ -72,7 +72,7 @@ struct ShellNode {
     /// `patterns`.
     kCase,
     kFunction,    ///< A function definition: `texts` is the name, `children` the body.
-    kTest,        ///< A test, `[[ words ]]`.
+    kTest,        ///< A test command, `[[ words ]]`.
     kArithmetic,  ///< An arithmetic command, `((text))`.
   };
   Kind kind = Kind::kSimple;
@@ -84,10 +84,11 @@ struct ShellNode {
   std::vector<std::string> texts;
   std::vector<std::vector<ShellTerm>> patterns;
   std::vector<ShellNode> children;
-  std::optional<ShellTerm> input;        ///< Text of a heredoc or `<<<`.
-  std::optional<ShellTerm> source_file;  ///< File of `<`, or the command of `< <(...)`.
-  std::optional<ShellTerm> output;       ///< The file of `>` or `>>`; nullopt: no redirection.
-  bool appends = false;                  ///< True if the output is appended (`>>`).
+  std::optional<ShellTerm> input;  ///< Text of a heredoc or of `<<<`; nullopt: none.
+  /// File of `<`, or the command of `< <(...)`; nullopt: none.
+  std::optional<ShellTerm> source_file;
+  std::optional<ShellTerm> output;  ///< The file of `>` or `>>`; nullopt: no redirection.
+  bool appends = false;             ///< True if the output is appended (`>>`).
 };
 
 // A part of a text that the script does not determine is kept as written between two marks, which

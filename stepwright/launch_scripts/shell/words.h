@@ -36,7 +36,7 @@ class ShellWords {
   void skip(std::size_t characters);
   /// Skips blanks, line continuations and comments.
   void skip_blanks();
-  /// Skips blanks and ends of lines.
+  /// Skips blanks, comments and newlines.
   void skip_lines();
   /// True if a character ends a word.
   [[nodiscard]] static bool ends_word(char c);
