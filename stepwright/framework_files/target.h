@@ -20,9 +20,9 @@ struct LaunchTarget {
   TargetReader* read = nullptr;
   /// Names words that a person must add to a written file; null: it starts without them.
   TargetLacks* lacks = nullptr;
-  /// Recognises files that have no mark of the data; null: marks are enough.
+  /// Recognises files by code, in addition to the marks in `data`; null: marks are enough.
   TargetRecogniser* recognises = nullptr;
-  /// Recognises commands that have no mark of the data; null: marks are enough.
+  /// Recognises commands by code, in addition to the marks in `data`; null: marks are enough.
   TargetStarts* starts = nullptr;
 };
 

@@ -14,7 +14,7 @@ struct RowRun {
   std::int64_t begin = 0;
   std::int64_t count = 0;
   std::int64_t place = 0;  ///< Row of the tensor that holds the first row of the run.
-  std::int64_t step = 1;   ///< Distance in the tensor between two rows of the run.
+  std::int64_t step = 1;   ///< Number of tensor rows from one row of the run to the next.
   bool operator==(const RowRun&) const = default;
 };
 

@@ -59,7 +59,7 @@ class HuggingFaceWeights {
     std::int64_t count = 0;
     std::size_t tensor = 0;        ///< Index of the tensor in `tensors_`.
     std::int64_t foreign_row = 0;  ///< First row in the tensor.
-    std::int64_t step = 1;         ///< Distance in the tensor between two rows of the run.
+    std::int64_t step = 1;         ///< Number of tensor rows from one row of the run to the next.
   };
   struct Opened {
     ForeignTensor tensor;

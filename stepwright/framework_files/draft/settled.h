@@ -47,9 +47,10 @@ struct Settled {
   plan::Space space;            ///< Options that a search may try for these files.
   /// True if files leave the attention kernel to PyTorch (sdpa), not to their program.
   bool pytorch_attention = false;
-  /// Threads of a process on the host, as `Job::host_threads`.
+  /// Host threads of a process, as in `Job::host_threads`; nullopt: not stated.
   std::optional<std::int64_t> host_threads;
-  /// Which tensor input adapters keep in sequence parallelism.
+  /// Whether column-parallel layers keep or regather their input for weight gradients under
+  /// sequence parallelism; nullopt: not stated.
   std::optional<plan::TensorInput> tensor_input;
   std::optional<LossWords> loss;
   /// Type in which the optimizer computes, if the parameter type decides it; else nullopt.

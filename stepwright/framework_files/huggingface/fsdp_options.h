@@ -12,7 +12,8 @@ namespace stepwright::framework_files {
 
 /// Options of PyTorch's FSDP, in the form in which Accelerate reads them.
 struct FsdpChoice {
-  /// Sharded states as `sharding_of` reads them; NNN: plain data parallelism.
+  /// Word for which states are sharded, as `sharding_of` reads it; NNN: none, plain data
+  /// parallelism.
   std::string states = "NNN";
   /// True if each node shards over its own devices (FSDP1's HYBRID_SHARD).
   bool by_node = false;

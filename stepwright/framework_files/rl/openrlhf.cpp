@@ -39,7 +39,8 @@ struct OpenrlhfTrainer {
   std::string_view leaves_out{};
 };
 
-/// Trainers of OpenRLHF (OpenRLHF/OpenRLHF openrlhf/cli).
+/// The work that a step leaves out in reinforcement learning, for messages. Trainers are in
+/// OpenRLHF/OpenRLHF openrlhf/cli.
 constexpr std::string_view kAnswers =
     "generation and the passes of the other models, which `phases` counts: the step is an update";
 constexpr OpenrlhfTrainer kTrainers[] = {

@@ -29,7 +29,7 @@ struct PythonWords {
       chosen{};
   /// Methods that return the object they are called on.
   std::vector<std::string_view> same{};
-  /// Functions that stand as values in a configuration: "squared_relu".
+  /// Functions that are used as values, without being called: "squared_relu".
   std::vector<std::string_view> themselves{};
 };
 

@@ -91,7 +91,7 @@ class PythonProgram final : public PythonNames {
     std::set<std::string> global_names{};  ///< Names declared `global` in this frame.
   };
 
-  // Names: python_program.cpp.
+  // The functions from here on are in program.cpp: names and their values.
   [[nodiscard]] File& file_here() { return files_[frames_[here_].file]; }
   [[nodiscard]] const File& file_here() const { return files_[frames_[here_].file]; }
   [[nodiscard]] PythonObject* find(const std::string& name);
@@ -106,7 +106,7 @@ class PythonProgram final : public PythonNames {
   void open_object(PythonObject& object, std::string_view path, std::uint32_t line);
   void import_names(std::string_view statement);
 
-  // Functions and classes: python_definition.cpp.
+  // The functions from here on are in definition.cpp: functions and classes.
   PythonObject invoke(Function& function, const PythonArguments& given, const PythonObject* self);
   Frame frame_of(const Function& function, const PythonArguments& given, const PythonObject* self);
   void parameter(const PythonLine& said, const PythonArguments& given, std::size_t& place,
@@ -119,7 +119,7 @@ class PythonProgram final : public PythonNames {
   void define(std::string_view text, const PythonLine& line, Lines body, const std::string& owner);
   void define_class(std::string_view text, Lines body);
 
-  // Statements: python_block.cpp.
+  // The functions from here on are in block.cpp: statements.
   Flow run(Lines lines);
   Flow block(const PythonLine& head, Lines lines);
   Flow statement(Lines lines, std::size_t& at);
