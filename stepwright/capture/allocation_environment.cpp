@@ -19,7 +19,7 @@ std::string folder_now() {
   return std::filesystem::current_path(ignored).string();
 }
 
-/// Writes a file of hosts into a folder and returns its path.
+/// Returns a function that writes a host file into a folder and returns its path.
 launch_scripts::HostFileKeeper host_files_in(const Allocation& allocation,
                                              const std::filesystem::path& folder) {
   return [&allocation, folder](std::string_view name, const std::string& lines) {
@@ -42,7 +42,7 @@ Variables slurm_names(const Allocation& allocation) {
           {"SLURM_SUBMIT_DIR", folder_now()}};
 }
 
-/// Variables that name a job and the place of a process in it.
+/// Returns the variables that identify a job and the position of a process in it.
 Variables names_of_job(const Allocation& allocation) {
   const std::string id = std::to_string(allocation.id);
   if (allocation.scheduler == "pbs") {
@@ -62,7 +62,7 @@ Variables names_of_job(const Allocation& allocation) {
   return slurm_names(allocation);
 }
 
-/// The allocation with one node where its options say no number.
+/// Returns the allocation, with one node if its options state no number.
 Allocation with_nodes(Allocation allocation) {
   allocation.nodes = allocation.nodes.value_or(1);
   return allocation;

@@ -31,7 +31,7 @@ bool has(const Words& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-/// The value behind `--name=`, or in the word behind a short name.
+/// Returns the value after `--name=`, or the word after a short name; empty if absent.
 std::string value_of(const Words& words, std::string_view start, std::string_view short_name = "") {
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i].starts_with(start)) return words[i].substr(start.size());
@@ -51,7 +51,7 @@ int real_or_nothing(const Context& context, const Words& words) {
              : run_really(context, words);
 }
 
-/// Without a number of devices: the real program, or a note.
+/// Runs the real program if the number of devices is unknown; if there is none, adds a note.
 int ask_for_devices(const Context& context, const Words& words) {
   const std::string_view name = launch_scripts::last_part(words.front());
   if (!find_real(context, name).empty()) return run_really(context, words);
@@ -135,7 +135,7 @@ int answer_scontrol(const Context& context, const Words& words) {
   return 0;
 }
 
-/// squeue's letters of `-o "%N %D"`.
+/// Fills in a format of squeue, such as `-o "%N %D"`.
 std::string queue_line(const Context& context, std::string_view format) {
   const std::int64_t nodes = nodes_of_job(context);
   std::string line;
@@ -162,7 +162,7 @@ std::string queue_line(const Context& context, std::string_view format) {
   return line;
 }
 
-/// Inside of a job the job itself; outside all jobs have ended.
+/// Prints the job's line if squeue runs inside the job; no line outside, where all jobs have ended.
 int answer_squeue(const Context& context, const Words& words) {
   const std::string standard = "%i %P %j %u %t %M %D %R";
   std::string format = value_of(words, "--format=", "-o");

@@ -5,12 +5,13 @@
 
 namespace stepwright::capture {
 
-/// Acts for programs that tell about nodes and devices: prints what they print on the first node of
-/// the stated ones. Where nothing says how many devices a node has, the real program answers; if
-/// there is none, a note asks for `--gpus-per-node`. Returns an exit code.
+/// Acts for programs that report nodes and devices (scontrol, nvidia-smi, ...): prints what they
+/// would print on the first node. If the number of devices per node is unknown, the real program
+/// runs; if there is none, a note asks for `--gpus-per-node`. Returns an exit code.
 int answer_for_scheduler(const Context& context, const Words& words);
 
-/// Prints the number of devices of a node, as `answer_for_scheduler` does. Returns an exit code.
+/// Acts for programs that print the number of devices of a node, with the rules of
+/// `answer_for_scheduler`. Returns an exit code.
 int answer_device_count(const Context& context, const Words& words);
 
 }  // namespace stepwright::capture

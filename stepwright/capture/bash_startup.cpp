@@ -11,8 +11,8 @@
 namespace stepwright::capture {
 namespace {
 
-/// Names begin with _sw_. Nothing here may change what a script sees: no regular expressions (they
-/// set BASH_REMATCH), and `$_` is set again.
+/// Names begin with _sw_. The code must not change variables that a script can see: it uses no
+/// regular expressions (they set BASH_REMATCH), and sets `$_` again.
 constexpr std::string_view kBody = R"bash(
 export STEPWRIGHT_CAPTURE_DEPTH=$((${STEPWRIGHT_CAPTURE_DEPTH:-0} + 1))
 if ((STEPWRIGHT_CAPTURE_DEPTH > _sw_deepest)); then

@@ -6,7 +6,7 @@
 
 namespace stepwright::capture {
 
-// Names of `launch_scripts/batch/` that this room says often.
+// Names from `launch_scripts/batch/` that this folder uses often.
 
 using launch_scripts::Allocation;
 using launch_scripts::apply_slurm;

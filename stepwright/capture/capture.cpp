@@ -36,7 +36,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kTimedOut = 124, kKilled = 128 + SIGKILL;
-/// How long the keeper has to end everything before it is ended itself.
+/// Time that the keeper has to end all processes before it is killed.
 constexpr std::chrono::seconds kPatience{10};
 constexpr std::int64_t kMostStatedNodes = 100'000, kMostDevices = 1024;
 
@@ -47,7 +47,7 @@ void check_count(const std::optional<std::int64_t>& count, std::string_view opti
   }
 }
 
-/// The script in `bash -e FILE`, or FILE itself, must be there and readable.
+/// Fails unless the script in `bash -e FILE`, or FILE itself, exists and is readable.
 void check_script(const Words& command) {
   std::size_t at = 0;
   if (is_shell(launch_scripts::last_part(command.front()))) {
@@ -96,7 +96,7 @@ std::filesystem::path program_of(const CaptureRequest& request) {
   return std::filesystem::read_symlink("/proc/self/exe", error);
 }
 
-/// The environment of the script, as NAME=VALUE.
+/// Returns the environment of the script as NAME=VALUE texts.
 std::vector<std::string> script_environment(const CaptureRequest& request,
                                             const CaptureFolder& folder, int status) {
   std::map<std::string, std::string> changes;
@@ -128,7 +128,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return found;
 }
 
-/// Starts the keeper. Between fork and exec only what is safe after a fork of many threads.
+/// Starts the keeper. Between fork and exec it calls only functions that are safe in a child of a
+/// multi-threaded process.
 pid_t start_keeper(const CaptureRequest& request, const CaptureFolder& folder, const Pipe& status) {
   const std::string keeper = folder.keeper().string();
   std::vector<std::string> words = {keeper};
@@ -152,15 +153,15 @@ pid_t start_keeper(const CaptureRequest& request, const CaptureFolder& folder, c
   ::_exit(kNotRunnable);
 }
 
-/// How a script ended.
+/// How a captured script ended.
 struct Ending {
   /// Report of the keeper: "exit 0", "error TEXT"; empty: the keeper was killed.
   std::string report;
   bool timed_out = false;
-  int signal = 0;  ///< That interrupted the capture.
+  int signal = 0;  ///< Signal that interrupted the capture; 0: none.
 };
 
-/// Reads what the keeper reports until it has ended.
+/// Waits until the keeper has ended, and returns its report.
 Ending wait_for(pid_t keeper, const Descriptor& status, const Interrupts& interrupts,
                 std::chrono::milliseconds timeout) {
   Ending ending;
@@ -193,7 +194,7 @@ Ending wait_for(pid_t keeper, const Descriptor& status, const Interrupts& interr
   return ending;
 }
 
-/// Ends what is left, even if the keeper could not.
+/// Kills remaining processes of the capture, which the keeper failed to end.
 void end_all(pid_t keeper, const CaptureFolder& folder) {
   constexpr int kRounds = 100;
   constexpr useconds_t kPauseUs = 10'000;

@@ -6,11 +6,12 @@
 
 namespace stepwright::capture {
 
-/// Adds the stand-ins of commands that write to the folder of a capture, if they are not there.
+/// Adds stand-ins for commands that write files (cp, rm, ...) to a capture's folder, if absent.
 void link_writers(const std::filesystem::path& folder);
 
-/// The temporary folder of a capture: links named as programs to the program that stands in for
-/// them, the settings, and what the stand-ins write down. It is removed with its owner.
+/// The temporary folder of a capture. It holds links that have the names of programs and lead to
+/// the stand-in program, the settings, and the events that stand-ins record. The destructor removes
+/// the folder.
 class CaptureFolder {
  public:
   /// Makes the folder. `program` is the absolute path of a program whose main() calls `stand_in`.
@@ -21,9 +22,9 @@ class CaptureFolder {
   CaptureFolder& operator=(const CaptureFolder&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// The link under which the keeper of the script starts.
+  /// Returns the link by which the keeper, the process that supervises the script, is started.
   [[nodiscard]] std::filesystem::path keeper() const;
-  /// The file that each bash reads first.
+  /// Returns the path of the file that each bash of the capture reads first.
   [[nodiscard]] std::filesystem::path bash_startup_file() const;
 
  private:

@@ -15,26 +15,28 @@
 
 namespace stepwright::capture {
 
-/// Returns carriers.yaml as it is compiled in.
+/// Returns the file carriers.yaml, which is compiled into the program.
 std::span<const EmbeddedFile> embedded_carriers();
 
 namespace {
 
-/// Where the command of a carrier begins.
+/// Position at which a carrier's command begins.
 enum class Begins {
-  kBehindOptions,  ///< Behind the options and `operands` more words.
-  kBehindDashes,   ///< Behind the word `--`.
-  kAtProgram,      ///< At the first word that is a program with a stand-in or a shell.
+  kBehindOptions,  ///< The command begins after the options and `operands` more words.
+  kBehindDashes,   ///< The command begins after the word `--`.
+  /// The command begins at the first word that is a shell or a program with a stand-in.
+  kAtProgram,
 };
 
 constexpr Named<Begins> kBeginsNames[] = {{Begins::kBehindOptions, "options"},
                                           {Begins::kBehindDashes, "dashes"},
                                           {Begins::kAtProgram, "program"}};
 
-/// A row of carriers.yaml: how a carrier reads its words.
+/// How a carrier reads its words: one row of carriers.yaml.
 struct CarrierRules {
-  std::string names;        ///< Names of its programs.
-  std::string subcommands;  ///< Subcommands that carry a command; empty: the program has none.
+  std::string names;  ///< Names of the carrier's programs.
+  /// Subcommands that run a command; empty: the program has no subcommands.
+  std::string subcommands;
   std::string flags, pairs;
   bool long_with_one_dash = false;
   Begins begins = Begins::kBehindOptions;
@@ -105,8 +107,8 @@ void add_assignments(std::string_view list, std::map<std::string, std::string>& 
   }
 }
 
-/// Variables that the options of srun, mpirun, docker and singularity set: `--export=ALL,A=1`, `-x
-/// A=1`, `-genv A 1`, `-e A=1`, `--env A=1,B=2`.
+/// Returns the variables that options of srun, mpirun, docker and singularity set:
+/// `--export=ALL,A=1`, `-x A=1`, `-genv A 1`, `-e A=1`, `--env A=1,B=2`.
 std::map<std::string, std::string> environment_of(std::string_view name,
                                                   const std::vector<Option>& options) {
   std::map<std::string, std::string> environment;
@@ -125,7 +127,8 @@ std::map<std::string, std::string> environment_of(std::string_view name,
   return environment;
 }
 
-/// The first word behind the program that has a stand-in, is a shell, or is a program by its path.
+/// Returns the index of the first word after the carrier that is a shell, a program with a
+/// stand-in, or a path that begins with "./".
 std::size_t first_program(const Words& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string_view name = launch_scripts::last_part(words[i]);
@@ -144,7 +147,8 @@ std::optional<Carried> carried_by_srun(const Words& words) {
   return carried;
 }
 
-/// `docker compose exec SERVICE COMMAND` as `docker-compose exec SERVICE COMMAND`.
+/// Returns 1 if the words begin with `docker compose`, so that they are read as `docker-compose
+/// exec SERVICE COMMAND`; else 0.
 std::size_t compose_words(const Words& words) {
   const bool compose = words.size() > 2 && words[1] == "compose" && words[0].ends_with("docker");
   return compose ? 1 : 0;
@@ -179,7 +183,7 @@ std::optional<Carried> carried_command(const Words& words) {
   carried.program = std::min(split.rest + static_cast<std::size_t>(rules->operands), words.size());
   carried.options = std::move(split.options);
   carried.environment = environment_of(name, carried.options);
-  // `ssh HOST -p 22 COMMAND`: options may stand behind the host, too.
+  // Options of ssh can also follow the host: `ssh HOST -p 22 COMMAND`.
   if (name == "ssh" && carried.program < words.size() && words[carried.program].starts_with('-')) {
     carried.program = split_options(words, carried.program, rules->options()).rest;
   }

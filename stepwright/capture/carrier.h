@@ -11,17 +11,19 @@
 
 namespace stepwright::capture {
 
-/// A command that a carrier (srun, mpirun, docker, ssh, ...) goes on with.
+/// The command that a carrier (srun, mpirun, docker, ssh, ...) runs, read from the carrier's words.
 struct Carried {
-  std::size_t program = 0;  ///< Place of the first word of the command; the number of words: none.
+  /// Index of the command's first word; the number of words if there is no command.
+  std::size_t program = 0;
   std::vector<Option> options;
   std::map<std::string, std::string> environment;  ///< Variables that the carrier's options set.
   bool remote = false;      ///< True if the command runs on another machine or in a container.
-  bool as_text = false;     ///< True if a shell reads the words, joined with blanks.
-  bool from_input = false;  ///< True if without a command a shell reads standard input.
+  bool as_text = false;     ///< True if the words are joined with blanks and read by a shell.
+  bool from_input = false;  ///< True if a shell reads standard input when there is no command.
 };
 
-/// Returns what a carrier goes on with; nullopt: these words carry no command (`docker build`).
+/// Reads the command that a carrier runs; nullopt if this carrier's words run none (`docker
+/// build`).
 std::optional<Carried> carried_command(const Words& words);
 
 }  // namespace stepwright::capture

@@ -37,7 +37,7 @@ std::optional<std::int64_t> count_of(std::span<const Option> options, std::strin
   return count > 0 ? std::optional(count) : std::nullopt;
 }
 
-/// srun inside of a job starts a step, which may have fewer nodes; outside it makes a job.
+/// Enters an srun step. Inside a job it can have fewer nodes than the job; outside it starts a job.
 void enter_step(Context& context, const Carried& carried) {
   const bool within = context.allocation && context.allocation->scheduler == "slurm";
   Allocation step =
@@ -59,7 +59,7 @@ void enter_step(Context& context, const Carried& carried) {
   context.allocation = step;
 }
 
-/// Variables of the first rank, as Open MPI, MPICH and Intel MPI set them.
+/// Sets the variables that Open MPI, MPICH and Intel MPI set for the first rank.
 void enter_mpi(const Context& context, const Carried& carried) {
   std::map<std::string, std::string> variables = {{"OMPI_COMM_WORLD_RANK", "0"},
                                                   {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
@@ -85,7 +85,7 @@ void enter_mpi(const Context& context, const Carried& carried) {
   set_variables(variables);
 }
 
-/// Goes to the folder that an option names, if there is one.
+/// Changes to the folder that an option names, if there is one.
 void enter_folder(std::string_view name, const Carried& carried) {
   std::string_view names = "--directory";
   if (name == "srun") names = "-D --chdir";
@@ -96,7 +96,7 @@ void enter_folder(std::string_view name, const Carried& carried) {
   }
 }
 
-/// A carrier without a command behind it.
+/// Handles a carrier that has no command after its options.
 int carry_nothing(const Context& context, const Words& words, bool has_image) {
   const std::string_view name = launch_scripts::last_part(words.front());
   const std::string_view what = words.size() > 1 ? std::string_view(words[1]) : "";
@@ -123,14 +123,14 @@ std::string joined(std::span<const std::string> words) {
   return text;
 }
 
-/// The command behind a carrier as words that can be executed.
+/// Returns the command after a carrier as words to execute.
 Words command_of(const Words& words, const Carried& carried, std::size_t from) {
   Words command(words.begin() + static_cast<std::ptrdiff_t>(from), words.end());
   if (carried.as_text) return {"bash", "-c", joined(command)};
   if (const auto entry = option_value(carried.options, "--entrypoint")) {
     if (!entry->empty()) command.insert(command.begin(), *entry);
   }
-  // `uv run -m MODULE`
+  // `uv run -m MODULE` runs a Python module.
   if (option_value(carried.options, "-m --module") &&
       launch_scripts::last_part(words.front()) == "uv") {
     command.insert(command.begin(),

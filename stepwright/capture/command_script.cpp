@@ -22,7 +22,7 @@ bool is_variable_name(std::string_view name) {
                              [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
-/// True for an option that `nodes` and `devices_per_node` say already, or that spans two lines.
+/// True for an option that repeats `nodes` or `devices_per_node`, or that spans two lines.
 bool is_said_otherwise(std::string_view option) {
   static constexpr std::string_view kSaid[] = {"--nodes", "--gpus", "--gres", "-N", "-G"};
   return option.find('\n') != std::string_view::npos ||
@@ -30,7 +30,8 @@ bool is_said_otherwise(std::string_view option) {
                              [&](std::string_view said) { return option.starts_with(said); });
 }
 
-/// The launcher's words; mpirun that takes the number of processes from its job names it.
+/// Returns the launcher's words. An mpirun that takes the number of processes from its job gets it
+/// as an option.
 Words with_process_count(const CapturedCommand& command) {
   static constexpr std::string_view kLaunchers = "mpirun mpiexec orterun mpiexec.hydra";
   static constexpr std::string_view kCounts = "-np --np -n --n -c -H -host --host";
@@ -45,7 +46,7 @@ Words with_process_count(const CapturedCommand& command) {
   return words;
 }
 
-/// The variables that all commands have with one value.
+/// Returns the variables that have the same value in all commands.
 std::map<std::string, std::string> shared_environment(std::span<const CapturedCommand> commands) {
   std::map<std::string, std::string> shared = commands.front().environment;
   for (const CapturedCommand& command : commands) {
@@ -72,7 +73,7 @@ std::string header_of(const CapturedCommand& command) {
   return script;
 }
 
-/// NAME=VALUE for each variable but the shared ones, in words of a shell.
+/// Returns NAME=VALUE, quoted for a shell, for each variable that is not in `but`.
 std::vector<std::string> assignments(const std::map<std::string, std::string>& environment,
                                      const std::map<std::string, std::string>& but) {
   std::vector<std::string> words;

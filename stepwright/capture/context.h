@@ -11,56 +11,59 @@
 
 namespace stepwright::capture {
 
-/// The variable that names the folder of the capture that a program runs in.
+/// Environment variable with the folder of the capture that a program runs in.
 inline constexpr const char* kFolderVariable = "STEPWRIGHT_CAPTURE";
-/// How many scripts and carriers stand above a program.
+/// Environment variable with the number of scripts and carriers around a program.
 inline constexpr const char* kDepthVariable = "STEPWRIGHT_CAPTURE_DEPTH";
-/// The path of the program for which a stand-in acts, if it was called by its path.
+/// Environment variable with the path of the program that a stand-in replaces, if it was called by
+/// path.
 inline constexpr const char* kRealVariable = "STEPWRIGHT_CAPTURE_REAL";
-/// Present if commands that write do nothing: "local" or "remote".
+/// Environment variable that is set if commands that write do nothing: "local" or "remote".
 inline constexpr const char* kHarmlessVariable = "STEPWRIGHT_CAPTURE_HARMLESS";
-/// How deep scripts may call each other.
+/// Deepest nesting of scripts that call each other.
 inline constexpr int kDeepest = 50;
 
-/// The options of a capture, as its stand-ins need them.
+/// The options of a capture that its stand-ins need.
 struct Settings {
-  std::optional<std::int64_t> nodes;             ///< nullopt: the script says.
-  std::optional<std::int64_t> devices_per_node;  ///< nullopt: the script says.
+  std::optional<std::int64_t> nodes;  ///< Nodes of the job; nullopt: the script decides.
+  /// Devices of each node; nullopt: the script decides.
+  std::optional<std::int64_t> devices_per_node;
   bool only_launchers = false;
-  std::map<std::string, std::string> environment;  ///< Variables with which the capture was called.
+  /// Environment in which the capture was started.
+  std::map<std::string, std::string> environment;
 };
 
-/// Where a stand-in stands: the capture, and what is in front of its command.
+/// Surroundings of a stand-in: the capture, the carriers before its command, and the batch job.
 struct Context {
-  std::filesystem::path folder;  ///< Folder of the capture.
+  std::filesystem::path folder;  ///< Temporary folder of the capture.
   Settings settings;
-  Words launcher;  ///< Words of carriers in front, the outermost first.
+  Words launcher;  ///< Words of the carriers around the command, the outermost first.
   /// Allocation of the enclosing batch job; nullopt outside of one.
   std::optional<Allocation> allocation;
-  Words scripts;        ///< Absolute paths of the enclosing batch scripts.
-  bool remote = false;  ///< True behind ssh, kubectl and containers.
+  Words scripts;        ///< Absolute paths of the batch scripts that this program runs in.
+  bool remote = false;  ///< True if the command runs through ssh, kubectl or a container.
 
-  /// True if commands that write, fetch or delete do nothing.
+  /// True if commands that write, download or delete do nothing.
   [[nodiscard]] bool writes_nothing() const { return remote || settings.only_launchers; }
-  /// The number of nodes that a person or the batch job says; nullopt: neither does.
+  /// Returns the number of nodes that the user or the batch job states; nullopt: neither does.
   [[nodiscard]] std::optional<std::int64_t> nodes() const;
-  /// Devices of a node, as `nodes`.
+  /// Returns the devices per node that the user or the batch job states; nullopt: neither does.
   [[nodiscard]] std::optional<std::int64_t> devices_per_node() const;
 };
 
-/// Writes the settings into the folder of a capture.
+/// Writes the settings of a capture into its folder, for its stand-ins.
 void write_settings(const Settings& settings, const std::filesystem::path& folder);
 
-/// Returns the context of this process; nullopt: it runs in no capture.
+/// Returns the context of this process; nullopt if it is not part of a capture.
 std::optional<Context> read_context();
 
-/// Puts the context into the environment of this process, for programs that it starts.
+/// Writes the context into this process's environment, for programs that it starts.
 void export_context(const Context& context);
 
-/// Returns the environment of this process; bytes that are no UTF-8 are replaced.
+/// Returns the environment of this process; bytes that are not UTF-8 are replaced.
 std::map<std::string, std::string> own_environment();
 
-/// Returns the value of a variable of this process; empty: it is not set.
+/// Returns the value of an environment variable; empty if it is not set.
 std::string variable(const char* name);
 
 }  // namespace stepwright::capture

@@ -40,7 +40,7 @@ void append(const std::filesystem::path& folder, const nlohmann::ordered_json& e
   }
 }
 
-/// Makes an empty file; its name says all.
+/// Makes an empty file, whose existence is the message.
 void mark(const std::filesystem::path& path) {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kOwnerOnly));
 }

@@ -8,34 +8,34 @@
 
 namespace stepwright::capture {
 
-/// Events that stand-ins write down, one line of JSON each, into one file of the capture's folder.
-/// Appends of several processes do not mix.
+/// Stand-ins record events in one file of the capture's folder, one line of JSON each. A lock on
+/// the file keeps the lines of several processes apart.
 
-/// Appends a launch to the events.
+/// Appends a recorded launch to the events of a capture.
 void append_launch(const std::filesystem::path& folder, const CapturedCommand& command);
 
-/// Kinds of events with a text.
+/// Kinds of events that consist of a text.
 inline constexpr std::string_view kRanEvent = "ran";
 inline constexpr std::string_view kNotRunEvent = "not_run";
 inline constexpr std::string_view kNoteEvent = "note";
 inline constexpr std::string_view kErrorEvent = "error";
 
-/// Appends a text of a kind.
+/// Appends an event of a kind, with its text, to the events of a capture.
 void append_text(const std::filesystem::path& folder, std::string_view kind, std::string_view text);
 
-/// Appends an error and asks the capture to stop.
+/// Appends an error to the events and asks the capture to stop.
 void append_error(const std::filesystem::path& folder, std::string_view text);
 
 /// True if a stand-in asked the capture to stop.
 bool must_stop(const std::filesystem::path& folder);
 
-/// All events of a capture; each text of a kind once.
+/// All events of a capture; equal texts of a kind are kept once.
 struct Events {
-  Captured captured;  ///< Commands as they came: none is merged with another.
-  std::string error;  ///< Error of the capture; empty: none.
+  Captured captured;  ///< Commands in the order of events, not merged.
+  std::string error;  ///< Message of the error that stops the capture; empty: none.
 };
 
-/// Reads all events of a folder. An incomplete last line is passed over.
+/// Reads all events in a folder. An incomplete last line is ignored.
 Events read_events(const std::filesystem::path& folder);
 
 }  // namespace stepwright::capture

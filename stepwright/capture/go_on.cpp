@@ -29,7 +29,8 @@ bool is_runnable(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
 }
 
-/// The stand-in for a program; empty: none acts.
+/// Returns the path of the stand-in for a program; empty if it has none, or if it only writes files
+/// and the capture permits that.
 std::filesystem::path stand_in_for(const Context& context, std::string_view name) {
   const auto kind = find_tool(name);
   if (!kind) return {};

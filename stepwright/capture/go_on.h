@@ -9,33 +9,34 @@
 
 namespace stepwright::capture {
 
-/// Exit codes of shells, and of a stand-in that stops the capture.
+/// Exit codes of shells for a missing and a not executable program, and of a stand-in that stops
+/// the capture.
 inline constexpr int kNotFound = 127, kNotRunnable = 126, kStopped = 125;
 
-/// Goes on with a command behind a carrier, in place of this process: a stand-in acts where there
-/// is one, shells, their scripts and programs of the system really run, and any other program (a
-/// binary outside of the system's folders, a file that does not exist) is written down as a launch.
-/// Returns an exit code only if nothing was executed in place of this process.
+/// Runs the command after a carrier, in place of this process. A program with a stand-in runs as
+/// its stand-in; shells, their scripts and programs of the system really run; any other program (a
+/// binary outside of the system's folders, a missing file) is recorded as a launch. Returns an exit
+/// code only if no program was executed.
 int go_on(const Context& context, const Words& words);
 
-/// Runs a program by its path or name, in place of this process; stand-ins are passed over. Returns
-/// 127 if there is none, 126 if it cannot be run.
+/// Executes the real program of this path or name, not a stand-in, in place of this process.
+/// Returns 127 if there is none, 126 if it cannot be run.
 int run_really(const Context& context, const Words& words);
 
-/// Returns the path of a program in PATH that is no stand-in; empty: there is none.
+/// Returns the path in PATH of the real program, not a stand-in; empty if there is none.
 std::filesystem::path find_real(const Context& context, std::string_view name);
 
-/// Writes a line to standard error, as `plain_text`.
+/// Writes a line to standard error, with control characters made harmless (`plain_text`).
 void print_error_line(std::string_view text);
 
 /// Executes a program in place of this process. Returns 126 or 127 if that fails.
 int execute(const std::filesystem::path& program, const Words& words);
 
-/// Returns the first line of a script behind "#!"; empty: the file is none.
+/// Returns the interpreter line of a script, after "#!"; empty if the file has none.
 std::string interpreter_of(const std::filesystem::path& file);
 
-/// Counts one more level of scripts that call each other. Returns false beyond `kDeepest`; the
-/// capture then stops with an error that names the program.
+/// Counts one more level of scripts that call each other. Returns false beyond `kDeepest` and stops
+/// the capture with an error that names the program.
 bool count_level(const Context& context, std::string_view program);
 
 }  // namespace stepwright::capture

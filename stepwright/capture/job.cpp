@@ -19,7 +19,7 @@ constexpr std::int64_t kFirstJob = 1'000'001;
 constexpr std::int64_t kMostJobs = 100'000;
 constexpr std::size_t kLargestScript = 16 << 20;
 
-/// A number that no other job has; its folder keeps it.
+/// Returns a job number that is unique in the capture; a folder of that name reserves it.
 std::int64_t next_job(const std::filesystem::path& folder) {
   std::error_code error;
   for (std::int64_t id = kFirstJob; id < kFirstJob + kMostJobs; ++id) {
@@ -29,7 +29,7 @@ std::int64_t next_job(const std::filesystem::path& folder) {
   return kFirstJob;
 }
 
-/// The script in `bash -e FILE ARGS` or `./FILE`; empty: none.
+/// Returns the script in `bash -e FILE ARGS` or `./FILE`; empty if there is none.
 std::filesystem::path script_in(const Words& words) {
   std::size_t at = 0;
   if (is_shell(launch_scripts::last_part(words.front()))) {

@@ -16,23 +16,22 @@ struct Job {
   std::filesystem::path script;  ///< Absolute path of the script; empty: none.
 };
 
-/// Fills in what the options of a job do not say: nodes and devices that a person states (these
-/// also override what the options say), the name, and a number that no other job of the capture
-/// has.
+/// Completes a job: nodes and devices that the user states (they override the job's options), the
+/// name, and a job number that is unique in the capture.
 void complete_job(const Context& context, Job& job);
 
 /// Makes this process the batch step of a job: sets the scheduler's variables and the context.
 void enter_job(Context& context, const Job& job);
 
-/// Returns the job as which a command runs that starts a batch script without its scheduler (`bash
-/// FILE`, `./FILE` with `#SBATCH`, `#PBS`, `#BSUB` or `#$` lines, or with SLURM_ variables where a
-/// person states the nodes); nullopt: it starts none, or runs in a job already.
+/// Returns the job that a command starts as a batch script without its scheduler: `bash FILE` or
+/// `./FILE` with `#SBATCH`, `#PBS`, `#BSUB` or `#$` lines, or with SLURM_ variables if the user
+/// states the nodes. nullopt if it starts none, or if this process runs in a job already.
 std::optional<Job> job_of_command(const Context& context, const Words& words);
 
-/// Returns the indices of a job array: "0-6:2,9%4" is 0, 2, 4, 6, 9. At most 10,000.
+/// Returns the indices of a job array: "0-6:2,9%4" gives 0, 2, 4, 6, 9. At most 10,000.
 std::vector<std::string> array_indices(std::string_view array);
 
-/// Reads a file; empty if it cannot be read.
+/// Returns the contents of a file; empty if it cannot be read.
 std::string script_text(const std::filesystem::path& path);
 
 }  // namespace stepwright::capture

@@ -30,9 +30,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long commands in the background may go on when the script has ended.
+/// Time that commands in the background may still run after the script has ended.
 constexpr std::chrono::seconds kBackground{4};
-/// How long programs have after a signal.
+/// Time that programs have to end after a signal.
 constexpr std::chrono::milliseconds kAfterSignal{1500};
 constexpr timespec kTick{0, 50'000'000};
 constexpr useconds_t kPauseUs = 5'000;
@@ -42,7 +42,7 @@ void say(int status, const std::string& text) {
   [[maybe_unused]] const ssize_t ignored = ::write(status, text.data(), text.size());
 }
 
-/// Starts the command; the stand-ins already stand in front of PATH.
+/// Starts the command; PATH already has the stand-ins' folder first.
 int start(const Context& context, const Words& command) {
   const std::string_view name = launch_scripts::last_part(command.front());
   const auto kind = find_tool(name);
@@ -88,7 +88,7 @@ int start(const Context& context, const Words& command) {
   ::_exit(kNotFound);
 }
 
-/// Waits for the script and for all that it started.
+/// Waits for the script and for all processes that it started.
 class Watch {
  public:
   Watch(const Context& context, pid_t script, pid_t parent)
@@ -97,7 +97,7 @@ class Watch {
     for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&watched_, signal);
   }
 
-  /// Returns the exit code of the script.
+  /// Waits until everything has ended, and returns the exit code of the script.
   int run() {
     while (!is_over()) {
       const int signal = ::sigtimedwait(&watched_, nullptr, &kTick);

@@ -7,15 +7,15 @@
 
 namespace stepwright::capture {
 
-/// The name under which the process starts that keeps the script.
+/// Name under which the keeper, the process that supervises the script, is started.
 inline constexpr std::string_view kKeeperName = "stepwright-keeper";
-/// The variable with the number of the descriptor on which the keeper reports.
+/// Environment variable with the number of the file descriptor to which the keeper reports.
 inline constexpr const char* kStatusVariable = "STEPWRIGHT_CAPTURE_STATUS";
 
-/// Runs a script in a session of its own, adopts all that it leaves behind, and ends all of it:
-/// when the script has ended and a few seconds have passed, when a signal comes (it is passed on
-/// first), when a stand-in asks for it, or when the capture is gone. Reports "exit CODE", or "error
-/// TEXT" if the command cannot be started.
+/// Runs a script in a session of its own, adopts every process that it leaves behind, and ends them
+/// all: a few seconds after the script has ended, when a signal comes (which is passed on first),
+/// when a stand-in asks for it, or when the capturing process is gone. Reports "exit CODE", or
+/// "error TEXT" if the command cannot be started.
 int supervise_script(Context context, const Words& command);
 
 }  // namespace stepwright::capture

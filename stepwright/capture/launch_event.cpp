@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, 17> kMattersWhole = {"WORLD_SIZE",
                                                             "GROUP_RANK",
                                                             "NHOSTS"};
 
-/// Variables of shells and of the capture, which say nothing about a launch.
+/// Variables of shells and of the capture, which are not recorded.
 constexpr std::array<std::string_view, 12> kNever = {"_",        "SHLVL", "PWD",     "OLDPWD",
                                                      "BASH_ENV", "LINES", "COLUMNS", "TMPDIR",
                                                      "PS1",      "ENV",   "ZDOTDIR", "HISTFILE"};
@@ -54,7 +54,7 @@ bool matters(std::string_view name) {
          std::ranges::find(kMattersWhole, name) != kMattersWhole.end();
 }
 
-/// A PATH without the folders of the capture.
+/// Returns a PATH without the folders of the capture.
 std::string without_folder(const std::string& value, const std::string& folder) {
   std::string kept;
   for (std::size_t at = 0; at <= value.size();) {
@@ -72,7 +72,7 @@ Words valid_words(const Words& words, bool& replaced) {
   return valid;
 }
 
-/// All secret values that a word could hold: of the caller's variables and of this process's.
+/// Returns all secret values that a word can contain: of the capture's caller and of this process.
 std::vector<std::string> all_secrets(const Context& context,
                                      const std::map<std::string, std::string>& now) {
   std::vector<std::string> secrets = secret_values(context.settings.environment);
@@ -123,7 +123,7 @@ void record_launch(const Context& context, const Words& argv) {
   }
   command.folder = valid_utf8(std::filesystem::current_path(ignored).string(), replaced);
   command.nodes = context.nodes();
-  // A program of Ray runs on one node and trains on all that joined.
+  // A program that uses Ray runs on one node but trains on all nodes that joined.
   const bool joined = std::filesystem::exists(context.folder / kRayStarted, ignored);
   if (joined && context.allocation) command.nodes = context.allocation->job_nodes;
   command.devices_per_node = context.devices_per_node();
@@ -147,7 +147,7 @@ void record_not_run(const Context& context, const Words& words) {
   std::vector<std::string> left_out;
   bool replaced = false;
   Words kept = without_secrets(valid_words(words, replaced), secrets, left_out);
-  // `wandb login KEY` has its key behind no option.
+  // In `wandb login KEY` no option precedes the key.
   if (kept.size() > 2 && kept[0] == "wandb" && kept[1] == "login") kept.resize(2);
   append_text(context.folder, kNotRunEvent, quoted_for_shell(kept));
 }

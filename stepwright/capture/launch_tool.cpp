@@ -10,7 +10,7 @@
 namespace stepwright::capture {
 namespace {
 
-/// Subcommands of a launcher that start nothing which trains.
+/// Subcommands of a launcher that do not start training.
 struct OtherUses {
   std::string_view tool, subcommands;
 };

@@ -4,8 +4,8 @@
 
 namespace stepwright::capture {
 
-/// True if the command of a launcher starts training: false for `accelerate config`, `tune
-/// download`, `torchrun --help` and the like, which are written down as not run.
+/// True if a launcher's command starts training. False for `accelerate config`, `tune download`,
+/// `torchrun --help` and similar commands, which are recorded as not run.
 bool starts_training(const Words& words);
 
 }  // namespace stepwright::capture

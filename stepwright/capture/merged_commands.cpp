@@ -19,13 +19,14 @@ constexpr std::string_view kRankOptions = "--node_rank --node-rank --machine_ran
 constexpr std::string_view kHostOptions = "-w --nodelist --host --hosts -H";
 constexpr std::string_view kMasked = "*";
 
-/// The words of a command without what differs from host to host, and what that is.
+/// The words of a command with host and rank masked, and the host and rank.
 struct Likeness {
   Words words;
   std::string host, rank;
 };
 
-/// Masks the value of an option, behind `=` or in the next word. Returns the value; empty: none.
+/// Masks the value of an option, after `=` or in the next word. Returns the value; empty if the
+/// word is none of the options.
 std::string mask_value(Words& words, std::size_t& at, std::string_view options) {
   const std::size_t equals = words[at].find('=');
   if (!holds_word(options, words[at].substr(0, equals))) return "";
@@ -98,7 +99,7 @@ std::vector<CapturedCommand> merged_commands(const std::vector<CapturedCommand>&
     } else {
       CapturedCommand& kept = merged[group.place];
       const std::int64_t count = kept.count + 1;
-      // A file with another text makes another job.
+      // A launch whose files have other texts is another job.
       const bool same_files = std::ranges::equal(
           kept.files, command.files,
           [](const auto& a, const auto& b) { return a.path == b.path && a.text == b.text; });

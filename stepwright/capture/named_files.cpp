@@ -32,8 +32,8 @@ std::optional<std::string> small_text(const std::filesystem::path& path) {
   return readable ? std::move(text) : std::nullopt;
 }
 
-/// The parts of a word that may be a path: all of it, and what stands behind the first `=` or an
-/// `@` in front.
+/// Returns the parts of a word that can be a path: the whole word, and the text after the first `=`
+/// or after a leading `@`.
 std::vector<std::string> candidates(const std::string& word) {
   std::vector<std::string> found;
   const std::size_t equals = word.find('=');
@@ -61,7 +61,7 @@ std::vector<CapturedFile> named_files(const Words& argv) {
     if (file.text) budget -= file.text->size();
     files.push_back(std::move(file));
   };
-  // A program can be a file, too: ./train.py.
+  // The program itself can be such a file: ./train.py.
   if (!argv.empty() && argv.front().find('/') != std::string::npos) add(argv.front());
   for (std::size_t i = 1; i < argv.size(); ++i) {
     for (const std::string& path : candidates(argv[i])) add(path);

@@ -25,7 +25,7 @@ std::string file_text(const std::filesystem::path& path) {
   return read_if_plain(path, kMost).value_or("");
 }
 
-/// All processes of this machine that can be seen.
+/// Returns all visible processes of this machine.
 std::vector<pid_t> all_processes() {
   std::vector<pid_t> found;
   std::error_code error;
@@ -39,7 +39,8 @@ std::vector<pid_t> all_processes() {
   return found;
 }
 
-/// The parent of a process; 0: it has ended. /proc/PID/stat is "PID (NAME) STATE PARENT ...".
+/// Returns the parent of a process; 0 if the process has ended. /proc/PID/stat is "PID (NAME) STATE
+/// PARENT ...".
 pid_t parent_of(pid_t process) {
   const std::string text = file_text("/proc/" + std::to_string(process) + "/stat");
   const std::size_t name_end = text.rfind(')');

@@ -7,21 +7,22 @@
 
 namespace stepwright::capture {
 
-/// Returns the processes below a process: its children, theirs, and so on. Processes that ended but
-/// that nobody waited for are left out.
+/// Returns all descendants of a process, without zombies (processes that ended but were not waited
+/// for).
 std::vector<pid_t> descendants_of(pid_t root);
 
-/// Returns the processes whose environment names the folder of a capture; without this process.
+/// Returns the processes whose environment names this capture folder, except this process.
 std::vector<pid_t> processes_of(const std::filesystem::path& folder);
 
-/// Sends a signal to each of some processes.
+/// Sends a signal to each of these processes.
 void signal_all(const std::vector<pid_t>& processes, int signal);
 
-/// Opens /dev/null in place of standard input, output and error where they are closed; the next
-/// file that is opened would stand in their place.
+/// Opens /dev/null for each of standard input, output and error that is closed, since the next
+/// opened file would get its number.
 void open_standard_descriptors();
 
-/// Returns the exit code of a shell for a status of waitpid: 128 plus the signal that ended it.
+/// Returns a shell's exit code for a waitpid status; for a process that a signal ended, 128 plus
+/// the signal.
 int exit_code_of(int status);
 
 }  // namespace stepwright::capture

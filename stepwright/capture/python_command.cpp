@@ -35,7 +35,7 @@ PythonUse use_of_module(std::string_view module) {
   return holds_word(kNothingModules, module) ? PythonUse::kNothing : PythonUse::kLaunch;
 }
 
-/// `import torch; print(torch.cuda.device_count())` in any of its forms.
+/// Recognises `import torch; print(torch.cuda.device_count())` and its variants.
 PythonUse use_of_text(std::string_view text) {
   const std::size_t count = text.find("device_count()");
   const bool asks = count != std::string_view::npos && text.size() < kLongestQuestion &&
@@ -43,7 +43,7 @@ PythonUse use_of_text(std::string_view text) {
                     text.find("device_count()", count + 1) == std::string_view::npos;
   if (!asks) return PythonUse::kRun;
   const std::size_t print = text.rfind("print(", count);
-  // Only where nothing else is printed beside it.
+  // The text must print nothing besides the count.
   const bool alone = print != std::string_view::npos &&
                      text.substr(print + 6, count - print - 6).find_first_of(",+*-/ '\"f{") ==
                          std::string_view::npos &&
@@ -51,7 +51,7 @@ PythonUse use_of_text(std::string_view text) {
   return alone ? PythonUse::kDevices : PythonUse::kRun;
 }
 
-/// True if a line of a Python text imports one of some modules, or something inside of one.
+/// True if a line of a Python text imports one of these modules, or a name from one.
 bool imports_one_of(std::string_view text, std::string_view modules) {
   static constexpr std::string_view kBlanks = " \t", kEnds = " \t.,\r";
   while (!text.empty()) {
@@ -72,8 +72,8 @@ bool imports_one_of(std::string_view text, std::string_view modules) {
   return false;
 }
 
-/// A file that starts commands (`subprocess`, `os.system`, slime's helper, ...) is followed, unless
-/// it imports what trains: it may then train by itself.
+/// Decides how to treat a file. One that starts commands (`subprocess`, `os.system`, slime's
+/// helper, ...) is run, unless it imports a trainer, since it can then train by itself.
 PythonUse use_of_file(const std::string& path) {
   if (launch_scripts::last_part(path) == "setup.py") return PythonUse::kNothing;
   const std::optional<std::string> text = start_if_plain(path, kMostFileBytes);
@@ -83,7 +83,7 @@ PythonUse use_of_file(const std::string& path) {
   return starts && !imports_one_of(*text, kTrainers) ? PythonUse::kFollow : PythonUse::kLaunch;
 }
 
-/// The place of the word with the file of a command of Python.
+/// Returns the index of the word that names the file in a Python command.
 std::size_t place_of_file(const Words& words) {
   std::size_t i = 1;
   for (; i < words.size() && words[i].starts_with('-'); ++i) {
@@ -120,7 +120,7 @@ PythonUse python_use(const Words& words) {
       return use_of_file(word);
     }
     const std::size_t letter = word.find_first_of("cmWXVh?", 1);
-    if (letter == std::string::npos) continue;  // -u -B -E ...
+    if (letter == std::string::npos) continue;  // Flags without a value: -u -B -E ...
     const std::string next = i + 1 < words.size() ? words[i + 1] : "";
     const std::string value = letter + 1 < word.size() ? word.substr(letter + 1) : next;
     if (word[letter] == 'c') return use_of_text(value);

@@ -6,23 +6,23 @@
 
 namespace stepwright::capture {
 
-/// The fate of a command of Python.
+/// How the stand-in for Python treats a command.
 enum class PythonUse {
-  kLaunch,   ///< A file or a module: written down.
-  kFollow,   ///< A file that starts commands and imports no trainer: really runs.
-  kRun,      ///< `-c`, standard input, --version, pip, json.tool, ...: really runs.
-  kWriter,   ///< pip, venv: really runs, unless commands that write are not wanted.
-  kNothing,  ///< setup.py, torch.utils.collect_env: neither a launch nor needed.
-  kDevices,  ///< `-c` that prints how many devices there are.
+  kLaunch,   ///< Runs a file or a module as training: recorded as a launch.
+  kFollow,   ///< Runs a file that starts commands and imports no trainer: really runs.
+  kRun,      ///< Runs `-c`, standard input, --version, pip, json.tool, ...: really runs.
+  kWriter,   ///< Runs pip or venv: really runs, unless commands that write shall do nothing.
+  kNothing,  ///< Runs setup.py or torch.utils.collect_env: neither recorded nor run.
+  kDevices,  ///< Runs a `-c` text that prints the number of devices: answered by the stand-in.
 };
 
-/// Returns what becomes of a command whose first word is Python. Reads the file that it names, if
-/// the file is in reach.
+/// Decides how to treat a command whose first word is Python. Reads the file that the command
+/// names, if it exists.
 PythonUse python_use(const Words& words);
 
-/// Returns a command of `PythonUse::kFollow` as one that runs the same file with the same
-/// arguments, but takes `stand_in` for the interpreter (`sys.executable`), so that what the file
-/// starts with it is captured as well. `words` name a file.
+/// Returns the words that run the file of a `PythonUse::kFollow` command with the same arguments,
+/// but with `stand_in` as the interpreter (`sys.executable`), so that programs which the file
+/// starts with it are captured, too. `words` must name a file.
 Words followed(const Words& words, const std::string& stand_in);
 
 }  // namespace stepwright::capture

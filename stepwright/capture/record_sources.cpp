@@ -20,14 +20,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 20U;  // As of any launch file.
+constexpr std::size_t kMostBytes = std::size_t{1} << 20U;  // The limit of any launch file.
 constexpr std::size_t kShownWords = 12;
 
-/// Endings of files that configure or start a job; weights and data are left where they are.
+/// Endings of files that configure or start a job; weights and data are not read.
 constexpr std::string_view kTextEndings[] = {".yaml", ".yml",  ".json", ".toml", ".py",
                                              ".sh",   ".conf", ".cfg",  ".env",  ".jsonnet"};
 
-/// The text of a file on this machine; nullopt if it is no text file of a size that is read.
+/// Returns the text of a file on this machine; nullopt if it is no text file, or is too large.
 std::optional<std::string> text_on_disk(const fs::path& path) {
   const auto ends = [&](std::string_view ending) { return path.extension() == ending; };
   if (std::ranges::none_of(kTextEndings, ends)) return {};

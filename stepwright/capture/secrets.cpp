@@ -8,7 +8,7 @@
 namespace stepwright::capture {
 namespace {
 
-/// A shorter value would be found in words that have nothing to do with it.
+/// Shortest secret that is searched for; shorter values also occur in unrelated words.
 constexpr std::size_t kShortestSecret = 8;
 constexpr std::string_view kLeftOut = "[left out]";
 
@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 9> kAlwaysSecret = {
     "secret",     "secrets",     "password", "passwd", "passphrase",
     "credential", "credentials", "auth",     "apikey"};
 
-/// Words in front of `key` or `token` with which an argument names a column or a symbol.
+/// Words before `key` or `token` that make an argument the name of a column or a symbol.
 constexpr std::array<std::string_view, 47> kHarmlessBefore = {
     "answer", "audio", "bos",      "chosen",   "cls",    "column",  "content",  "data",
     "each",   "end",   "eos",      "first",    "group",  "image",   "input",    "json",
@@ -53,7 +53,7 @@ bool has_prefix_and_length(std::string_view value, std::string_view prefix, std:
          });
 }
 
-/// Rewrites the words of one command; an option in front of a word decides what becomes of it.
+/// Rewrites the words of one command; what happens to a word depends on the option before it.
 class Redaction {
  public:
   Redaction(const std::vector<std::string>& secrets, std::vector<std::string>& left_out)
@@ -70,7 +70,7 @@ class Redaction {
       } else if (equals != std::string::npos && is_secret_argument(word.substr(0, equals))) {
         assignment(word, equals);
       } else if (words[i == 0 ? 0 : i - 1].ends_with("env") && i > 0 && is_secret_variable(word)) {
-        kept_.push_back(word);  // -genv NAME VALUE
+        kept_.push_back(word);  // The word belongs to -genv NAME VALUE.
         if (i + 1 < words.size() && ++i > 0) kept_.emplace_back(kLeftOut);
         leave_out(word);
       } else {
@@ -85,7 +85,7 @@ class Redaction {
     if (std::ranges::find(left_out_, name) == left_out_.end()) left_out_.emplace_back(name);
   }
 
-  /// NAME=VALUE behind an option names a variable, and stays as NAME.
+  /// Handles a secret NAME=VALUE: after an option only NAME is kept, elsewhere the word is dropped.
   void assignment(const std::string& word, std::size_t equals) {
     const std::string name = word.substr(0, equals);
     leave_out(name);
@@ -108,7 +108,7 @@ class Redaction {
     return without_pieces(word);
   }
 
-  /// Takes the secrets out of "--export=ALL,HF_TOKEN=x": "--export=ALL,HF_TOKEN".
+  /// Removes the secrets from a list such as "--export=ALL,HF_TOKEN=x": "--export=ALL,HF_TOKEN".
   std::string without_pieces(const std::string& word) {
     if (word.find(',') == std::string::npos && word.find('=') == word.rfind('=')) return word;
     std::string kept;

@@ -30,13 +30,13 @@
 namespace stepwright::capture {
 namespace {
 
-/// Names under which the shell's start-up file reports.
+/// Names of stand-ins that the shell's start-up file calls to report.
 constexpr std::string_view kTooDeepName = "stepwright-too-deep";
 constexpr std::string_view kNotRunName = "stepwright-not-run";
 constexpr std::string_view kRanName = "stepwright-ran";
 
-/// The words as a person wrote them: the path of a program that was replaced in place of the
-/// stand-in's.
+/// Returns the words as a person wrote them, with the path of the replaced program instead of the
+/// stand-in's path.
 Words as_written(const Context& context, Words words) {
   const std::string real = variable(kRealVariable);
   if (!real.empty() &&
@@ -82,7 +82,7 @@ int python(const Context& context, const Words& words) {
   return run_really(context, words);
 }
 
-/// True if all paths among the arguments lie in the folder of the capture.
+/// True if all paths among the arguments are inside the capture's scratch folder.
 bool stays_in_scratch(const Context& context, const Words& words) {
   const std::string scratch = (context.folder / "scratch").string();
   bool any = false;
@@ -97,7 +97,7 @@ bool stays_in_scratch(const Context& context, const Words& words) {
   return any;
 }
 
-/// `tee` still copies its input to its output.
+/// Copies input to output, as `tee` still must when it writes no files.
 int copy_input() {
   char block[1 << 16];
   for (ssize_t got; (got = ::read(STDIN_FILENO, block, sizeof block)) > 0;) {
@@ -118,8 +118,7 @@ int write_nothing(const Context& context, const Words& words) {
   return launch_scripts::last_part(words.front()) == "tee" ? copy_input() : 0;
 }
 
-/// True if a script for sh, or its text behind -c, puts folders in front of PATH, which sh does not
-/// let a capture undo.
+/// True if a script for sh, or its text after -c, changes PATH, which a capture cannot undo in sh.
 bool changes_path(const Words& words) {
   return std::ranges::any_of(words, [](const std::string& word) {
     std::error_code error;
@@ -136,8 +135,8 @@ int shell(const Context& context, Words words) {
   return run_really(context, words);
 }
 
-/// Words of the command for a program that takes over; it must not take the path of this one for
-/// its own.
+/// Returns the words of a command for another program to execute, and clears the variable with the
+/// replaced path, which that program must not take for its own.
 Words taken_over(const Context& context, const Words& words) {
   Words written = as_written(context, words);
   ::unsetenv(kRealVariable);

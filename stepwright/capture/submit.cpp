@@ -27,14 +27,15 @@ namespace {
 
 constexpr std::size_t kMostTasks = 16;
 
-/// Job and command of a submission.
+/// A submitted job and the command that it runs.
 struct Submission {
   Job job;
-  Words command;  ///< The words that run on the first node.
+  Words command;  ///< Words that run the batch script on the first node.
   SplitCommand options;
 };
 
-/// qsub belongs to PBS and to Grid Engine; the script's lines or its options tell which.
+/// Returns the scheduler of a submission. qsub belongs to PBS and to Grid Engine: the script's
+/// directives or the options decide.
 std::string scheduler_of(const Words& words) {
   const std::string_view name = launch_scripts::last_part(words.front());
   const std::string_view said = launch_scripts::submission_scheduler(name, words);
@@ -47,7 +48,7 @@ std::string scheduler_of(const Words& words) {
   return std::string(said);
 }
 
-/// Keeps a script that comes on standard input as a file.
+/// Saves a script from standard input to a file.
 std::filesystem::path script_from_input(const Context& context) {
   const std::filesystem::path path =
       context.folder / fmt::format("input-{}.sh", static_cast<long>(::getpid()));
@@ -56,7 +57,7 @@ std::filesystem::path script_from_input(const Context& context) {
   return path;
 }
 
-/// The shell of a script, and the script.
+/// Returns the command that runs a script: its interpreter, the script and the arguments.
 Words script_command(const std::filesystem::path& script, const Words& arguments) {
   Words command = split_quoted(interpreter_of(script));
   if (!command.empty() && launch_scripts::last_part(command.front()) == "env")
@@ -103,7 +104,7 @@ Submission submission_of(const Context& context, const Words& words) {
   return submission;
 }
 
-/// `--export=ALL,A=1` and PBS's `-v A=1,B`.
+/// Sets the variables of `--export=ALL,A=1` and of PBS's `-v A=1,B`.
 void set_exported(const Submission& submission) {
   const auto list = option_value(submission.options.options, "--export -v");
   for (std::size_t at = 0; list && at < list->size();) {
@@ -117,7 +118,7 @@ void set_exported(const Submission& submission) {
   }
 }
 
-/// The process of one batch step; its output goes where the script's errors go.
+/// Runs one batch step in this process; its output goes to standard error.
 [[noreturn]] void run_step(Context context, const Submission& submission,
                            const std::string& index) {
   const int nothing = ::open("/dev/null", O_RDONLY);

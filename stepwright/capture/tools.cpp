@@ -10,7 +10,7 @@
 
 namespace stepwright::capture {
 
-/// Returns tools.yaml as it is compiled in.
+/// Returns the file tools.yaml, which is compiled into the program.
 std::span<const EmbeddedFile> embedded_tools();
 
 namespace {

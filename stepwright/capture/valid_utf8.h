@@ -5,8 +5,8 @@
 
 namespace stepwright::capture {
 
-/// Returns a text as valid UTF-8: each byte that is none becomes U+FFFD. Sets `replaced` if a byte
-/// was replaced, otherwise leaves it.
+/// Returns a text as valid UTF-8: each invalid byte becomes U+FFFD. Sets `replaced` to true if a
+/// byte was replaced, else leaves it.
 std::string valid_utf8(std::string_view text, bool& replaced);
 
 }  // namespace stepwright::capture

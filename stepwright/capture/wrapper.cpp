@@ -10,7 +10,7 @@
 namespace stepwright::capture {
 namespace {
 
-/// The folders of stand-ins, as they stand in front of PATH.
+/// Returns the folders of stand-ins in the form in which PATH begins with them.
 std::string front_folders(const Context& context) {
   std::string front = (context.folder / "bin").string();
   if (context.writes_nothing()) {
@@ -26,7 +26,7 @@ bool is_launcher_by_path(const Context& context, const std::string& word) {
   return kind && is_launcher(*kind);
 }
 
-/// Adds the variables that programs below `env -i` need of the capture.
+/// Adds the capture's variables that programs started by `env -i` need.
 void add_capture_variables(const Context& context, Words& words) {
   for (const auto& [name, value] : own_environment()) {
     if (name.starts_with("STEPWRIGHT_CAPTURE") || name == "BASH_ENV") {

@@ -5,9 +5,10 @@
 
 namespace stepwright::capture {
 
-/// Returns the words with which a wrapper (nohup, env, timeout, ...) really runs, so that stand-ins
-/// stay in front behind it: a launcher given by its path becomes its stand-in, `env -i` keeps the
-/// capture's variables, `env PATH=X` keeps its folders first, `tail -f` does not wait.
+/// Returns the words with which a wrapper (nohup, env, timeout, ...) really runs, changed so that
+/// stand-ins still replace launchers: a launcher given by path becomes its stand-in, `env -i` keeps
+/// the capture's variables, `env PATH=X` keeps the capture's folders first, `tail -f` does not
+/// wait.
 Words wrapper_words(const Context& context, const Words& words);
 
 }  // namespace stepwright::capture

@@ -20,14 +20,14 @@ namespace {
 
 using launch_scripts::SourceFile;
 
-/// Share of lines that have the form of a configuration where a text is one: by its content alone,
-/// and where it is named as one, whose values may go over several lines.
+/// Share of a text's lines that must have the form of a configuration: kMostLines if only the
+/// contents say so; kHalfOfLines if the file name says so, since values can span several lines.
 constexpr double kMostLines = 0.9;
 constexpr double kHalfOfLines = 0.5;
-/// Characters in which a document in JSON says its kind.
+/// Characters at the start of a JSON document that are searched for its kind.
 constexpr std::size_t kHead = 200;
 
-/// The kinds that files of Stepwright name in their first line: "stepwright: plan/2".
+/// The kinds of Stepwright's own files, which their first line states: "stepwright: plan/2".
 constexpr Named<BroughtKind> kStatedKinds[] = {{BroughtKind::kPlan, "plan"},
                                                {BroughtKind::kJob, "job"},
                                                {BroughtKind::kModel, "model"},
@@ -39,7 +39,7 @@ bool ends_as(const SourceFile& file, std::initializer_list<std::string_view> end
                              [&](std::string_view ending) { return file.name.ends_with(ending); });
 }
 
-/// Calls `take` with each line that is neither blank nor a comment, from its first word on.
+/// Calls `take` with each line that is neither blank nor a comment, without indentation.
 template <class Take>
 void each_line(std::string_view text, const Take& take) {
   while (!text.empty()) {
@@ -66,8 +66,8 @@ bool is_yaml_line(std::string_view line) {
          (colon + 1 == line.size() || line[colon + 1] == ' ');
 }
 
-/// True if a line has the form of TOML: "[section]", "[[sections]]", "name = value", an element of
-/// a list that goes on.
+/// True if a line has the form of TOML: "[section]", "[[sections]]", "name = value", or an element
+/// of a list that continues.
 bool is_toml_line(std::string_view line) {
   if (line.front() == '[' && line.back() == ']') {
     const std::string_view open = line.substr(0, line.find_last_not_of(']') + 1);
@@ -78,7 +78,7 @@ bool is_toml_line(std::string_view line) {
          line.front() == '"';
 }
 
-/// True if that share of lines is as `is_line` says, and there are some.
+/// True if `is_line` holds for at least this share of a text's lines, and there are any.
 bool most_lines(std::string_view text, bool (*is_line)(std::string_view),
                 double share = kMostLines) {
   std::int64_t all = 0;
@@ -96,7 +96,7 @@ bool is_import(std::string_view line) {
          (line.starts_with("from ") && line.find(" import ") != std::string_view::npos);
 }
 
-/// True if a text begins as a program in Python does, and imports something.
+/// True if a text begins like a Python program and imports a module.
 bool is_python_program(std::string_view text) {
   std::string_view first;
   bool imports = false;
@@ -110,15 +110,15 @@ bool is_python_program(std::string_view text) {
                      }));
 }
 
-/// The document of a text; nullopt where this reader refuses it, as where it is cut or a key stands
-/// twice.
+/// Returns the parsed document of a text; nullopt if it does not parse, for example because it is
+/// cut off or repeats a key.
 std::optional<Document> document_of(const SourceFile& file) try {
   return Document::parse(file.text, file.name);
 } catch (const Error&) {
   return std::nullopt;
 }
 
-/// The kind that the head of a text in JSON says.
+/// Returns the kind that the first characters of a JSON text state; nullopt: none.
 std::optional<BroughtKind> kind_in_head(std::string_view text) {
   const std::string_view head = text.substr(0, kHead);
   if (head.find("\"stepwright\"") == std::string_view::npos) return std::nullopt;
@@ -128,7 +128,7 @@ std::optional<BroughtKind> kind_in_head(std::string_view text) {
   return std::nullopt;
 }
 
-/// The kind that a text in YAML says in one of its lines.
+/// Returns the kind that a line of a YAML text states; nullopt: none.
 std::optional<BroughtKind> kind_in_lines(std::string_view text) {
   if (!most_lines(text, is_yaml_line, kHalfOfLines)) return std::nullopt;
   for (const auto& [kind, name] : kStatedKinds) {
@@ -139,7 +139,7 @@ std::optional<BroughtKind> kind_in_lines(std::string_view text) {
   return std::nullopt;
 }
 
-/// The kind that a text says of itself.
+/// Returns the kind that a text states about itself; nullopt: none.
 std::optional<BroughtKind> stated_kind(const SourceFile& file) {
   if (!is_json_document(file.text)) return kind_in_lines(file.text);
   const std::optional<Document> document = document_of(file);
@@ -150,8 +150,9 @@ std::optional<BroughtKind> stated_kind(const SourceFile& file) {
   return std::nullopt;
 }
 
-/// True if a document is a model: a `config.json`, which is JSON, since configurations of
-/// frameworks in YAML have a `model_type` of their own, or the sizes of a model in a job's words.
+/// True if a document is a model: a `config.json`, or the sizes of a model in a job's words. A
+/// `config.json` must be JSON, because YAML configurations of frameworks can have a `model_type`,
+/// too.
 bool says_model(const SourceFile& file) {
   const std::optional<Document> document = document_of(file);
   const bool json = is_json_document(file.text);

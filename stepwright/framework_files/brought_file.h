@@ -8,15 +8,15 @@
 
 namespace stepwright::framework_files {
 
-/// The kind of a text that a person brings of a job.
+/// The kind of a text that a user passes in about a job.
 enum class BroughtKind : std::uint8_t {
   kPlan,
   kJob,      ///< A model, its batch and its cluster, without a plan.
-  kModel,    ///< A `config.json` of the hub, or a model as a job says it.
-  kCluster,  ///< A profile of a cluster.
-  kRecord,   ///< A record of `stepwright capture`.
+  kModel,    ///< A Hugging Face `config.json`, or a model as the `model:` field of a job has it.
+  kCluster,  ///< A cluster profile: devices and network.
+  kRecord,   ///< A record that `stepwright capture` wrote.
   kLaunch,   ///< A script, a configuration or a recipe that starts a job.
-  kOther,    ///< A text that is of none of these kinds, as far as it says.
+  kOther,    ///< A text of none of these kinds.
 };
 inline constexpr Named<BroughtKind> kBroughtKindNames[] = {
     {BroughtKind::kPlan, "plan"},      {BroughtKind::kJob, "job"},
@@ -24,15 +24,15 @@ inline constexpr Named<BroughtKind> kBroughtKindNames[] = {
     {BroughtKind::kRecord, "record"},  {BroughtKind::kLaunch, "launch"},
     {BroughtKind::kOther, "something"}};
 
-/// True if a text is a document in JSON, not a dictionary of Python as logs print them.
+/// True if a text is a JSON document, and not a Python dictionary as logs print it.
 bool is_json_document(std::string_view text);
 
-/// Says what a text is. A text that is cut, as the beginning of a long file is, is judged by its
-/// first line and its form. A configuration in YAML or TOML must be named as one, or hold a mark of
-/// a framework: few lines of a log read as YAML, too.
+/// Returns the kind of a text. A text that is cut off, such as the beginning of a long file, is
+/// judged by its first line and its form. A YAML or TOML configuration must have a file name of
+/// that kind or contain a framework's mark, because a few lines of a log can be valid YAML, too.
 BroughtKind brought_kind(const launch_scripts::SourceFile& file);
 
-/// True if a text holds a mark of the files of some framework.
+/// True if a text contains a mark by which the files of some framework are recognised.
 bool has_framework_mark(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

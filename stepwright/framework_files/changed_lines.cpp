@@ -13,7 +13,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// A line without its indentation and what joins it to the next.
+/// Returns a line without its indentation and without the characters that join it to the next.
 std::string_view bare(std::string_view line) {
   const std::size_t first = line.find_first_not_of(' ');
   const std::size_t last = line.find_last_not_of(" \\,");
@@ -21,14 +21,15 @@ std::string_view bare(std::string_view line) {
   return line.substr(first, last + 1 - first);
 }
 
-/// Key of a JSON file below which stands what the training code must do, which the files of a
-/// person need not say so.
+/// Key of a JSON file with properties that the training code must provide; a person's own file need
+/// not contain it.
 constexpr std::string_view kForTrainingCode = "\"stepwright\": {";
 
 std::vector<std::string> lines_of(const LaunchTarget& target, const plan::PlannedJob& planned) {
   const std::string text = target.write(planned, {});
   std::vector<std::string> lines;
-  std::optional<std::size_t> for_code;  // Indentation of the key, inside of it.
+  // Indentation of that key while its mapping is read; nullopt outside.
+  std::optional<std::size_t> for_code;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view whole = std::string_view(text).substr(at, end - at);
@@ -49,12 +50,12 @@ std::vector<std::string> lines_of(const LaunchTarget& target, const plan::Planne
   return lines;
 }
 
-/// The setting that a line is of: what is in front of its value.
+/// Returns the setting's name in a line, the part before its value.
 std::string_view first_word_of(std::string_view line) {
   return line.substr(0, line.find_first_of(" =:"));
 }
 
-/// The lines of the first that the second lacks.
+/// Returns the elements of the first list that the second one lacks.
 std::vector<std::string> beyond(const std::vector<std::string>& lines,
                                 const std::vector<std::string>& others) {
   const std::set<std::string_view> known(others.begin(), others.end());
@@ -65,9 +66,9 @@ std::vector<std::string> beyond(const std::vector<std::string>& lines,
   return more;
 }
 
-/// The target that writes the plans of a framework: the one of a word, else that of the program on
-/// top of the framework, else the framework's own; null if none does, or if the last is a program
-/// of Stepwright, whose lines nobody else has.
+/// Returns the target that writes a framework's plans: the target named `word`, else that of the
+/// framework's variant, else the framework's own. Null if none writes them, or if the last one
+/// writes a program of Stepwright, which no person has.
 const LaunchTarget* writer_for(std::string_view word, const plan::Framework& framework) {
   const auto targets = launch_targets();
   const auto found = [&](std::string_view name) -> const LaunchTarget* {

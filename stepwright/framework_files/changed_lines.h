@@ -8,9 +8,10 @@
 
 namespace stepwright::framework_files {
 
-/// The lines that the file of a target gains when its plan changes, and "without LINE" for each
-/// that it loses and no line of the same setting replaces; of a target that is not written for the
-/// plan's framework the lines of the framework's own file. Empty where neither plan is written.
+/// Returns the lines that a target's file gains when its plan changes, and "without LINE" for each
+/// line that it loses and that no line of the same setting replaces. If the target does not write
+/// for the plan's framework, the lines are those of the framework's own file. Empty if one of the
+/// plans cannot be written.
 std::vector<std::string> changed_lines(std::string_view target, const plan::PlannedJob& before,
                                        const plan::PlannedJob& after);
 

@@ -14,7 +14,7 @@ namespace {
 
 using Ending = std::pair<std::string, std::string>;
 
-/// The ending of a name as targets say it, without its dot.
+/// Returns the ending of a file name without its dot, in the spelling that targets use.
 std::string ending_of(const std::filesystem::path& file) {
   static constexpr std::pair<std::string_view, std::string_view> kSame[] = {
       {"yml", "yaml"}, {"bash", "sh"}, {"sbatch", "sh"}, {"slurm", "sh"}};
@@ -26,7 +26,7 @@ std::string ending_of(const std::filesystem::path& file) {
   return ending;
 }
 
-/// True if an ending says a language in which files of some target are written.
+/// True if some target writes files with this ending.
 bool says_language(const std::string& ending) {
   return std::ranges::any_of(target_data(), [&](const TargetData& target) {
     return std::ranges::find(target.endings, ending, &Ending::first) != target.endings.end();

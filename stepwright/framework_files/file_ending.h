@@ -6,12 +6,12 @@
 
 namespace stepwright::framework_files {
 
-/// The release for which a target's file is written, where nothing else says one: the last one that
-/// reads files with the ending of this name. Empty: the newest.
+/// Returns the framework release to write a target's file for if the user states none: the last
+/// release that reads files with this name's ending; empty: the newest release.
 std::string release_of_ending(std::string_view target, const std::filesystem::path& file);
 
-/// Says that a name ends as files of another language than the target's do in a release. Empty: it
-/// does not, or its ending says nothing.
+/// Returns a sentence saying that a file name has an ending of another language than the target's
+/// files in this release; empty if it does not.
 std::string other_ending(std::string_view target, std::string_view release,
                          const std::filesystem::path& file);
 

@@ -6,7 +6,8 @@
 
 namespace stepwright::framework_files {
 
-/// `plan`, `read`, `assumed`, `not_read` and `notes`, as docs/formats.md says.
+/// Writes an imported plan as JSON with `plan`, `read`, `assumed`, `not_read` and `notes`
+/// (docs/formats.md).
 nlohmann::ordered_json import_json(const ImportedPlan& imported);
 
 }  // namespace stepwright::framework_files

@@ -41,7 +41,8 @@ const LaunchTarget& target_of(std::string_view word) {
   return *found;
 }
 
-/// Refuses a file of Python that starts commands, if it is one. `started`: what a person starts.
+/// Fails if a file is a Python program that starts commands. `started` is the file that a person
+/// starts.
 void refuse_command_start(const SourceFile& file, std::string_view started) {
   if (!file.name.ends_with(".py")) return;
   if (const auto start = launch_scripts::first_command_start(file)) {
@@ -73,7 +74,8 @@ void refuse_command_start(const SourceFile& file, std::string_view started) {
                                fmt::join(import_words(), ", "), advice));
 }
 
-/// True if the files beside a script say that it is of another target (`TargetData::file_decides`).
+/// True if the files given with a script show that it belongs to another target
+/// (`TargetData::file_decides`).
 bool is_denied(const LaunchTarget& target, Sources files) {
   if (!target.data->file_decides) return false;
   bool others = false;
@@ -85,8 +87,8 @@ bool is_denied(const LaunchTarget& target, Sources files) {
   return others;
 }
 
-/// The target whose program a command starts beside some files; null where none does. Targets that
-/// only some words of a command tell, not its program, come behind the others.
+/// Returns the target whose program a command starts, given some files; null if there is none.
+/// Targets with a lower `TargetData::order` are preferred.
 const LaunchTarget* target_of(Words words, Sources files) {
   const LaunchTarget* found = nullptr;
   for (const LaunchTarget& target : launch_targets()) {
@@ -96,13 +98,15 @@ const LaunchTarget* target_of(Words words, Sources files) {
   return found;
 }
 
-/// False for a command that may belong to no trainer: data are prepared with configurations, too.
+/// False if a command can belong to a program that does not train: data preparation takes
+/// configurations, too.
 bool is_sure(const LaunchTarget& target, const StartedLook& look) {
   if (prepares_data(look.program)) return false;
   return !target.data->unsure_starts || is_start_of(target.word, look.words);
 }
 
-/// The target whose program a script starts; `likely`: those that its text may be of.
+/// Returns the target whose program a script starts; `likely` are the targets that its text
+/// suggests.
 const LaunchTarget& started_target(Sources files, const Given& given,
                                    const std::vector<const LaunchTarget*>& likely) {
   std::vector<SourceFile> scripts;
@@ -116,7 +120,7 @@ const LaunchTarget& started_target(Sources files, const Given& given,
     const LaunchTarget* target = target_of(look.words, files);
     const bool agrees = likely.empty() || std::ranges::find(likely, target) != likely.end();
     if (target != nullptr && agrees && is_sure(*target, look)) return *target;
-    // Arguments like a trainer's, of a program that is known to be of nobody who is read.
+    // The arguments look like a known trainer's, but the program is one that no reader supports.
     const bool others = target != nullptr && agrees && !is_start_of(target->word, look.words);
     if (others && unread_program(look.program)) fail_unread(scripts.front(), look, files);
     if (target != nullptr && agrees && unsure == nullptr) unsure = target;
@@ -126,7 +130,8 @@ const LaunchTarget& started_target(Sources files, const Given& given,
   if (unsure != nullptr) return *unsure;
   if (!likely.empty()) return *likely.front();
   if (unread != nullptr) fail_unread(scripts.front(), *unread, files);
-  // What an open condition hides, or a script that goes on with others, which are then named.
+  // An undetermined condition can hide the command, or a script that runs others, which the message
+  // then names.
   const std::string all = fmt::format("{}", fmt::join(import_words(), ", "));
   const StartedProgram any{
       .framework = "any framework that is read",
@@ -142,8 +147,8 @@ const LaunchTarget& started_target(Sources files, const Given& given,
   return *target;
 }
 
-/// The target of a program in Python that was given beside a script which names it; null where
-/// there is none.
+/// Returns the target of a Python program that was given with a script that names it; null if there
+/// is none.
 const LaunchTarget* target_of_program(Sources files) {
   for (const SourceFile& file : files.subspan(1)) {
     if (!file.name.ends_with(".py") || !holds(files.front(), last_part(file.name))) continue;
@@ -155,8 +160,8 @@ const LaunchTarget* target_of_program(Sources files) {
   return nullptr;
 }
 
-/// The target whose files these are, by the content of the first that says it. A script is of a
-/// target whose program it may start, whatever files it writes.
+/// Returns the target that the files belong to: the first one that their contents show. A script
+/// belongs to a target whose program it may start, whatever files it writes.
 const LaunchTarget& recognised(Sources files, const Given& given) {
   const bool started = is_shell_script(files.front());
   const LaunchTarget* program = started ? target_of_program(files) : nullptr;
@@ -168,7 +173,7 @@ const LaunchTarget& recognised(Sources files, const Given& given) {
       const bool may = !script || (has_starts(target) && !is_denied(target, files));
       if (may && recognises(target, file)) likely.push_back(&target);
     }
-    // Words of others stand in the comments of a program.
+    // Comments of a Python program can contain other frameworks' words.
     const auto is_python = [](const LaunchTarget* one) { return one->data->python_files; };
     if (file.name.ends_with(".py") && std::ranges::any_of(likely, is_python)) {
       std::erase_if(likely, std::not_fn(is_python));
@@ -194,14 +199,14 @@ std::vector<std::string> target_words(bool (*is)(const LaunchTarget&)) {
   return words;
 }
 
-/// True if a variant of a framework is the program of a target, which writes other files.
+/// True if a variant of a framework is a target of its own, with other files.
 bool is_of_target(std::string_view variant) {
   return std::ranges::find(launch_targets(), variant, &LaunchTarget::variant) !=
          launch_targets().end();
 }
 
-/// The framework for which a target writes: the job's where its files are of that, else its own, in
-/// the release that is asked for.
+/// Returns the framework for which a target writes: the job's if the target writes for it, else the
+/// target's own, in the requested release.
 plan::Framework framework_for(const LaunchTarget& target, const plan::Job& job,
                               const std::string& release) {
   plan::Framework framework = job.framework;
@@ -215,8 +220,8 @@ plan::Framework framework_for(const LaunchTarget& target, const plan::Job& job,
   return framework;
 }
 
-/// Names the program that the target's files start as the variant of its framework, where the
-/// framework has one of that name and its reader has not said another.
+/// Sets the framework's variant to the program that the target's files start, if the framework has
+/// such a variant and the reader has set no other.
 void take_variant(const LaunchTarget& target, plan::Framework& framework) {
   if (!framework.variant.empty()) return;
   const std::vector<std::string_view> known = plan::variant_names(framework.name);
@@ -230,8 +235,8 @@ std::string nearest_text(const plan::Framework& framework, const plan::PlannedJo
                      plan::changes(plan::canonical(planned.plan, planned.job), *nearest));
 }
 
-/// Takes the framework's usual kernel of attention where it does not run the plan with the one that
-/// is asked for.
+/// Selects the framework's default attention kernel if it does not run the plan with the requested
+/// one.
 void settle_attention(plan::PlannedJob& planned, std::vector<std::string>& notes) {
   plan::Job& job = planned.job;
   const cluster::AttentionKernel kernel = plan::runnable_attention(job, planned.plan);
@@ -243,7 +248,7 @@ void settle_attention(plan::PlannedJob& planned, std::vector<std::string>& notes
   job.kernels.attention = kernel;
 }
 
-/// Changes the plan to the nearest that the framework runs, or refuses it.
+/// Changes the plan to the nearest one that the framework runs, or fails.
 void settle_runs(const plan::Framework& framework, plan::PlannedJob& planned, bool take_nearest,
                  std::vector<std::string>& notes) {
   const std::vector<std::string> reasons = not_run_reasons(framework, planned);
@@ -260,15 +265,15 @@ void settle_runs(const plan::Framework& framework, plan::PlannedJob& planned, bo
   planned.plan = *nearest;
 }
 
-/// The place of an error; of one without, the file of the plan.
+/// Returns the position of an error; for an error without one, the plan's file.
 InputPlace placed(const Error& error, std::string_view plan_file) {
   InputPlace place = error.place();
   if (place.file.empty()) place.file = plan_file;
   return place;
 }
 
-/// Algorithms that no environment tells apart are refused, or left to the library. What a file
-/// cannot set is said.
+/// Fails if NCCL's environment cannot express the plan's algorithms, or leaves them to NCCL. Adds
+/// notes for variables that a file cannot set.
 void settle_environment(const LaunchTarget& target, plan::PlannedJob& planned, bool take_nearest,
                         std::vector<std::string>& notes) {
   std::vector<EnvironmentSetting> settings;
@@ -374,17 +379,18 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
 
 namespace {
 
-/// Throws an error about a value that a script leaves open again, with what says it.
+/// Throws an error again; if it is about a value that a script leaves open, adds how to state the
+/// value.
 [[noreturn]] void fail_with_open_value(const Error& error, const ImportReport& report) {
   for (const auto& [value, how] : report.open_values) {
     if (value.empty() || value != error.place().value) continue;
     throw Error(error.kind(), fmt::format("{}; the script leaves it open: {}", error.what(), how),
                 error.place());
   }
-  throw error;  // NOLINT(misc-throw-by-value-catch-by-reference): it goes on as it came.
+  throw error;  // The error continues unchanged.
 }
 
-/// Reads files as a target does, with the environment that its reader left over.
+/// Reads files as a target does, and then the environment variables that its reader did not read.
 Draft read_target(const LaunchTarget& target, Sources files, const Given& given,
                   ImportReport& report) try {
   Draft draft;
@@ -403,21 +409,22 @@ Draft read_target(const LaunchTarget& target, Sources files, const Given& given,
   fail_with_open_value(error, report);
 }
 
-/// Whether a Python file is a configuration itself, not a program that starts a command.
+/// True if a Python file is itself a configuration, not a program that starts a command.
 bool is_python_form(std::string_view word, const SourceFile& file) {
   return std::ranges::any_of(launch_targets(), [&](const LaunchTarget& target) {
     return target.data->python_files && (word == target.word || recognises(target, file));
   });
 }
 
-/// True if a file is none of those that are read line by line: scripts, programs, configurations.
+/// True if a file name is not one of a script, program or configuration, whose lines are read one
+/// by one.
 bool is_log_name(const std::filesystem::path& path) {
   static constexpr std::string_view kRead[] = {".sh",   ".bash", ".slurm", ".sbatch", ".py",
                                                ".yaml", ".yml",  ".json",  ".toml"};
   return std::ranges::find(kRead, path.extension().string()) == std::end(kRead);
 }
 
-/// Fails for a file that is no log of a target whose logs may be large.
+/// Fails for a large file unless it is a log of a target that accepts large logs.
 void check_large_log(const SourceFile& file) {
   std::vector<std::string_view> programs;
   for (const LaunchTarget& target : launch_targets()) {
@@ -433,7 +440,7 @@ void check_large_log(const SourceFile& file) {
 
 namespace {
 
-/// Fails for an option that nothing in the files can answer to.
+/// Fails for an option that does not apply to any of the files.
 void refuse_unused(const LaunchTarget& target, std::span<const SourceFile> files,
                    const Given& given) {
   const std::string& name = files.front().name;
@@ -452,7 +459,8 @@ void refuse_unused(const LaunchTarget& target, std::span<const SourceFile> files
   }
 }
 
-/// Refuses a plan; where nobody knows how many devices train, that is said first.
+/// Fails for a refused plan; if the number of training devices is unknown, the message says so
+/// first.
 [[noreturn]] void fail_refused_import(const plan::Rejected& refused, const JobExtent& extent,
                                       const std::string& name) {
   if (extent.given_extent || extent.open_extents.empty()) plan::fail_refused(refused, name);
@@ -466,7 +474,7 @@ void refuse_unused(const LaunchTarget& target, std::span<const SourceFile> files
   }
 }
 
-/// Notes the keys that stand twice in configurations, of which their programs take the last.
+/// Adds a note for keys that occur twice in a configuration, of which programs take the last.
 void note_repeated_keys(std::span<const SourceFile> sources, ImportReport& report) {
   for (const SourceFile& file : sources) {
     const bool read =
@@ -486,8 +494,8 @@ void note_repeated_keys(std::span<const SourceFile> sources, ImportReport& repor
   }
 }
 
-/// Reads files as those of a target. Where a person named it, and nothing in them says that they
-/// are of it, an error says so, too.
+/// Reads files as those of a target. If the user named the target and nothing in the files belongs
+/// to it, an error says so, too.
 ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> sources,
                        const Given& given, bool as_it_is) {
   refuse_unused(target, sources, given);
@@ -496,7 +504,7 @@ ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> s
   Draft draft = read_target(target, sources, full, report);
   const JobExtent extent = draft.extent;
   const std::optional<plan::Rejected> refusal = draft.refused;
-  // Before defaults are asked for: some are those of a variant alone.
+  // The variant is needed before defaults, some of which belong to one variant only.
   take_variant(target, draft.framework);
   note_repeated_keys(sources, report);
   const std::string& name = sources.front().name;
@@ -513,7 +521,8 @@ ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> s
   return imported;
 }
 
-/// An error about files in which nothing says that they are of the target that a person named.
+/// Returns an error with the addition that nothing in the files belongs to the target that the user
+/// named.
 Error with_doubt(const Error& error, const LaunchTarget& target, const SourceFile& file) {
   const auto owner = unread_file(file);
   return {error.kind(),
@@ -531,7 +540,8 @@ std::vector<std::string> not_run_reasons(const plan::Framework& framework,
   std::vector<std::string> reasons;
   if (framework.name.empty()) return reasons;
   for (const plan::NotRun& what : plan::not_run(framework, planned.job, planned.plan)) {
-    // Each framework brings its own; which one is said once the file is read back.
+    // Each framework has attention kernels of its own; the kernel is compared when the file is read
+    // back.
     if (what.ability != plan::Ability::kAttention) reasons.push_back(what.message);
   }
   return reasons;
@@ -562,7 +572,7 @@ ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> f
 std::string read_text_file(const std::filesystem::path& path) {
   SourceFile file{path.string(), read_input(path, kLargestLog)};
   if (file.text.empty()) fail_input(fmt::format("{}: is empty", file.name));
-  // A log shows progress by carriage returns.
+  // Logs contain carriage returns for progress bars.
   is_log_name(path) ? check_utf8(file.text, file.name) : check_text(file.text, file.name);
   if (file.text.size() > kLargestFile) check_large_log(file);
   return std::move(file.text);

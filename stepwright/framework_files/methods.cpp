@@ -15,7 +15,7 @@ bool says(const LaunchTarget& target, plan::MethodKind kind) {
   return target.data->method_elsewhere || std::ranges::count(target.data->methods, kind) > 0;
 }
 
-/// The words of the targets that are written for a method.
+/// Returns the words of the targets that can write a training method.
 std::vector<std::string_view> words_for(plan::MethodKind kind) {
   std::vector<std::string_view> words;
   for (const LaunchTarget& target : launch_targets()) {

@@ -8,8 +8,9 @@
 
 namespace stepwright::framework_files {
 
-/// Refuses a method of learning that the files of a target do not say, with the targets that are
-/// written for it. Where another program says the method, `notes` get which one that is to be.
+/// Fails if the files of a target cannot express a job's training method, and names the targets
+/// that can. If the method is chosen by the program that a person starts with the file, adds a note
+/// which program that must be.
 void settle_method(const LaunchTarget& target, const plan::Job& job,
                    std::vector<std::string>& notes);
 

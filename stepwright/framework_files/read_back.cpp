@@ -19,7 +19,7 @@ std::string plain_batch(const plan::Job& job) {
   return fmt::format("{}x{}", job.sequences, job.length);
 }
 
-/// The batch of a job; how long its documents are, and not how they are packed.
+/// Returns the batch of a job, with document lengths but without packing.
 std::string batch_text(const plan::Job& job) {
   if (!job.documents) return plain_batch(job);
   nlohmann::ordered_json batch = {{"sequences", job.sequences}, {"length", job.length}};
@@ -36,20 +36,21 @@ plan::PlannedJob read_back(const LaunchTarget& target, const plan::PlannedJob& p
   const SourceFile file{fmt::format("the file for {}", target.word), target.write(planned, {})};
   Draft draft;
   draft.framework = job.framework;
-  // What is trained of it must be said, like all else that a plan chooses.
+  // The file must state what is trained, like every other choice of the plan.
   model::Architecture whole = job.model;
   whole.adapters.reset();
   whole.frozen = {};
   given.known_model = whole;
   ImportReport report;
   draft = target.read({&file, 1}, given, std::move(draft), report);
-  // The job's batch stands in for files that say nothing of packing.
+  // A file that states no packing is read with the job's plain batch.
   if (!draft.batch.packing) given.batch = plain_batch(job);
   if (draft.model) given.known_model.reset();
   return finish(std::move(draft), report, given, file.name);
 }
 
-/// The plan as the target's file can say it: one that cannot be read back cannot be said.
+/// Returns the plan that is read back from the target's file; fails if the file cannot be read
+/// back.
 plan::PlannedJob sayable(const LaunchTarget& target, const plan::PlannedJob& planned) {
   try {
     return read_back(target, planned);
@@ -60,7 +61,7 @@ plan::PlannedJob sayable(const LaunchTarget& target, const plan::PlannedJob& pla
   }
 }
 
-/// True if the target's files can say a plan.
+/// True if the target's file can be read back for a plan.
 bool can_say(const LaunchTarget& target, const plan::PlannedJob& planned) {
   try {
     sayable(target, planned);
@@ -70,8 +71,8 @@ bool can_say(const LaunchTarget& target, const plan::PlannedJob& planned) {
   }
 }
 
-/// The plan with the choices of another that a file need not say: of two plans, all but what
-/// changes no result.
+/// Returns a plan with those choices of another plan that change no result, which a file need not
+/// state.
 plan::Plan with_soft_choices(plan::Plan plan, const plan::Plan& soft) {
   plan.overlap = soft.overlap;
   plan.gradient_bucket = soft.gradient_bucket;
@@ -80,7 +81,7 @@ plan::Plan with_soft_choices(plan::Plan plan, const plan::Plan& soft) {
   return plan;
 }
 
-/// "precision bf16 becomes fp32" of what a job lost.
+/// Returns the properties of a job that were lost, such as "precision bf16 becomes fp32".
 std::vector<std::string> lost_of_job(const plan::Job& from, const plan::Plan& plan,
                                      const plan::Job& to) {
   std::vector<std::string> lost = huggingface::differences(to.model, from.model);
@@ -122,7 +123,7 @@ std::vector<std::string> lost_of_job(const plan::Job& from, const plan::Plan& pl
   return lost;
 }
 
-/// Notes what a file says of packing otherwise, or that it says nothing.
+/// Adds notes on packing that differs in the file, or that the file does not state.
 template <class Compare>
 void note_packing(const packing::Packing& from, const std::optional<plan::DocumentBatch>& to,
                   Compare compare, std::vector<std::string>& notes) {
@@ -149,8 +150,8 @@ void note_packing(const packing::Packing& from, const std::optional<plan::Docume
           name_of(packing::kTooLongNames, there.too_long));
 }
 
-/// Notes what a file says of a job otherwise. Returns true if a step takes the same there: Adam and
-/// AdamW do, and of packing a file may say nothing, as the data has it.
+/// Adds notes on job properties that differ in the file. Returns true if the step time does not
+/// change: Adam and AdamW take the same, and a file can leave packing to the data.
 bool note_job(const plan::Job& from, const plan::Job& to, std::vector<std::string>& notes) {
   bool alike = true;
   const auto compare = [&](std::string_view field, std::string_view before,

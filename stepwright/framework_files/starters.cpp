@@ -8,7 +8,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Opens the messages of refusals, from which it is taken away.
+/// Plan name at the start of refusal messages, which is removed from them.
 constexpr std::string_view kPlace = "plan";
 
 std::vector<Starter> all_starters() {
@@ -28,7 +28,7 @@ std::span<const Starter> starters() {
 }
 
 std::string why_not_started(const Starter& starter, const plan::PlannedJob& planned) {
-  // The framework's law answers faster than its files.
+  // The framework's rules are checked first, since that is faster than writing its files.
   const plan::Framework framework = framework_of_target(starter.target, planned.job);
   for (const plan::NotRun& what : plan::not_run(framework, planned.job, planned.plan)) {
     if (what.ability != plan::Ability::kAttention) return what.message;

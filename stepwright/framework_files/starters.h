@@ -9,25 +9,26 @@
 
 namespace stepwright::framework_files {
 
-/// A framework, or a variant of one, for which plans are written in files that are read back.
+/// A framework, or a variant of one, whose files can be written for a plan and read back.
 struct Starter {
-  std::string_view target;    ///< Word of `export --to`.
-  plan::Framework framework;  ///< In its newest release.
+  std::string_view target;    ///< Word of the target in `export --to`.
+  plan::Framework framework;  ///< The framework in its newest release.
 
-  /// Word of `framework:` of a job: the variant, else the framework.
+  /// Returns the word for `framework:` in a job: the variant, else the framework.
   [[nodiscard]] std::string_view name() const {
     return framework.variant.empty() ? framework.name : framework.variant;
   }
 };
 
-/// All of them, in the order in which targets are listed.
+/// Returns all starters, in the order in which targets are listed.
 std::span<const Starter> starters();
 
-/// Why the files of a framework do not start a plan as it is; empty: they do, and reading them back
-/// gives the same plan at the same price, with the framework's kernels.
+/// Returns why the files of a framework do not start a plan unchanged. Empty if they do: reading
+/// the files back gives the same plan at the same predicted step time, with the framework's
+/// kernels.
 std::string why_not_started(const Starter& starter, const plan::PlannedJob& planned);
 
-/// Names of the frameworks whose files start a plan as it is.
+/// Returns the names of the frameworks whose files start a plan unchanged.
 std::vector<std::string> started_by(const plan::PlannedJob& planned);
 
 }  // namespace stepwright::framework_files

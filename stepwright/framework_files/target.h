@@ -8,31 +8,34 @@
 
 namespace stepwright::framework_files {
 
-/// A program for which plans are written and, mostly, read back.
+/// A program for which plans are written and, in most cases, read back.
 struct LaunchTarget {
-  std::string_view word;             ///< Word of `--to` and `--from`.
-  std::string_view framework = {};   ///< As its data says.
-  std::string_view variant = {};     ///< As its data says.
-  const TargetData* data = nullptr;  ///< Data of the `target.yaml` of its folder.
-  TargetWriter* write = nullptr;     ///< Null for a target that is only read.
-  TargetReader* read = nullptr;      ///< Null for a target that is only written.
-  TargetLacks* lacks = nullptr;      ///< Null: what is written starts by itself.
-  /// Recognises files that no mark of the data tells; null: marks say all.
+  std::string_view word;             ///< Word of the target in `--to` and `--from`.
+  std::string_view framework = {};   ///< Framework of the target, from its `target.yaml`.
+  std::string_view variant = {};     ///< Variant of the framework, from its `target.yaml`.
+  const TargetData* data = nullptr;  ///< Contents of the `target.yaml` in the target's folder.
+  /// Writes the target's file; null for a target that is only read.
+  TargetWriter* write = nullptr;
+  /// Reads the target's files; null for a target that is only written.
+  TargetReader* read = nullptr;
+  /// Names words that a person must add to a written file; null: it starts without them.
+  TargetLacks* lacks = nullptr;
+  /// Recognises files by code, in addition to the marks in `data`; null: marks are enough.
   TargetRecogniser* recognises = nullptr;
-  /// Recognises commands that no mark of the data tells; null: marks say all.
+  /// Recognises commands by code, in addition to the marks in `data`; null: marks are enough.
   TargetStarts* starts = nullptr;
 };
 
-/// All targets, in the order in which they are listed.
+/// Returns all targets, in the order in which they are listed.
 std::span<const LaunchTarget> launch_targets();
 
-/// True if the files of a target say plans of a framework.
+/// True if the files of a target describe plans of a framework.
 bool says_plans_of(const LaunchTarget& target, std::string_view framework);
 
-/// True if a file is of a target, by its content.
+/// True if a file belongs to a target, by its content.
 bool recognises(const LaunchTarget& target, const SourceFile& file);
 
-/// True if scripts start the program of a target.
+/// True if shell scripts start the program of a target.
 bool has_starts(const LaunchTarget& target);
 
 /// True if a command of a script starts the program of a target.

@@ -11,7 +11,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// The code of each target, in the order in which targets are listed.
+/// The functions of each target, in the order in which targets are listed.
 constexpr LaunchTarget kTargets[] = {
     {.word = "megatron",
      .write = write_megatron,
@@ -82,8 +82,8 @@ bool says_plans_of(const LaunchTarget& target, std::string_view framework) {
 
 namespace {
 
-/// True if files of a target may have the ending of a file: TOML is of those alone that are written
-/// in it.
+/// True if a target can have files with this name; `.toml` is accepted only for targets that write
+/// TOML.
 bool may_be_named(const LaunchTarget& target, const SourceFile& file) {
   return !file.name.ends_with(".toml") ||
          std::ranges::any_of(target.data->endings,

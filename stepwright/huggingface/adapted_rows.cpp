@@ -7,7 +7,7 @@
 namespace stepwright::huggingface {
 namespace {
 
-/// The rows of one copy of a parameter.
+/// Returns the adapted rows of one copy (one expert) of a parameter.
 std::vector<AdaptedRows> rows_of_copy(const model::Adapters& adapters,
                                       const model::Parameter& weight,
                                       const model::AdaptedWeight& entry) {

@@ -11,8 +11,8 @@
 
 namespace stepwright::huggingface {
 
-/// Rows of a weight with an adapter beside them: what is added to row `begin + i` is the scale of
-/// the adapters times row `up + i` of B times the rows of A from `down` on, as many as the rank.
+/// A run of rows of an adapted weight. The adapter adds to row `begin + i` the product of row `up +
+/// i` of B with the `rank` rows of A that start at row `down`, times alpha / rank.
 struct AdaptedRows {
   std::int64_t begin = 0;
   std::int64_t count = 0;
@@ -20,19 +20,19 @@ struct AdaptedRows {
   std::int64_t down = 0;
 };
 
-/// Adapted rows of a parameter, part after part; of routed experts one expert after the other, as
-/// all three stand.
+/// Returns the adapted rows of a parameter, one fused part after the other. For routed experts the
+/// list goes expert by expert, as the weight, A and B are stored.
 std::vector<AdaptedRows> adapted_rows(const model::Adapters& adapters,
                                       const model::Parameter& weight,
                                       const model::AdaptedWeight& entry);
 
-/// A weight that has adapters beside it, and the names of its A and B.
+/// The names of an adapted weight's A and B, and the rows that they change.
 struct WithAdapters {
   std::string down, up;
   std::vector<AdaptedRows> rows;
 };
 
-/// Weights of a model that have adapters, by the weight's name in checkpoints
+/// Returns the adapted weights of a model, by the weight's name in checkpoints
 /// ("layers.3.attention.qkv").
 std::map<std::string, WithAdapters, std::less<>> adapted_weights(const model::Architecture& model);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kWeight = ".weight";
 
-/// The rows of a tensor that have an adapter, as rows of its B.
+/// Returns the rows of a tensor that have an adapter, as rows of its B.
 std::vector<RowRun> rows_of_up(const ForeignTensor& tensor, const WithAdapters& weight,
                                std::set<std::int64_t>* downs = nullptr) {
   std::vector<RowRun> up;
@@ -61,8 +61,9 @@ class AdapterWriter {
                           "(stepwright checkpoint convert --format huggingface --merge BASE)"));
   }
 
-  /// peft src/peft/tuners/lora/layer.py, ParamWrapper: experts that are one parameter of a layer
-  /// have adapters whose gates and ups share an A, and B goes by rank, then by expert.
+  /// In peft (src/peft/tuners/lora/layer.py, ParamWrapper) experts that are one parameter of a
+  /// layer have adapters whose gates and ups share an A, and whose B is ordered by rank, then by
+  /// expert.
   [[noreturn]] void fail_of_experts(const ForeignTensor& tensor) const {
     fail_unsupported(fmt::format(
         "model {}: adapters beside '{}' stand beside each expert, which folders of peft are "
@@ -98,7 +99,8 @@ class AdapterWriter {
   const Family& family_;
 };
 
-/// "q_proj" of "model.layers.0.self_attn.q_proj.weight"; with more parts "self_attn.q_proj".
+/// Returns the last `parts` parts of a module's name: 1 part of
+/// "model.layers.0.self_attn.q_proj.weight" is "q_proj", 2 parts are "self_attn.q_proj".
 std::string module_of(std::string_view tensor, int parts) {
   tensor.remove_suffix(kWeight.size());
   std::size_t begin = tensor.size();
@@ -108,7 +110,8 @@ std::string module_of(std::string_view tensor, int parts) {
   return std::string(tensor.substr(begin + 1));
 }
 
-/// Name within its layer: "mlp.experts.gate_up_proj" of "model.layers.0.mlp.experts.gate_up_proj".
+/// Returns a tensor's name within its layer: "mlp.experts.gate_up_proj" of
+/// "model.layers.0.mlp.experts.gate_up_proj".
 std::string within_layer(const std::string& tensor) {
   const std::size_t number = tensor.find_first_of("0123456789");
   return tensor.substr(tensor.find('.', number) + 1);
@@ -125,13 +128,13 @@ std::vector<AdapterTensors> adapter_tensors(const model::Architecture& model,
   return AdapterWriter(model, family).tensors();
 }
 
-/// By as much of their names as tells them from modules without adapters: GPT-2 has a c_proj in
-/// attention and one in the MLP.
+/// A module is named by its last part, or by the last two if modules without adapters end the same
+/// way: GPT-2 has a c_proj in attention and one in the MLP.
 AdaptedModules adapted_modules(const model::Architecture& model, const Family& family) {
   const auto weights = adapted_weights(model);
   AdaptedModules found;
-  std::vector<std::string> adapted;  // Each name with two of its parts,
-  std::vector<std::string> others;   // and those without adapters.
+  std::vector<std::string> adapted;  // Names (last two parts) of modules with adapters,
+  std::vector<std::string> others;   // and of modules without.
   for (const ForeignTensor& tensor : foreign_tensors(model, family)) {
     const auto weight = weights.find(tensor.own);
     const bool here = weight != weights.end() && !rows_of_up(tensor, weight->second).empty();

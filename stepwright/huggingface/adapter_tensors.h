@@ -8,31 +8,31 @@
 
 namespace stepwright::huggingface {
 
-/// The A and the B of an adapter in a folder of peft, as rows of our parameters.
+/// The A and B of one adapter in a folder of peft, as rows of Stepwright's parameters.
 struct AdapterTensors {
-  std::string weight;       ///< Name of the tensor beside which they stand, in files of the model.
-  bool transposed = false;  ///< True if that tensor is stored input x output.
+  std::string weight;       ///< Name of the adapted tensor in the model's files.
+  bool transposed = false;  ///< True if the adapted tensor is stored input x output.
   ForeignTensor down, up;
 };
 
-/// The adapters of a model that has some, tensor after tensor of the family's files. Where the
-/// parts of a fused product share an A and have tensors of their own, each has a copy of it. Fails
-/// with `kUnsupported` where a tensor holds parts whose adapters are apart, or rows beside which
-/// none stands, and where the experts of a layer are one tensor.
+/// Returns the adapters of a model with adapters, in the order of the adapted tensors in the
+/// family's files. If the parts of a fused product share an A but are separate tensors, each tensor
+/// gets a copy of A. Fails with `kUnsupported` if a tensor holds parts with different adapters, or
+/// rows without one, or all experts of a layer.
 std::vector<AdapterTensors> adapter_tensors(const model::Architecture& model, const Family& family);
 
-/// Modules and parameters that a model's adapters stand beside in the family's files, each once:
-/// modules by the last part of their names ("q_proj"; with the one before it where others end so,
-/// too), and parameters that are no modules, as stacked experts, by their names within a layer
-/// ("mlp.experts.gate_up_proj").
+/// The modules and parameters of a family's files that have adapters, each listed once. A module is
+/// named by the last part of its name ("q_proj"), or by the last two if a module without adapters
+/// ends the same way. A parameter that is no module, such as stacked experts, is named within its
+/// layer ("mlp.experts.gate_up_proj").
 struct AdaptedModules {
   std::vector<std::string> modules;
   std::vector<std::string> parameters;
 };
 AdaptedModules adapted_modules(const model::Architecture& model, const Family& family);
 
-/// `adapter_config.json` of them (huggingface/peft src/peft/tuners/lora/config.py); `base`, if it
-/// is not empty, is where the model is.
+/// Returns the `adapter_config.json` for these tensors (huggingface/peft
+/// src/peft/tuners/lora/config.py). `base` is the model's directory; empty: not written.
 nlohmann::ordered_json adapter_config(const model::Architecture& model, const Family& family,
                                       const std::vector<AdapterTensors>& tensors,
                                       const std::string& base = {});

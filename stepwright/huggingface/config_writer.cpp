@@ -23,10 +23,10 @@ constexpr Named<model::Activation> kActivationWords[] = {
     {model::Activation::kGeluTanh, "gelu_new"},
     {model::Activation::kRelu, "relu"},
     {model::Activation::kSquaredRelu, "relu2"},
-    // As gpt-oss calls it, beside its own clamps.
+    // gpt-oss's files say silu and clamp besides.
     {model::Activation::kClampedSwiglu, "silu"}};
 
-/// Keys of `yarn` and of lists of factors.
+/// Writes the keys of the rotary scalings `yarn` and `longrope`.
 void add_stretch(Json& json, const model::RotaryScaling& scaling) {
   json["original_max_position_embeddings"] = scaling.original_positions;
   if (scaling.attention_factor > 0) json["attention_factor"] = scaling.attention_factor;
@@ -70,7 +70,7 @@ void add_sizes(Json& json, const model::Architecture& model) {
   json["hidden_act"] = name_of(kActivationWords, model.activation);
 }
 
-/// Sliding windows as lists of layer types, which Mistral's first versions do not have.
+/// Writes sliding windows with a list of layer types, which the first versions of Mistral lack.
 void add_windows(Json& json, const model::Architecture& model, const Family& family) {
   const std::vector<std::int64_t> windows = model::windows_of(model);
   const std::int64_t window = windows.empty() ? 0 : std::ranges::max(windows);
@@ -152,7 +152,8 @@ Json gpt_neox_config(const model::Architecture& model) {
   return json;
 }
 
-/// The differences that reading the family's file back would show; nothing where it cannot be read.
+/// Returns how a model differs from the one that the family's file gives when it is read back;
+/// nullopt if it cannot be written or read.
 std::optional<std::vector<std::string>> lost_in(const model::Architecture& model,
                                                 const Family& family) {
   try {

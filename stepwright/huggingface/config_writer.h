@@ -8,12 +8,13 @@
 
 namespace stepwright::huggingface {
 
-/// The `config.json` of a model in a family, as `read_config` and transformers 4 and 5 read it. It
-/// may leave out what the family cannot say.
+/// Returns the `config.json` of a model in a family, as `read_config` and transformers 4 and 5 read
+/// it. Properties that the family's format cannot express are left out.
 nlohmann::ordered_json family_config(const model::Architecture& model, const Family& family);
 
-/// The first family whose `config.json` says everything of a model, which is checked by reading it
-/// back. Fails with `kUnsupported`, naming the nearest family and what it cannot say.
+/// Returns the first family whose `config.json` expresses the whole model, as reading it back
+/// shows. Fails with `kUnsupported` if there is none, with the nearest family and what that one
+/// cannot express.
 const Family& family_of(const model::Architecture& model);
 
 }  // namespace stepwright::huggingface

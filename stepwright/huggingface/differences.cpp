@@ -11,8 +11,8 @@
 namespace stepwright::huggingface {
 namespace {
 
-/// The fields that decide parameters and results, but for multi-token layers, of which a step says
-/// whether it has them.
+/// Returns the fields that decide parameters and results. Multi-token layers are left out, since a
+/// job chooses whether a step has them.
 nlohmann::ordered_json essence(model::Architecture model) {
   model.name.clear();
   model.dropout = 0;
@@ -21,7 +21,8 @@ nlohmann::ordered_json essence(model::Architecture model) {
   model.multi_token_weight = model::Architecture{}.multi_token_weight;
   if (model.position != model::Position::kLearned) model.positions = 0;
   if (!model::has_shared_width(model)) model.ffn = 0;
-  // Corrected scores are sigmoids, whether a model says so or not (arXiv 2412.19437, 2.1.2).
+  // Scores with a correction bias are sigmoids, whether or not a model says so (arXiv 2412.19437,
+  // 2.1.2).
   if (model.experts && model.experts->correction_bias)
     model.experts->scoring = model::Scoring::kSigmoid;
   return model::inline_model(model);

@@ -30,14 +30,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLargestConfig = std::size_t{64} << 20U;  // As of any document.
+constexpr std::size_t kLargestConfig = std::size_t{64} << 20U;  // The limit of any document.
 
-/// The family of a base, or the first that has all of the model.
+/// Returns the family of a base directory; without a base, the first family that expresses the
+/// model.
 Family family_beside(const fs::path& base, const model::Architecture& model) {
   return base.empty() ? family_of(model) : checked_family(base, model);
 }
 
-/// Tensors of one file.
+/// The tensors of one output file.
 struct OutFile {
   std::string name;
   std::vector<ForeignTensor> tensors;
@@ -97,15 +98,15 @@ class Exporter {
     }
   }
 
-  /// Where the weights that are frozen are: as it is said, else where the run had them from, if
-  /// they are there still; empty: not known.
+  /// Returns the directory of the frozen weights: the one in the options, else the one from which
+  /// the run read them if it still exists; empty: unknown.
   [[nodiscard]] fs::path base_directory() const {
     if (options_.form == ExportForm::kWeights || !options_.base.empty()) return options_.base;
     const fs::path then = reader_.index().run.base;
     return !then.empty() && is_there(then / "config.json") ? then : fs::path();
   }
 
-  /// The configuration of the base, but for the type of its numbers.
+  /// Returns the base's configuration without the type of its numbers.
   static nlohmann::ordered_json config_of(const fs::path& base) {
     const std::string text = read_input(base / "config.json", kLargestConfig);
     nlohmann::ordered_json config = nlohmann::ordered_json::parse(text);
@@ -126,7 +127,8 @@ class Exporter {
                adapter_config(model_, family, adapters, base.string()));
   }
 
-  /// A model that states no longest sequence gets that of its training, which files must state.
+  /// Reads the model. If it states no longest sequence, it gets the run's sequence length, because
+  /// files must state one.
   static model::Architecture model_of(const checkpoint::ShardReader& reader) {
     const checkpoint::CheckpointRun& run = reader.index().run;
     const Document plan = Document::parse(
@@ -174,7 +176,7 @@ class Exporter {
     file.finish();
   }
 
-  /// The elements of a tensor's runs, one after the other, as the checkpoint holds them.
+  /// Returns the elements of a tensor's runs, in order, in the checkpoint's number type.
   std::vector<std::byte> held_of(const ForeignTensor& tensor) {
     const checkpoint::IndexedTensor& own = indexed(tensor);
     std::vector<checkpoint::Piece> pieces;
@@ -195,7 +197,7 @@ class Exporter {
     return values;
   }
 
-  /// Values of a tensor; the base has those that the checkpoint does not hold.
+  /// Returns the values of a tensor, from the checkpoint or, for frozen weights, from the base.
   std::vector<double> whole_values(const ForeignTensor& tensor) {
     if (reader_.find(tensor.own) != nullptr) return values_of(tensor);
     std::vector<double> values(static_cast<std::size_t>(tensor.row_count() * tensor.columns));
@@ -208,7 +210,7 @@ class Exporter {
     return values;
   }
 
-  /// Adds to rows of a weight, from `begin` on, what their adapter does: alpha / rank B A.
+  /// Adds the adapter's product (alpha / rank B A) to rows of a weight, starting with row `begin`.
   void add(const WithAdapters& weight, const AdaptedRows& rows, std::int64_t begin,
            std::int64_t columns, std::span<double> sum) {
     const std::int64_t rank = model_.adapters->rank;
@@ -226,7 +228,7 @@ class Exporter {
     }
   }
 
-  /// Values of a tensor, adapters' results added.
+  /// Returns the values of a tensor with the adapter's product added.
   std::vector<double> merged_values(const ForeignTensor& tensor) {
     std::vector<double> values = whole_values(tensor);
     const auto weight = adapted_.find(tensor.own);
@@ -246,7 +248,7 @@ class Exporter {
     return values;
   }
 
-  /// The blocks of a tensor as tensors, so that no more than one is held at a time.
+  /// Splits a tensor into its blocks, so that one block at a time is in memory.
   static std::vector<ForeignTensor> blocks_of(const ForeignTensor& tensor) {
     ForeignTensor block = tensor;
     block.blocks = 1;
@@ -261,7 +263,7 @@ class Exporter {
     return blocks;
   }
 
-  /// Whether the numbers of a tensor stand in the order of its runs.
+  /// True if the file stores the tensor's numbers in the order of its runs.
   static bool in_order(const ForeignTensor& tensor) {
     std::int64_t place = 0;
     for (const RowRun& run : tensor.rows) {
@@ -271,7 +273,7 @@ class Exporter {
     return !tensor.transposed;
   }
 
-  /// Values of run after run, as they stand in the file.
+  /// Reorders values, which come run by run, into the order of the file.
   static std::vector<double> placed(const ForeignTensor& tensor,
                                     const std::vector<double>& values) {
     std::vector<double> out(values.size());
@@ -287,7 +289,7 @@ class Exporter {
     return out;
   }
 
-  /// The numbers of a tensor of one block as they stand in its file.
+  /// Returns the bytes of a one-block tensor in the order and number type of the file.
   std::vector<std::byte> numbers_of(const ForeignTensor& tensor) {
     if (!base_ && type_ == stored_ && in_order(tensor)) return held_of(tensor);
     std::vector<double> values = base_ ? merged_values(tensor) : values_of(tensor);
@@ -335,8 +337,9 @@ class Exporter {
   model::Architecture model_;
   NumberType stored_{};
   NumberType type_{};
-  std::map<std::string, WithAdapters, std::less<>> adapted_;  ///< Where they are merged,
-  /// Frozen weights with which adapters are merged.
+  /// Adapted weights of the model; empty unless adapters are merged.
+  std::map<std::string, WithAdapters, std::less<>> adapted_;
+  /// Frozen weights that adapters are merged into; nullopt: none are merged.
   std::optional<HuggingFaceWeights> base_;
 };
 

@@ -10,7 +10,7 @@
 
 namespace stepwright::huggingface {
 
-/// Returns families.yaml as it is compiled in.
+/// Returns the file families.yaml, which is compiled into the program.
 std::span<const EmbeddedFile> embedded_families();
 
 namespace {
@@ -38,7 +38,7 @@ constexpr Named<RotaryOrder> kRotaryOrders[] = {{RotaryOrder::kHalves, "halves"}
                                                 {RotaryOrder::kPairs, "pairs"},
                                                 {RotaryOrder::kPairsAsStated, "pairs_as_stated"}};
 
-/// The texts of a list, or the only one; empty if absent.
+/// Returns the texts of a list, or a single text as a list; empty if absent.
 std::vector<std::string> texts_of(const std::optional<Node>& node) {
   if (!node) return {};
   if (!node->is_sequence()) return {node->text()};
@@ -63,7 +63,7 @@ ParameterNames read_names(const std::string& own, Node node) {
   return names;
 }
 
-/// Reads the families of families.yaml.
+/// Reads the families that families.yaml lists.
 class FamilyReader {
  public:
   explicit FamilyReader(Node root) : lists_(root.get("lists")) {

@@ -7,74 +7,82 @@
 
 namespace stepwright::huggingface {
 
-/// How a parameter of ours stands in files of transformers. Ours are rows x columns, output x
-/// input; fused ones hold part after part (`Parameter::fused`): queries, keys, values; gates, ups;
-/// and those of experts one after the other.
+/// How a Stepwright parameter is stored in files of transformers. Stepwright stores rows x columns
+/// (output x input); a fused parameter has its parts one below the other (`Parameter::fused`:
+/// queries, keys, values; gates, ups), and experts follow one another.
 enum class Storage : std::uint8_t {
-  kWhole,              ///< Stored as ours is.
-  kTransposed,         ///< Columns x rows (Conv1D of GPT-2).
-  kFilters,            ///< Rows x 1 x columns: a filter for each channel.
-  kRow,                ///< A vector as a matrix of one row.
-  kParts,              ///< A tensor for each part, or for some of them.
-  kPartFilters,        ///< A tensor of filters for each part, or for some of them.
-  kByHead,             ///< The parts of a tensor head by head.
-  kByGroup,            ///< The parts of a tensor by groups of heads that share keys.
-  kByFour,             ///< The parts of a tensor by quarters of the heads.
-  kHeads,              ///< A tensor for each head.
+  kWhole,        ///< Stored as rows x columns, as in Stepwright.
+  kTransposed,   ///< Stored as columns x rows (Conv1D of GPT-2).
+  kFilters,      ///< Stored as rows x 1 x columns: one convolution filter for each channel.
+  kRow,          ///< A vector that is stored as a matrix of one row.
+  kParts,        ///< Each part, or some of the parts, is a tensor of its own.
+  kPartFilters,  ///< Each part, or some of the parts, is a separate tensor of convolution filters.
+  kByHead,       ///< One tensor; for each head the rows of all parts.
+  /// One tensor; for each group of heads that share keys the rows of all parts.
+  kByGroup,
+  kByFour,             ///< One tensor; for each quarter of the heads the rows of all parts.
+  kHeads,              ///< A separate tensor for each head.
   kHeadRows,           ///< One tensor with a row for each head.
-  kExperts,            ///< A tensor for each expert.
-  kExpertParts,        ///< A tensor for each part of each expert.
-  kStacked,            ///< Experts x rows x columns.
-  kStackedTransposed,  ///< Experts x columns x rows.
-  /// Experts x columns x rows, rows of the parts in turn; a vector experts x rows.
+  kExperts,            ///< A separate tensor for each expert.
+  kExpertParts,        ///< A separate tensor for each part of each expert.
+  kStacked,            ///< One tensor, experts x rows x columns.
+  kStackedTransposed,  ///< One tensor, experts x columns x rows.
+  /// One tensor, experts x columns x rows, where rows of the parts alternate; a bias is experts x
+  /// rows.
   kAlternating,
-  kJoinedParts,       ///< A tensor for each part, all experts' one below the other.
-  kJoinedTransposed,  ///< Columns x rows of all experts one below the other.
+  /// One tensor for each part, with the rows of all experts one below the other.
+  kJoinedParts,
+  /// One tensor, the transposed (columns x rows) matrices of all experts one below the other.
+  kJoinedTransposed,
 };
 
-/// A parameter (as `layer_parameters` and its like call it) and its names there: `{0}` stands for
-/// the layer, `{1}` for the expert or the head; behind a leading point it is of a layer
-/// (`Family::layer`).
+/// A Stepwright parameter (named as in `layer_parameters` and similar lists) and its names in the
+/// files: `{0}` is the layer, `{1}` the expert or the head. A name that begins with a point follows
+/// the layer's prefix (`Family::layer`).
 struct ParameterNames {
   std::string own;
   Storage storage = Storage::kWhole;
   std::vector<std::string> theirs{};
-  /// The digits of the parts that each tensor holds, in its order; empty: of several names each has
-  /// the part of its place, one name has all.
+  /// For each tensor, the digits of the parts that it holds, in order. Empty: with several names,
+  /// each tensor holds the part of its position; with one name, the tensor holds all parts.
   std::vector<std::string> parts{};
 };
 
-/// How the two elements stand that a rotary position turns against each other.
+/// Where a head stores the two elements that a rotary position rotates together.
 enum class RotaryOrder : std::uint8_t {
-  kHalves,         ///< In the halves of a head, as ours.
-  kSwapped,        ///< In the halves of a head, turned the other way.
-  kPairs,          ///< Side by side (GPT-J).
-  kPairsAsStated,  ///< Side by side, unless the file says `rope_interleave: false` (DeepSeek-V3).
+  kHalves,   ///< A pair's elements are in the two halves of a head, as in Stepwright.
+  kSwapped,  ///< A pair's elements are in the two halves of a head, with the halves exchanged.
+  kPairs,    ///< A pair's elements are next to each other (GPT-J).
+  /// A pair's elements are next to each other, unless config.json has `rope_interleave: false`
+  /// (DeepSeek-V3).
+  kPairsAsStated,
 };
 
-/// The files of one `model_type`.
+/// How the weight files of one `model_type` name and store parameters.
 struct Family {
   std::string model_type;
-  std::string model_class;  ///< Name of the class in transformers.
-  /// The prefix of names; files of the model without its head leave it out.
+  std::string model_class;  ///< Name of the model's class in transformers.
+  /// Prefix of all tensor names; files of a model without its head leave it out.
   std::string prefix;
-  std::string layer;  ///< Prefix of a layer's names.
-  /// Names of all parameters; of a parameter that stands several times the first counts.
+  std::string layer;  ///< Prefix of the tensor names of a layer.
+  /// Names of all parameters. If a parameter is listed more than once, the first entry is used.
   std::vector<ParameterNames> names{};
-  /// Names that stand before `names` where both branches of a layer read the same rows, each behind
-  /// its own norm.
+  /// Names that override `names` in models whose two branches read the same rows, each with a norm
+  /// of its own.
   std::vector<ParameterNames> parallel_names{};
   RotaryOrder rotary = RotaryOrder::kHalves;
-  RotaryOrder index_rotary = RotaryOrder::kHalves;  ///< Rotary order of indexers.
-  std::string head_alias{};  ///< Another name of the head's table; empty: it has none.
-  /// Tensors whose names end so follow from the configuration (masks, frequencies).
+  /// Rotary order of an indexer's queries and keys.
+  RotaryOrder index_rotary = RotaryOrder::kHalves;
+  std::string head_alias{};  ///< A second name for the head's table; empty: none.
+  /// Endings of tensors that follow from the configuration (masks, frequencies) and are not read.
   std::vector<std::string> derived{};
 };
 
-/// The families whose weights can be read and written (families.yaml), those with fewer keys first.
+/// Returns the families whose weights can be read and written (families.yaml), those with fewer
+/// config keys first.
 const std::vector<Family>& weight_families();
 
-/// The family of a `model_type`; null when it is not among them.
+/// Returns the family of a `model_type`; null if its weights are not supported.
 const Family* find_family(std::string_view model_type);
 
 }  // namespace stepwright::huggingface

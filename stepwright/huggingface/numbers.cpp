@@ -46,7 +46,7 @@ std::uint16_t to_half(double value) {
   } else if (!std::isnan(value)) {
     const int exponent = std::ilogb(size);
     const auto digits = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(size, 10 - exponent)));
-    // A carry out of the fraction raises the exponent.
+    // If rounding overflows the fraction, the carry raises the exponent.
     bits = (static_cast<std::uint32_t>(exponent + 14) << 10U) + digits;
   }
   return static_cast<std::uint16_t>(sign | bits);

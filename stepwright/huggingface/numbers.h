@@ -11,9 +11,10 @@
 
 namespace stepwright::huggingface {
 
-/// Types of floating-point numbers that files of weights hold.
+/// Types of floating-point numbers in weight files.
 enum class NumberType : std::uint8_t { kF64, kF32, kF16, kBf16 };
-/// Names of number types in safetensors, and in command lines, jobs and configurations.
+/// Names of number types in safetensors files, and below in command lines and jobs, and in
+/// configurations.
 inline constexpr Named<NumberType> kSafetensorsTypes[] = {{NumberType::kF64, "F64"},
                                                           {NumberType::kF32, "F32"},
                                                           {NumberType::kF16, "F16"},
@@ -27,11 +28,11 @@ inline constexpr Named<NumberType> kTorchTypes[] = {{NumberType::kF64, "float64"
                                                     {NumberType::kF16, "float16"},
                                                     {NumberType::kBf16, "bfloat16"}};
 
-/// The type of a word of a table; nullopt if it is none of them.
+/// Returns the type that a table names by this word; nullopt if there is none.
 std::optional<NumberType> number_type(std::span<const Named<NumberType>> table,
                                       std::string_view word);
 
-/// Every `stride`-th number of some bytes, from number `first` on.
+/// Every `stride`-th number in `bytes`, starting with number `first`.
 struct NumberRun {
   std::span<const std::byte> bytes;
   NumberType type{};
@@ -39,11 +40,11 @@ struct NumberRun {
   std::int64_t stride = 1;
 };
 
-/// Reads as many numbers as `out` holds; exact.
+/// Reads as many numbers as `out` holds; each converts to double exactly.
 void read_numbers(const NumberRun& run, std::span<double> out);
 
-/// Appends numbers, rounded to the nearest, ties to even; to fp16 and bf16 by way of fp32, as
-/// PyTorch does.
+/// Appends numbers as `type`, rounded to nearest with ties to even. fp16 and bf16 are rounded to
+/// fp32 first, as PyTorch does.
 void append_numbers(std::vector<std::byte>& bytes, NumberType type,
                     std::span<const double> numbers);
 

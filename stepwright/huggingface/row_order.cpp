@@ -12,17 +12,17 @@
 namespace stepwright::huggingface {
 namespace {
 
-/// Rows of ours that stand one below the other.
+/// A run of consecutive rows of a Stepwright parameter.
 struct Rows {
   std::int64_t begin = 0;
   std::int64_t count = 0;
 };
 
-/// Rows of heads of which a rotary position turns some.
+/// Heads of rows, and which rows of each head a rotary position rotates.
 struct Turned {
-  std::int64_t head = 0;   ///< Rows of a head; 0: nothing is turned.
-  std::int64_t first = 0;  ///< First turned row of each head.
-  std::int64_t pairs = 0;  ///< Number of turned pairs of rows in a head.
+  std::int64_t head = 0;   ///< Rows of a head; 0: no row is rotated.
+  std::int64_t first = 0;  ///< First rotated row of each head.
+  std::int64_t pairs = 0;  ///< Rotated pairs of rows in a head.
 };
 
 bool is_of_indexer(std::string_view own) {
@@ -30,7 +30,7 @@ bool is_of_indexer(std::string_view own) {
          own.starts_with("attention.index_norm");
 }
 
-/// The rows that a position turns in part `part` of a parameter.
+/// Returns the rows that a rotary position rotates in part `part` of a parameter.
 Turned turned_rows(const model::Architecture& model, std::string_view own, std::size_t part) {
   if (model.position != model::Position::kRope) return {};
   const bool of_latent = model.latent.has_value();
@@ -56,7 +56,7 @@ Turned turned_rows(const model::Architecture& model, std::string_view own, std::
   return {model.head_dim, 0, pairs};
 }
 
-/// Writes runs one behind the other.
+/// Collects runs of rows, each placed after the one before it.
 class RunWriter {
  public:
   explicit RunWriter(RotaryOrder rotary) : rotary_(rotary) {}
@@ -102,7 +102,7 @@ class RunWriter {
   std::int64_t place_ = 0;
 };
 
-/// The parts of a parameter: those that are fused in it, else as many equal ones as it has names.
+/// Returns the parts of a parameter: its fused parts, else as many equal parts as it has names.
 std::vector<Rows> parts_of(const model::Parameter& parameter, std::size_t names) {
   std::vector<std::int64_t> counts;
   for (const std::int64_t rows : parameter.fused) {
@@ -118,7 +118,7 @@ std::vector<Rows> parts_of(const model::Parameter& parameter, std::size_t names)
   return parts;
 }
 
-/// The parts that a tensor holds, by their numbers.
+/// Returns the numbers of the parts that a tensor holds.
 std::vector<std::size_t> parts_in(const ParameterNames& names, std::size_t tensor,
                                   std::size_t parts) {
   std::vector<std::size_t> list;
@@ -135,7 +135,7 @@ std::vector<std::size_t> parts_in(const ParameterNames& names, std::size_t tenso
   return list;
 }
 
-/// Into how many groups, one behind the other, the parts of a tensor are dealt.
+/// Returns the number of groups in a tensor, each of which holds rows of all parts.
 std::int64_t groups_of(const model::Architecture& model, Storage storage, std::string_view own) {
   switch (storage) {
     case Storage::kByHead: return model.heads;

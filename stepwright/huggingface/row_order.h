@@ -9,9 +9,9 @@
 
 namespace stepwright::huggingface {
 
-/// The rows of one copy of a parameter in each of its tensors, by the names of the parameter there:
-/// runs whose places begin at 0. Rows that no tensor holds are in none of them. Fails with
-/// `kUnsupported` where heads cannot be dealt as the storage asks.
+/// Returns, for each tensor that stores a parameter, the runs of rows that it holds of one copy;
+/// `place` counts from the tensor's first row. A row that no tensor holds is in no run. Fails with
+/// `kUnsupported` if heads cannot be divided as the storage requires.
 std::vector<std::vector<RowRun>> ordered_rows(const model::Architecture& model,
                                               const Family& family,
                                               const model::Parameter& parameter,

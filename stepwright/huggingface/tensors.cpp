@@ -11,10 +11,10 @@
 namespace stepwright::huggingface {
 namespace {
 
-/// Layout of a parameter's copies in a storage.
+/// How a storage lays out the copies (heads or experts) of a parameter.
 struct Layout {
-  bool heads = false;  ///< A copy is what one head has, else what one expert has.
-  bool apart = false;  ///< A tensor for each copy.
+  bool heads = false;  ///< True: a copy belongs to a head; false: to an expert.
+  bool apart = false;  ///< Each copy is a tensor of its own.
   bool transposed = false;
   bool stacked = false;
   bool filters = false;
@@ -44,7 +44,7 @@ Layout layout_of(Storage storage) {
   return {};
 }
 
-/// Writes the tensors of a model's parameters, one after the other.
+/// Collects the tensors of a model's parameters.
 class Writer {
  public:
   Writer(const model::Architecture& model, const Family& family) : model_(model), family_(family) {}
@@ -117,7 +117,7 @@ class Writer {
     return count;
   }
 
-  /// The rows of one copy as those of a block.
+  /// Appends the rows of one copy, shifted to block number `block`.
   static void append(std::vector<RowRun>& all, const std::vector<RowRun>& rows, std::int64_t begin,
                      std::int64_t block) {
     const std::int64_t place = block * rows_in(rows);
@@ -166,7 +166,7 @@ std::int64_t ForeignTensor::column_stride() const { return transposed ? row_coun
 
 std::vector<ForeignTensor> foreign_tensors(const model::Architecture& given, const Family& family) {
   model::Architecture model = given;
-  model.adapters.reset();  // they have a folder of their own
+  model.adapters.reset();  // Adapters are written in a folder of their own.
   Writer writer(model, family);
   writer.add("", 0, model::embedding_parameters(model));
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {

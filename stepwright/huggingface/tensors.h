@@ -9,38 +9,39 @@
 
 namespace stepwright::huggingface {
 
-/// Rows of one of our parameters; those of experts stand one after the other.
+/// A run of rows of a Stepwright parameter. The rows of experts follow one another.
 struct RowRun {
   std::int64_t begin = 0;
   std::int64_t count = 0;
-  std::int64_t place = 0;  ///< Index of the run's first row in the tensor.
-  std::int64_t step = 1;   ///< Rows from one row of the run to the next in the tensor.
+  std::int64_t place = 0;  ///< Row of the tensor that holds the first row of the run.
+  std::int64_t step = 1;   ///< Number of tensor rows from one row of the run to the next.
   bool operator==(const RowRun&) const = default;
 };
 
-/// A tensor of a Hugging Face file as rows of one of our parameters.
+/// A tensor of a Hugging Face file, described as rows of a Stepwright parameter.
 struct ForeignTensor {
   std::string name;
-  std::string own;           ///< Name in checkpoints: "layers.3.attention.qkv".
-  std::vector<RowRun> rows;  ///< Runs of rows, none of which crosses a block.
-  std::int64_t columns = 1;  ///< Columns of both tensors.
-  std::int64_t blocks = 1;   ///< Equal blocks in which its rows stand (experts).
-  bool transposed = false;   ///< Each block is stored columns x rows.
-  bool stacked = false;      ///< Blocks are an extent of their own, the first one.
-  bool filters = false;      ///< Stored rows x 1 x columns.
-  bool vector = false;       ///< One column, which is no extent of its own.
+  std::string own;           ///< Stepwright's name in checkpoints: "layers.3.attention.qkv".
+  std::vector<RowRun> rows;  ///< Runs of rows; no run crosses a block.
+  /// Number of columns, which is the same in the parameter and the tensor.
+  std::int64_t columns = 1;
+  std::int64_t blocks = 1;  ///< Equal blocks (experts) that the tensor's rows are divided into.
+  bool transposed = false;  ///< Each block is stored as columns x rows.
+  bool stacked = false;     ///< The blocks are the tensor's first dimension.
+  bool filters = false;     ///< The tensor is stored as rows x 1 x columns.
+  bool vector = false;      ///< One column, which is not a dimension of the tensor.
 
   [[nodiscard]] std::int64_t row_count() const;
   [[nodiscard]] std::vector<std::int64_t> shape() const;
-  /// Where an element stands among the tensor's numbers. `row` is one of the tensor's.
+  /// Returns the index in the tensor's numbers of an element. `row` counts the tensor's rows.
   [[nodiscard]] std::int64_t index_of(std::int64_t row, std::int64_t column) const;
-  /// How far apart the elements of one row stand.
+  /// Returns the distance between neighbouring elements of one row.
   [[nodiscard]] std::int64_t column_stride() const;
 };
 
-/// The tensors of a model in the files of a family, parameter after parameter. Each row of each of
-/// our parameters is in exactly one. Fails with `kUnsupported` for parameters, or parts of them,
-/// that the family has no name for.
+/// Returns the tensors of a model in a family's files, parameter by parameter. Each row of each
+/// Stepwright parameter is in exactly one tensor. Fails with `kUnsupported` for parameters, or
+/// parts of them, that the family has no name for.
 std::vector<ForeignTensor> foreign_tensors(const model::Architecture& model, const Family& family);
 
 }  // namespace stepwright::huggingface

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kOneFile = "model.safetensors";
 constexpr std::string_view kIndexFile = "model.safetensors.index.json";
 
-/// The files that an index names.
+/// Returns the files that an index of safetensors names.
 std::set<std::string> indexed_files(const fs::path& path) {
   const Document index = Document::load(path);
   const Node root = index.root();
@@ -43,7 +43,7 @@ std::set<std::string> indexed_files(const fs::path& path) {
   return files;
 }
 
-/// The configuration of adapters that the model has, and nothing beyond plain LoRA.
+/// Fails unless the configuration describes the model's adapters, as plain LoRA.
 void check_adapters(const Document& config, const model::Architecture& model) {
   const Node root = config.root();
   if (!model.adapters) fail_input(fmt::format("{}: the plan's job has no adapters", config.name()));
@@ -62,7 +62,7 @@ void check_adapters(const Document& config, const model::Architecture& model) {
   if (const auto given = root.find("alora_invocation_tokens"); given && !given->is_null()) {
     given->fail_unsupported("is not read");
   }
-  // Those that take what the adapters begin with from the base.
+  // Methods that initialise adapters from the base's weights.
   static constexpr std::string_view kOfBase[] = {"pissa", "olora", "corda", "loftq"};
   const auto start = root.find("init_lora_weights");
   const std::string word = start && start->is_scalar() ? start->text() : "";
@@ -78,7 +78,7 @@ void check_adapters(const Document& config, const model::Architecture& model) {
   check("lora_alpha", adapters.alpha);
 }
 
-/// Refuses adapters that would read an A twice.
+/// Fails if two adapters in the folder would read the same A.
 void check_apart(const std::vector<AdapterTensors>& tensors) {
   std::set<std::pair<std::string, std::int64_t>> downs;
   for (const AdapterTensors& one : tensors) {

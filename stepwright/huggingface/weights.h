@@ -19,45 +19,47 @@
 
 namespace stepwright::huggingface {
 
-/// The family of the weights beside a `config.json`. Fails with `kUnsupported`, naming the known
-/// ones, for a family without names and for the text part of a multimodal model.
+/// Returns the family of the weights next to a `config.json`. Fails with `kUnsupported` and the
+/// list of supported families for any other family and for the text part of a multimodal model.
 Family weights_family(const Document& config);
 
-/// The family of a directory whose `config.json` describes this model; fails with `kInput` where it
-/// describes another.
+/// Returns the family of a directory. Fails with `kInput` if its `config.json` describes another
+/// model than `model`.
 Family checked_family(const std::filesystem::path& directory, const model::Architecture& model);
 
 /// The weights of a Hugging Face directory (`config.json` with `model.safetensors`, or with an
-/// index of several), as parameters of ours. Files are mapped: only what is read is loaded.
+/// index of several files), read as Stepwright's parameters. Files are mapped into memory: only the
+/// parts that are read are loaded.
 class HuggingFaceWeights {
  public:
-  /// Opens the weights of a model. Fails with `kInput`, naming file, tensor and what is allowed,
-  /// when the directory's config.json describes another model, a tensor is missing, has another
-  /// shape or belongs to nothing, or a file is damaged; with `kUnsupported` for a family without
-  /// names (`weight_families`) and for numbers of other types than fp64, fp32, fp16 and bf16.
+  /// Opens the weights of a model. Fails with `kInput`, with file, tensor and what is allowed, if
+  /// config.json describes another model, if a tensor is missing, has another shape or belongs to
+  /// no parameter, or if a file is damaged. Fails with `kUnsupported` for a family that
+  /// `weight_families` lacks and for numbers other than fp64, fp32, fp16 and bf16.
   HuggingFaceWeights(const std::filesystem::path& directory, const model::Architecture& model);
 
-  /// Opens the adapters of a folder of peft (`adapter_config.json` with
-  /// `adapter_model.safetensors`) beside weights of the directory `base`. Fails as above, with
-  /// `kInput` where the model has no adapters or others than the folder, with `kUnsupported` for
-  /// what is no plain LoRA and for parts that share an A.
+  /// Opens the adapters in a folder of peft (`adapter_config.json` with
+  /// `adapter_model.safetensors`) for the weights of the directory `base`. Fails like the
+  /// constructor; with `kInput` if the model has no adapters or other ones than the folder; with
+  /// `kUnsupported` for other kinds than plain LoRA and for parts that share an A.
   static HuggingFaceWeights adapters(const std::filesystem::path& directory,
                                      const std::filesystem::path& base,
                                      const model::Architecture& model);
 
-  /// The elements of one of our parameters, flattened as in checkpoints, from `begin` on.
+  /// Reads elements of a Stepwright parameter, flattened as in checkpoints, starting with element
+  /// `begin`.
   void read(std::string_view own, std::int64_t begin, std::span<double> out) const;
 
  private:
   HuggingFaceWeights() = default;
 
-  /// Rows of a parameter that stand together in a tensor.
+  /// A run of rows of a parameter and its position in a tensor.
   struct Part {
-    std::int64_t row = 0;  ///< First row of the parameter.
+    std::int64_t row = 0;  ///< First row in the parameter.
     std::int64_t count = 0;
     std::size_t tensor = 0;        ///< Index of the tensor in `tensors_`.
-    std::int64_t foreign_row = 0;  ///< First row of the tensor.
-    std::int64_t step = 1;         ///< Rows from one row of the run to the next in the tensor.
+    std::int64_t foreign_row = 0;  ///< First row in the tensor.
+    std::int64_t step = 1;         ///< Number of tensor rows from one row of the run to the next.
   };
   struct Opened {
     ForeignTensor tensor;

@@ -8,7 +8,7 @@
 namespace stepwright::launch_scripts {
 std::string capture_advice(std::string_view construct, std::uint32_t line,
                            std::string_view script) {
-  // A program of Python has its own advice, and a manifest is no script that a shell runs.
+  // A Python program has advice of its own, and no shell runs a manifest.
   for (const std::string_view ending : {".py", ".yaml", ".yml"}) {
     if (script.ends_with(ending)) return "";
   }
@@ -19,7 +19,7 @@ std::string capture_advice(std::string_view construct, std::uint32_t line,
 }
 
 std::string command_start_advice(std::string_view call, std::string_view started) {
-  // slime's helper ends processes by their names before it starts its own.
+  // slime's helper kills processes by name before it starts its own.
   const bool careful = call.ends_with("execute_train") || call.ends_with("exec_command");
   return fmt::format(
       ". `stepwright import --capture{} -- {} {}{}` runs it with stand-ins for its launchers",

@@ -6,19 +6,20 @@
 
 namespace stepwright::launch_scripts {
 
-/// Returns the sentence that ends a message about a script that reading alone does not settle: it
-/// names the construct, its line and the command that captures the script, and begins with ". ".
-/// `script` is the file that a person starts. Empty for a file of Python, of which no shell decides
-/// anything.
+/// Returns a sentence, beginning with ". ", for the end of an error about a script that cannot be
+/// understood without running it. The sentence names the construct, its line and the command that
+/// captures the script. `script` is the file that a person starts; for a Python file or a manifest
+/// the result is empty, since no shell runs it.
 std::string capture_advice(std::string_view construct, std::uint32_t line, std::string_view script);
 
-/// Returns the sentence that ends a message about a program of Python that starts a command with
-/// `call`: it names the command that captures what a person starts, the program (`*.py`) or a
-/// script that goes on with it, and begins with ". ".
+/// Returns a sentence, beginning with ". ", for the end of an error about a Python program that
+/// starts a command with `call`. The sentence names the command that captures `started`: the
+/// program (`*.py`) or a script that runs it.
 std::string command_start_advice(std::string_view call, std::string_view started);
 
-/// Returns the sentence that ends a message about a configuration that Python computes: it names
-/// the expression, its line and the call that reads the object, and begins with ". ".
+/// Returns a sentence, beginning with ". ", for the end of an error about a configuration that
+/// Python code computes. The sentence names the expression, its line and the call that reads the
+/// finished object.
 std::string live_object_advice(std::string_view expression, std::uint32_t line);
 
 }  // namespace stepwright::launch_scripts

@@ -18,7 +18,7 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-/// Levels of a file that are searched for containers.
+/// Depth to which a file is searched for containers.
 constexpr int kDeepestContainer = 24;
 
 std::optional<Node> below(const std::optional<Node>& node, std::string_view key) {
@@ -44,7 +44,7 @@ bool is_variable_name(std::string_view name) {
          name.find_first_not_of(kLetters) == std::string_view::npos;
 }
 
-/// A script whose lines are those of the file that it comes from, as far as they go on.
+/// Builds a script whose lines have the same numbers as in the file, as far as possible.
 class ScriptLines {
  public:
   explicit ScriptLines(std::uint32_t before) : line_(before + 1) {}
@@ -59,13 +59,13 @@ class ScriptLines {
     if (is_variable_name(name))
       variables_ += fmt::format("export {}={}; ", name, in_shell_quotes(value));
   }
-  /// A text of a shell; a block of YAML begins on the line below its key.
+  /// Adds a text that a shell runs; a YAML block starts on the line below its key.
   void text(Node node, std::string_view text) {
     go_to(node.line() + (node.text().find('\n') != std::string::npos ? 1 : 0), false);
     add(text);
     add("\n");
   }
-  /// The words of one command.
+  /// Adds the words of one command.
   void words(const std::vector<Node>& nodes) {
     bool first = true;
     for (const Node& node : nodes) {
@@ -77,7 +77,7 @@ class ScriptLines {
   }
   [[nodiscard]] bool empty() const { return text_.empty(); }
   [[nodiscard]] std::string take() const {
-    // Three lines, whatever is said.
+    // The script always starts with these three lines, even if options and variables are empty.
     return fmt::format("#!/bin/bash\n{}\n{}\n{}", options_, variables_, text_);
   }
 
@@ -96,7 +96,7 @@ class ScriptLines {
 
 constexpr std::uint32_t kHeadLines = 3;
 
-/// Nodes of a list, of scalars alone.
+/// Returns the scalar items of a list, or a single scalar.
 std::vector<Node> scalars_of(const std::optional<Node>& list) {
   std::vector<Node> found;
   if (list && list->is_scalar()) found.push_back(*list);
@@ -106,7 +106,7 @@ std::vector<Node> scalars_of(const std::optional<Node>& list) {
   return found;
 }
 
-/// `env:` as a list of names and values, or a mapping.
+/// Adds the variables of `env:`, a list of names and values, or a mapping.
 void add_environment(const std::optional<Node>& environment, ScriptLines& script) {
   if (environment && environment->is_mapping()) {
     for (const auto& [name, value] : environment->members()) {
@@ -127,7 +127,7 @@ void add_environment(const std::optional<Node>& environment, ScriptLines& script
   }
 }
 
-/// `["bash", "-c", TEXT]` as its text, other words as one command.
+/// Adds a command: the text of `["bash", "-c", TEXT]`, other words as one command.
 void add_command(const std::vector<Node>& words, ScriptLines& script) {
   if (words.empty()) return;
   const auto shell = [](std::string_view word) {
@@ -148,7 +148,7 @@ void add_command(const std::vector<Node>& words, ScriptLines& script) {
   script.words(words);
 }
 
-/// Containers of a pod, or of several, and what each asks for.
+/// Finds the containers of one or several pods, and the devices that they request.
 class Containers {
  public:
   void walk(Node node, std::int64_t replicas, int depth) {
@@ -169,7 +169,7 @@ class Containers {
   }
 
   std::vector<Node> found;
-  std::int64_t pods = 0;  ///< Pods that ask for devices.
+  std::int64_t pods = 0;  ///< Number of pods that request devices.
   std::int64_t devices = 0;
 
  private:
@@ -198,13 +198,14 @@ void read_kubernetes(Node root, ScriptLines& script) {
   std::int64_t devices = containers.devices;
   if (const std::int64_t processes = count_below(spec, "nprocPerNode")) devices = processes;
   script.extent(containers.pods, devices);
-  // kubeflow/training-operator pkg/controller.v1/pytorch/envvar.go: what torchrun takes by default.
+  // Variables that torchrun uses as defaults (kubeflow/training-operator
+  // pkg/controller.v1/pytorch/envvar.go).
   if (text_below(root, "kind") == "PyTorchJob" && containers.pods > 0) {
     script.variable("PET_NNODES", std::to_string(containers.pods));
     if (devices > 0) script.variable("PET_NPROC_PER_NODE", std::to_string(devices));
   }
   for (const Node& container : containers.found) add_environment(below(container, "env"), script);
-  // MPI and Ray start a command that no container has.
+  // MPI and Ray jobs start a command that is outside of the containers.
   if (const auto entry = below(spec, "entrypoint")) add_command(scalars_of(entry), script);
   for (const Node& container : containers.found) {
     std::vector<Node> words = scalars_of(below(container, "command"));
@@ -213,7 +214,7 @@ void read_kubernetes(Node root, ScriptLines& script) {
   }
 }
 
-/// "H100:8" or {H100: 8}.
+/// Returns the number of devices in "H100:8" or {H100: 8}.
 std::int64_t accelerators_of(const std::optional<Node>& said) {
   std::string text = said && said->is_scalar() ? said->text() : "";
   if (said && said->is_mapping() && said->size() > 0) {
@@ -242,7 +243,8 @@ void read_sky(Node root, ScriptLines& script) {
   script.text(run, run.text());
 }
 
-/// `commands:` of dstack, dstackai/dstack docs/docs/reference/dstack.yml/task.md.
+/// Reads a task of dstack, which has `commands:` (dstackai/dstack
+/// docs/docs/reference/dstack.yml/task.md).
 void read_dstack(Node root, ScriptLines& script) {
   const std::int64_t nodes = std::max<std::int64_t>(1, count_below(root, "nodes"));
   const std::int64_t devices = accelerators_of(below(below(root, "resources"), "gpu"));
@@ -257,8 +259,8 @@ void read_dstack(Node root, ScriptLines& script) {
   for (const Node& line : scalars_of(below(root, "commands"))) script.text(line, line.text());
 }
 
-/// A command job: `${{inputs.NAME}}` stands for its input.
-/// azureml.schemas/latest/commandJob.schema.json.
+/// Reads a command job of AzureML, in which `${{inputs.NAME}}` is replaced by the input of that
+/// name (azureml.schemas/latest/commandJob.schema.json).
 void read_azure(Node root, ScriptLines& script) {
   const std::int64_t nodes =
       std::max<std::int64_t>(1, count_below(below(root, "resources"), "instance_count"));
@@ -280,7 +282,7 @@ void read_azure(Node root, ScriptLines& script) {
   script.text(command, text);
 }
 
-/// docker/compose: services, each with its command.
+/// Reads the services of docker/compose, each with its command.
 void read_compose(Node root, ScriptLines& script) {
   for (const auto& [name, service] : root.get("services").members()) {
     if (!service.is_mapping() || !below(service, "command")) continue;
@@ -306,7 +308,7 @@ Reader reader_of(const std::optional<Node>& root) {
   return services && services->is_mapping() ? read_compose : nullptr;
 }
 
-/// The documents of a file, and the lines before each.
+/// Splits a file into its YAML documents, each with the number of lines before it.
 std::vector<std::pair<std::uint32_t, std::string>> documents_of(std::string_view text) {
   std::vector<std::pair<std::uint32_t, std::string>> parts(1);
   std::uint32_t line = 0;
@@ -333,7 +335,7 @@ std::optional<SourceFile> carried_script(const SourceFile& file) {
   if (!named || !may || is_shell_script(file)) return std::nullopt;
   for (const auto& [before, text] : documents_of(file.text)) {
     try {
-      // Behind as many lines as the file has before it, so that places are the file's.
+      // The document is preceded by as many lines as in the file, so that line numbers agree.
       const Document document = Document::parse(std::string(before, '\n') + text, file.name);
       const std::optional<Node> root = document.root();
       const Reader reader = reader_of(root);

@@ -9,18 +9,19 @@
 
 namespace stepwright::launch_scripts {
 
-/// A text that a person gave, and the name under which messages speak of it.
+/// A text that a person passed in, and its name for messages.
 struct SourceFile {
   std::string name;
   std::string text;
 };
 
-/// Whether a file has these characters anywhere.
+/// True if a file contains this text.
 inline bool holds(const launch_scripts::SourceFile& file, std::string_view text) {
   return file.text.find(text) != std::string::npos;
 }
 
-/// The number that a text of digits is, perhaps behind a minus; nullopt for any other text.
+/// Returns the integer that a text of digits, with or without a minus, is; nullopt for any other
+/// text.
 inline std::optional<std::int64_t> number_in_digits(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -28,19 +29,19 @@ inline std::optional<std::int64_t> number_in_digits(std::string_view text) {
   return value;
 }
 
-/// "c" of "a/b/c"; a text without a slash as it is.
+/// Returns the last part of a path: "c" of "a/b/c"; the whole text if it has no slash.
 inline std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// Whether a file is a script of a shell, by its first line or its name.
+/// True if a file is a shell script, by its first line or its name.
 inline bool is_shell_script(const launch_scripts::SourceFile& file) {
   const std::string_view text = file.text;
   if (text.starts_with("#!")) return text.substr(0, text.find('\n')).find("sh") != text.npos;
   for (const std::string_view end : {".sh", ".bash", ".slurm", ".sbatch", ".sub"}) {
     if (file.name.ends_with(end)) return true;
   }
-  // What scripts source.
+  // Files that scripts source.
   return (file.name.ends_with(".conf") || file.name.ends_with(".env")) &&
          launch_scripts::holds(file, "export ");
 }

@@ -28,8 +28,8 @@ constexpr AdaptedWeight kAdaptedWeights[] = {
     {"shared.fc1", "shared.fc1_lora_a", "shared.fc1_lora_b", {kGate, kUp}},
     {"shared.fc2", "shared.fc2_lora_a", "shared.fc2_lora_b", {kFc2}}};
 
-/// Calls `take` with each weight of the model that some target is a part of, that target and its
-/// part of the rows.
+/// Calls `take` for each part of a weight that is an adapter target, with the weight, the target
+/// and the rows of that part.
 template <class Take>
 void each_target(Architecture model, Take take) {
   model.adapters.reset();

@@ -13,9 +13,11 @@
 
 namespace stepwright::model {
 
-/// A product that an adapter may stand beside; of one that a model fuses (queries, keys and values;
-/// gate and input of an MLP) each part. `kUp` is the first product of an MLP without a gate; the
-/// last four are those of latent attention, whose queries without a latent of their own are kQuery.
+/// A matrix product that a low-rank adapter can be added to. The queries, keys and values of a
+/// fused attention product are targets of their own, as are the gate and the input of a fused MLP
+/// product.
+/// `kUp` also names the first product of an MLP without a gate. The last four targets belong to
+/// latent attention; a latent attention that projects queries directly has kQuery.
 enum class AdapterTarget : std::uint8_t {
   kQuery,
   kKey,
@@ -37,26 +39,29 @@ inline constexpr Named<AdapterTarget> kAdapterTargetNames[] = {
     {AdapterTarget::kQueryUp, "q_up"},    {AdapterTarget::kKeyValueDown, "kv_down"},
     {AdapterTarget::kKeyValueUp, "kv_up"}};
 
-/// A set of targets, by `AdapterTarget`.
+/// A set of adapter targets; the bit number is the value of the `AdapterTarget`.
 using AdapterTargets = std::bitset<std::size(kAdapterTargetNames)>;
 
 constexpr std::size_t place_of(AdapterTarget target) { return static_cast<std::size_t>(target); }
 
-/// Storage of frozen matrices of layers: as everything else is stored, or narrower; each product
-/// that uses them makes them wide again.
+/// Types in which the frozen matrices of layers are stored. bf16 means the type of all other
+/// weights; a matrix in a narrower type is converted back to bf16 for each product that uses it.
 inline constexpr Named<DType> kAdapterBaseNames[] = {
     {DType::kBf16, "bf16"}, {DType::kFp8, "fp8"}, {DType::kNf4, "nf4"}};
 
-/// Low-rank adapters (LoRA, arXiv 2106.09685): beside the product of each target with its frozen
-/// weight W stands one with B A, of `rank`, times `alpha / rank`; A and B alone are trained.
+/// Low-rank adapters (LoRA, arXiv 2106.09685). Each target multiplies its input by the frozen
+/// weight W and adds `alpha / rank` times the product with B A, where A and B have rank `rank`.
+/// Only A and B are trained.
 struct Adapters {
   std::int64_t rank = 8;
   double alpha = 8;
   AdapterTargets targets;
-  double dropout = 0;         ///< Dropout of the input of A.
-  DType base = DType::kBf16;  ///< A type of `kAdapterBaseNames`; bf16: stored as everything else.
-  /// The parts of a fused product share one adapter (Megatron-Bridge's linear_qkv and linear_fc1);
-  /// else each has its own (peft's q_proj, k_proj, v_proj).
+  double dropout = 0;  ///< Dropout rate of the input of A.
+  /// Storage type of frozen matrices, one of `kAdapterBaseNames`; bf16: the type of all other
+  /// weights.
+  DType base = DType::kBf16;
+  /// True if the parts of a fused product share one adapter (Megatron-Bridge's linear_qkv and
+  /// linear_fc1); false if each part has its own (peft's q_proj, k_proj, v_proj).
   bool joined = false;
 
   [[nodiscard]] bool has(AdapterTarget target) const { return targets[place_of(target)]; }
@@ -65,12 +70,12 @@ struct Adapters {
   bool operator==(const Adapters&) const = default;
 };
 
-/// Parts of a model that are not trained, though nothing stands beside them.
+/// Parts of a model that are frozen without an adapter in their place.
 struct Frozen {
-  bool embedding = false;  ///< Freezes the embedding; with a tied head the head's table, too.
+  bool embedding = false;  ///< Freezes the embedding, and a tied head with it.
   bool encoder = false;    ///< Freezes the encoder of images, without its projector.
-  bool projector = false;  ///< Freezes the projector behind the encoder.
-  std::int64_t first = 0;  ///< First of the frozen layers.
+  bool projector = false;  ///< Freezes the projector between the encoder and the decoder.
+  std::int64_t first = 0;  ///< Number of the first frozen layer, from 0.
   std::int64_t layers = 0;
 
   [[nodiscard]] bool has(std::int64_t layer) const {
@@ -80,25 +85,27 @@ struct Frozen {
   bool operator==(const Frozen&) const = default;
 };
 
-/// A weight that adapters may stand beside, the names of their A and B, and the target that each of
-/// its fused parts is, in their order (the gates of attention belong to the queries).
+/// A weight that an adapter can be added to, the names of the adapter's A and B, and the target
+/// that each fused part of the weight is, in the order of the parts (the gates of attention belong
+/// to the queries).
 struct AdaptedWeight {
   std::string_view weight, down, up;
   std::array<std::optional<AdapterTarget>, 4> parts;
 };
-/// The entry of a weight's name; null pointer where no adapter can stand beside it.
+/// Returns the entry for a weight's name; a null pointer if no adapter can be added to that weight.
 const AdaptedWeight* adapted_weight(std::string_view weight);
 
 struct Architecture;
 struct LayerClass;
 
-/// Whether layers of a class have adapters, if nothing freezes them.
+/// True if layers of this class get adapters, unless the layer is frozen.
 bool takes_adapters(const Architecture& model, const LayerClass& layer);
 
-/// The targets that some layer of the model has.
+/// Returns the targets that at least one layer of the model has.
 AdapterTargets possible_targets(const Architecture& model);
 
-/// The largest rank that an adapter of these targets can have: the least side of their weights.
+/// Returns the largest rank that an adapter of these targets can have: the smallest number of rows
+/// or columns among the weights of the targets.
 std::int64_t largest_rank(const Architecture& model, const AdapterTargets& targets);
 
 }  // namespace stepwright::model

@@ -20,7 +20,7 @@ bool trains(const Architecture& model, std::int64_t layer) {
   return !model.adapters || takes_adapters(model, model.described_layer(layer));
 }
 
-/// The first layer with something to train; the number of layers where only the head has.
+/// Returns the first layer that trains something; the number of layers if none does.
 std::int64_t lowest_trained(const Architecture& model) {
   std::int64_t layer = 0;
   while (layer < model.layers && !trains(model, layer)) ++layer;

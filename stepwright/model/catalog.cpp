@@ -10,13 +10,13 @@
 
 namespace stepwright::model {
 
-/// Returns the files of `models/` as they are compiled in.
+/// Returns the files of the folder `models/`, which are compiled into the program.
 std::span<const EmbeddedFile> embedded_models();
 
 namespace {
 
-/// A file of `models/`: the `source` of its sizes, the `model` as jobs have it, and of one that
-/// sees images the keys of its `config` that say the encoder.
+/// Reads a file of `models/`: the `source` of its sizes, the `model` as jobs have it and, for a
+/// model that reads images, the `config` keys that describe the encoder.
 Architecture read_built_in(const EmbeddedFile& file) {
   const Document document = Document::parse(file.text, fmt::format("built-in model {}", file.name));
   const Node root = document.root();
@@ -38,7 +38,7 @@ Models unread_models() {
   return models;
 }
 
-/// All built-in models, each read when it is first asked for.
+/// Returns all built-in models; each is read when it is first asked for.
 const Models& all_models() {
   static const Models kModels = unread_models();
   return kModels;

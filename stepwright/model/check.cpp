@@ -13,7 +13,8 @@
 namespace stepwright::model {
 namespace {
 
-constexpr double kMostParameters = 4.6e18;  // Below 2^62.
+// Most parameters that a model may have: just below 2^62.
+constexpr double kMostParameters = 4.6e18;
 
 class Checker {
  public:

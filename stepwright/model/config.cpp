@@ -15,14 +15,15 @@
 namespace stepwright::model {
 namespace {
 
-/// The file's own name, or its folder's for a config.json in a folder that has a name.
+/// Returns the file's name without its ending; for a config.json, the name of its folder if that is
+/// known.
 std::string name_of_file(const std::filesystem::path& path) {
   const std::string folder = path.lexically_normal().parent_path().filename().string();
   const bool unnamed = folder.empty() || folder == "..";
   return path.stem() != "config" || unnamed ? path.stem().string() : folder;
 }
 
-/// The last part of `_name_or_path`, else the name that the file gives it.
+/// Returns the last part of the path in `_name_or_path`; if absent, a name from the file's path.
 std::string name_of(const Document& document) {
   if (const auto given = document.root().find("_name_or_path"); given && given->is_scalar()) {
     std::string text = read_name(*given, kLongestPath);
@@ -38,7 +39,8 @@ std::string name_of(const Document& document) {
   return name;
 }
 
-/// Why a type is not read, where that is known; and that code of a file's own is never run.
+/// Returns why a type is not supported, if a reason is known, and adds that code which comes with
+/// the model is never run.
 std::string reason_for(const std::string& word, Node config) {
   std::string reason = fmt::format("'{}' is not supported", printable(word));
   for (const RefusedType& refused : refused_types()) {
@@ -81,7 +83,8 @@ Architecture read_config(const Document& document, std::vector<std::string>* not
   if (model.position == Position::kRope) read_rotary_numbers(fields, base, model);
   model.name = name_of(document);
   model.encoder = read_encoder(root, model);
-  // First: a misspelt key explains what does not agree.
+  // Unread keys are reported before `check`: a misspelt key explains sizes that contradict each
+  // other.
   std::vector<std::string> said;
   note_unread(fields, family.model_type, config, model, notes != nullptr ? *notes : said);
   check(model, config.where(), family.names);

@@ -50,7 +50,7 @@ Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults) {
   model.heads = fields.size({"num_attention_heads"});
   model.kv_heads = kv_heads(fields, model.heads, defaults.kv_heads);
   if (!defaults.only_experts) {
-    model.ffn = fields.size({"intermediate_size", "block_ff_dim"});  // The latter in LFM2.
+    model.ffn = fields.size({"intermediate_size", "block_ff_dim"});  // LFM2 spells it block_ff_dim.
   }
   model.vocabulary = fields.size({"vocab_size"});
   model.positions = fields.size_or("max_position_embeddings", defaults.positions);

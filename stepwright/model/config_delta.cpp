@@ -1,4 +1,4 @@
-// Gated delta nets and short convolutions among layers that attend.
+// Readers of models with gated delta nets or short convolutions among attention layers.
 #include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_experts.h"
 #include "stepwright/model/config_families.h"
@@ -8,7 +8,8 @@
 namespace stepwright::model {
 namespace {
 
-/// Attention in the layers that a file lists, or in every fourth.
+/// Sets which layers attend: those that the file's `layer_types` list or, without a list, every
+/// fourth. The others are delta nets.
 void read_delta_layers(const ConfigFields& fields, Architecture& model) {
   const FeedForward behind = model.experts ? FeedForward::kExperts : FeedForward::kDense;
   const LayerClass delta{.mixer = Mixer::kDeltaNet, .feed_forward = behind};
@@ -23,12 +24,12 @@ void read_delta_layers(const ConfigFields& fields, Architecture& model) {
       layers.push_back((i + 1) % every != 0 ? delta : attention);
     }
   }
-  const std::vector<LayerClass> placed = layers_of(model);  // where experts stand
+  const std::vector<LayerClass> placed = layers_of(model);  // Keeps which layers have experts.
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].feed_forward = placed[i].feed_forward;
   set_layers(model, std::move(layers));
 }
 
-/// Gated attention beside gated delta nets (Qwen3-Next): `head_dim` 256, a quarter of it rotated.
+/// Sets gated delta nets and gated attention (Qwen3-Next): `head_dim` 256, a quarter of it rotated.
 void add_delta_net(const ConfigFields& fields, Architecture& model) {
   model.head_dim = head_dim(fields, model, 256);
   model.rotary_fraction = fields.rotary_fraction(0.25);
@@ -47,7 +48,7 @@ void add_delta_net(const ConfigFields& fields, Architecture& model) {
   if (!carries_state(model)) model.state_mixer.reset();
 }
 
-/// Experts whose weights add up to 1, beside a shared one behind a gate.
+/// Reads experts whose weights add up to 1, and a shared expert behind a gate.
 void add_gated_experts(const ConfigFields& fields, Experts fallback, Architecture& model) {
   fallback.shared_ffn = fields.size_or("shared_expert_intermediate_size", 512, 0);
   fallback.shared_gate = fallback.shared_ffn > 0;
@@ -71,7 +72,8 @@ Architecture read_qwen3_5_moe(const ConfigFields& fields) {
   return model;
 }
 
-/// Norms stand on the results of layers that attend, and before the others.
+/// Reads OLMo's hybrid: norms are on the results of layers that attend, and before the other
+/// layers.
 Architecture read_olmo_hybrid(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 65536});
   model.qk_norm = QkNorm::kWhole;
@@ -108,7 +110,8 @@ Architecture read_qwen3_5(const ConfigFields& fields) {
   return model;
 }
 
-/// The width of the gated MLP that a file's stands for (`Lfm2MLP`).
+/// Returns the width of the gated MLP that transformers derives from the width in the file
+/// (`Lfm2MLP`).
 std::int64_t lfm2_ffn(const ConfigFields& fields, std::int64_t ffn) {
   if (!fields.flag("block_auto_adjust_ff_dim", true)) return ffn;
   const double multiplier = fields.number_or("block_ffn_dim_multiplier", 1, 0, 1e6);
@@ -117,7 +120,7 @@ std::int64_t lfm2_ffn(const ConfigFields& fields, std::int64_t ffn) {
   return (scaled + multiple - 1) / multiple * multiple;
 }
 
-/// Short convolutions among layers that attend, with the feed-forwards that stand already.
+/// Makes the layers that do not attend short convolutions; the feed-forwards stay as they are.
 void add_convolutions(const ConfigFields& fields, Architecture& model) {
   model.head_dim = model.hidden / model.heads;
   model.norm_epsilon = fields.number_or("norm_eps", 1e-5, 0, 1);

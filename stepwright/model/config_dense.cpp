@@ -1,4 +1,4 @@
-// Decoders like Llama's: RMSNorm, rotary positions, dense MLPs.
+// Readers of decoders like Llama's: RMSNorm, rotary positions, dense MLPs.
 #include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
@@ -26,7 +26,7 @@ Architecture read_qwen2(const ConfigFields& fields) {
   return model;
 }
 
-/// Qwen2-VL and Qwen2.5-VL: rotary positions in three dimensions.
+/// Reads Qwen2-VL and Qwen2.5-VL, whose rotary positions have three dimensions.
 Architecture read_qwen2_vl(const ConfigFields& fields) {
   Architecture model =
       read_rotary(fields, {.positions = 32768, .kv_heads = 8, .norm_epsilon = 1e-5});
@@ -49,13 +49,13 @@ Architecture read_qwen3(const ConfigFields& fields) {
   return model;
 }
 
-/// `attention_bias` of all four projections and `mlp_bias`, as in Llama.
+/// Reads `attention_bias`, which all four projections share, and `mlp_bias`, as in Llama.
 void add_llama_biases(const ConfigFields& fields, Architecture& model) {
   add_attention_biases(fields, model);
   model.mlp_bias = fields.flag("mlp_bias", false);
 }
 
-/// The first of four layers sees the whole sequence.
+/// False for the first of each four layers, which sees the whole sequence; true for the others.
 bool slides_but_first(std::int64_t layer) { return layer % 4 != 0; }
 
 Architecture read_cwm(const ConfigFields& fields) {
@@ -77,7 +77,7 @@ Architecture read_arcee(const ConfigFields& fields) {
   return model;
 }
 
-/// An activation with two trained numbers, norms of single heads (Apertus).
+/// Reads Apertus: an activation with two trained numbers, and norms of single heads.
 Architecture read_apertus(const ConfigFields& fields) {
   Architecture model = read_rotary(
       fields, {.positions = 65536, .norm_epsilon = 1e-5, .activation = Activation::kXielu});
@@ -126,7 +126,8 @@ Architecture read_hyperclovax(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 2048});
   add_llama_biases(fields, model);
   add_granite_scales(fields, 0, model);
-  model.logit_scale = 1 / model.logit_scale;  // Logits are multiplied here.
+  // The file's value divides logits; `logit_scale` multiplies them.
+  model.logit_scale = 1 / model.logit_scale;
   if (fields.flag("use_post_norm", true)) model.norm_placement = NormPlacement::kBoth;
   return model;
 }
@@ -155,7 +156,7 @@ Architecture read_ministral3(const ConfigFields& fields) {
   return model;
 }
 
-/// Layers without rotary positions: those with a 0 in `no_rope_layers`, else every fourth.
+/// Reads SmolLM3: layers with a 0 in `no_rope_layers`, else every fourth, have no rotary positions.
 Architecture read_smollm3(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 32768, .kv_heads = 4, .tied = true});
   add_llama_biases(fields, model);
@@ -235,7 +236,7 @@ Architecture read_olmo2(const ConfigFields& fields) {
 Architecture read_olmo3(const ConfigFields& fields) {
   Architecture model = read_olmo2(fields);
   read_windows(fields, all_but_last_of(4), 4096, model);
-  // `rope_scaling` is of the layers without a window.
+  // `rope_scaling` applies only to the layers without a window.
   if (fields.value("rope_scaling")) model.window_rotary_base = 5e5;
   return model;
 }
@@ -255,7 +256,7 @@ Architecture read_exaone4(const ConfigFields& fields) {
   return model;
 }
 
-/// LayerNorm without biases, both branches from one norm (Cohere).
+/// Reads Cohere: LayerNorm without biases; one norm feeds both branches.
 Architecture read_cohere(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 8192, .norm_epsilon = 1e-5, .tied = true});
   model.norm = Norm::kLayer;
@@ -288,7 +289,7 @@ Architecture read_nanochat(const ConfigFields& fields) {
   return model;
 }
 
-/// Layers are rotated where `rope_parameters` has numbers for their type.
+/// Reads Cohere's Compass: only layer types with numbers in `rope_parameters` are rotated.
 Architecture read_cohere_compass(const ConfigFields& fields) {
   Architecture model = read_cohere(fields);
   model.qk_norm = QkNorm::kNone;
@@ -307,7 +308,7 @@ Architecture read_cohere_compass(const ConfigFields& fields) {
   return model;
 }
 
-/// LayerNorm that multiplies by 1 + weight, with a bias (`NemotronLayerNorm1P`).
+/// Reads Nemotron: LayerNorm with a bias multiplies by 1 + weight (`NemotronLayerNorm1P`).
 Architecture read_nemotron(const ConfigFields& fields) {
   Architecture model =
       read_common(fields, {.positions = 4096, .activation = Activation::kSquaredRelu});

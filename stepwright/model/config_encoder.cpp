@@ -13,8 +13,10 @@
 namespace stepwright::model {
 namespace {
 
-constexpr std::int64_t kLargestWidth = 1 << 20;  // Of a tower: no product of two overflows.
-constexpr std::int64_t kUsualPatches = 1024;     // Of an image of any size: 448 pixels by 14.
+// Widest tower layer that is accepted; the product of two widths does not overflow.
+constexpr std::int64_t kLargestWidth = 1 << 20;
+// Patches assumed for encoders of any image size: 448 pixels a side, patches of 14.
+constexpr std::int64_t kUsualPatches = 1024;
 
 /// A stack of bidirectional layers over the patches of an image.
 struct Tower {
@@ -22,30 +24,33 @@ struct Tower {
   std::int64_t hidden = 0;
   std::int64_t ffn = 0;
   bool gated = false;
-  std::int64_t norm = 2;  ///< Vectors of a norm: weight and bias, or the weight.
+  std::int64_t norm = 2;  ///< Vectors of a norm: 2, weight and bias; 1, the weight.
   bool qkv_bias = true;
   bool output_bias = true;
   bool mlp_bias = true;
-  std::int64_t patch = 0;  ///< Numbers of a patch.
+  std::int64_t patch = 0;  ///< Numbers (pixels times channels) in one patch.
   bool patch_bias = true;
-  std::int64_t positions = 0;      ///< Rows of a table.
-  std::int64_t summaries = 0;      ///< Learned tokens beside the patches.
-  std::int64_t outer_norms = 0;    ///< Before the first and behind the last layer.
-  std::int64_t layer_vectors = 0;  ///< Further vectors of a layer, `hidden` long.
-  std::int64_t rest = 0;           ///< Parameters behind the layers.
-  std::int64_t patches = 0;        ///< Patches of an image; 0: any number.
+  std::int64_t positions = 0;  ///< Rows of the learned table of positions.
+  std::int64_t summaries = 0;  ///< Learned tokens that are rows in addition to the patches.
+  /// Norms outside of the layers: before the first, after the last.
+  std::int64_t outer_norms = 0;
+  std::int64_t layer_vectors = 0;  ///< Additional vectors of each layer, `hidden` long.
+  std::int64_t rest = 0;           ///< Number of parameters after the last layer.
+  std::int64_t patches = 0;        ///< Patches of an image; 0: images can have any size.
   std::int64_t heads = 1;
-  std::int64_t window = 0;       ///< Patches that see each other; 0: all.
-  std::int64_t full_layers = 0;  ///< Layers without a window, in a tower with windows.
+  /// Patches in an attention window; 0: attention over the whole image.
+  std::int64_t window = 0;
+  /// Layers with attention over the whole image, in a tower with windows.
+  std::int64_t full_layers = 0;
 };
 
-/// Layers between a tower and a decoder.
+/// Layers that take the tower's rows to the decoder's width.
 struct Projector {
   std::int64_t parameters = 0;
-  std::int64_t matrices = 0;  ///< Parameters that a token is multiplied by.
-  std::int64_t tokens = 0;    ///< Tokens that an image becomes.
-  std::int64_t rows = 0;      ///< Rows that the projector multiplies for an image.
-  std::int64_t square = 1;    ///< Patches that become a token, where images have any size.
+  std::int64_t matrices = 0;  ///< Parameters of its matrices, by which every row is multiplied.
+  std::int64_t tokens = 0;    ///< Tokens of the decoder that one image becomes.
+  std::int64_t rows = 0;      ///< Rows that the projector multiplies for one image.
+  std::int64_t square = 1;    ///< Patches that merge into one token, if images can have any size.
 };
 
 std::int64_t layer_matrices(const Tower& t) {
@@ -61,15 +66,14 @@ std::int64_t parameters_of(const Tower& t) {
   return t.layers * layer + (t.patch + table + t.outer_norms * t.norm) * t.hidden + t.rest;
 }
 
-/// FLOPs of a forward of one image through a tower of the encoder's sizes and the projector behind
-/// it.
+/// Returns the FLOPs of the forward of one image through a tower and the projector behind it.
 double flops_of(const Encoder& encoder, const Tower& t, const Projector& p) {
   return tower_flops(encoder, static_cast<double>(t.patches + t.summaries)) +
          2 * static_cast<double>(t.patches) * static_cast<double>(t.patch * t.hidden) +
          2 * static_cast<double>(p.rows) * static_cast<double>(p.matrices);
 }
 
-/// Two matrices, each with a bias where `bias` says so.
+/// Returns a projector of two matrices, each with a bias if `bias` is true.
 Projector two_layers(std::int64_t in, std::int64_t inner, std::int64_t out, bool bias) {
   const std::int64_t matrices = in * inner + inner * out;
   return {.parameters = matrices + (bias ? inner + out : 0), .matrices = matrices};
@@ -80,7 +84,7 @@ std::int64_t width(const ConfigFields& fields, std::initializer_list<std::string
   return fields.size_or(keys, fallback, 1, kLargestWidth);
 }
 
-/// A side in pixels, of an image or a patch: a number, or a list of two equal ones.
+/// Reads a side of an image or a patch in pixels: a number, or a list of two equal ones.
 std::int64_t side(const ConfigFields& fields, std::string_view key, std::int64_t fallback) {
   const auto found = fields.value(key);
   if (!found) return fallback;
@@ -119,7 +123,8 @@ Tower clip_tower(const ConfigFields& vision) {
   return t;
 }
 
-/// Behind its layers a norm and, unless a file says no, a head that pools.
+/// Reads SigLIP's tower, which ends with a norm and, unless `vision_use_head` is false, a pooling
+/// head.
 Tower siglip_tower(const ConfigFields& vision) {
   Tower t = usual_tower(vision, {768, 12, 3072, 224, 16});
   t.outer_norms = 1;
@@ -155,26 +160,28 @@ Tower internvl_tower(const ConfigFields& vision) {
   t.layer_vectors = 2;
   const auto norm = vision.value("norm_type");
   if (norm && norm->text() == "rms_norm") t.norm = 1;
-  if (vision.flag("use_qk_norm", false)) t.layer_vectors += 2;  // RMSNorm, whatever the others.
+  // This norm is an RMSNorm, even if the others are not.
+  if (vision.flag("use_qk_norm", false)) t.layer_vectors += 2;
   if (vision.flag("use_mask_token", false)) t.rest = t.hidden;
   if (!vision.flag("use_mean_pooling", true)) t.outer_norms = 1;
   return t;
 }
 
-/// Pixels shuffled into fewer, wider rows and an MLP behind the layers.
+/// Reads Llama 4's tower, behind whose layers pixels are shuffled into fewer, wider rows for an
+/// MLP.
 Tower llama4_tower(const ConfigFields& vision) {
   Tower t = usual_tower(vision, {768, 34, 5632, 448, 14});
   t.patch_bias = false;
   t.summaries = 1;
   t.positions = t.patches + 1;
   t.outer_norms = 2;
-  // The second product of transformers' MLP is square.
+  // In transformers the second matrix of this MLP is square.
   const std::int64_t output = width(vision, {"projector_output_dim"}, 4096);
   t.rest = t.ffn * width(vision, {"projector_input_dim"}, 4096) + output * output;
   return t;
 }
 
-/// Towers of Qwen take images of any size, in pairs of frames.
+/// Reads a tower of Qwen's models, which take images of any size, in pairs of frames.
 Tower tower_of_any_size(const ConfigFields& vision, const TowerDefaults& usual) {
   Tower t = usual_tower(vision, usual);
   t.patch *= width(vision, {"temporal_patch_size"}, 2);
@@ -182,8 +189,8 @@ Tower tower_of_any_size(const ConfigFields& vision, const TowerDefaults& usual) 
   return t;
 }
 
-/// Neighbours in a square become one row, which an MLP takes to the decoder's width, behind a norm
-/// of `normed` numbers.
+/// Returns a projector that merges a square of neighbouring patches into one row, norms it with
+/// `normed` numbers and takes it through an MLP to the decoder's width.
 Projector merger(const ConfigFields& vision, std::int64_t hidden, std::int64_t out,
                  std::int64_t normed) {
   const std::int64_t edge = width(vision, {"spatial_merge_size"}, 2);
@@ -239,7 +246,7 @@ constexpr TowerKind kTowers[] = {{"clip_vision_model", clip_tower},
                                  {"qwen3_vl_moe_vision", qwen3_vl_tower},
                                  {"qwen3_5_vision", qwen3_vl_tower},
                                  {"qwen3_5_moe_vision", qwen3_vl_tower},
-                                 // As released files name them.
+                                 // These are the type names in released files.
                                  {"qwen2_vl", qwen2_vl_tower},
                                  {"qwen2_5_vl", qwen2_5_vl_tower},
                                  {"qwen3_vl", qwen3_vl_tower},
@@ -247,15 +254,15 @@ constexpr TowerKind kTowers[] = {{"clip_vision_model", clip_tower},
                                  {"qwen3_5", qwen3_vl_tower},
                                  {"qwen3_5_moe", qwen3_vl_tower}};
 
-/// Everything that a projector's size follows from.
+/// Everything that the size of a projector is derived from.
 struct Between {
   const ConfigFields& config;
   const ConfigFields& vision;
   const Tower& tower;
-  std::int64_t out;  ///< Width of the decoder.
+  std::int64_t out;  ///< Width of the decoder's rows.
 };
 
-/// Layers of the tower that are read: one, or as many as a list has.
+/// Returns how many layers of the tower the projector reads: 1, or the length of a list.
 std::int64_t feature_layers(const ConfigFields& config) {
   const auto layers = config.value("vision_feature_layer");
   return layers && layers->is_sequence() ? static_cast<std::int64_t>(layers->size()) : 1;
@@ -268,7 +275,8 @@ Projector project_llava(const Between& b) {
   return p;
 }
 
-/// A learned row stands between the rows of a cut image, which has any number of cuts.
+/// Reads LLaVA-NeXT, which cuts an image into any number of tiles and adds one learned row between
+/// the rows of tiles.
 Projector project_llava_next(const Between& b) {
   Projector p = project_llava(b);
   p.parameters += b.out;
@@ -326,7 +334,7 @@ Projector project_idefics3(const Between& b) {
   return {.parameters = matrix, .matrices = matrix, .tokens = tokens, .rows = tokens};
 }
 
-/// `hidden_size` is the decoder's there.
+/// In Qwen2-VL's vision_config `hidden_size` is the decoder's width.
 Projector project_qwen2_vl(const Between& b) {
   return merger(b.vision, b.tower.hidden, width(b.vision, {"hidden_size"}, 3584),
                 2 * b.tower.hidden);
@@ -337,7 +345,8 @@ Projector project_qwen2_5_vl(const Between& b) {
                 b.tower.hidden);
 }
 
-/// Qwen3-VL hands rows of a few layers to the decoder, each through a merger of its own.
+/// Reads Qwen3-VL's projector: rows of some tower layers also go to the decoder, through mergers of
+/// their own.
 Projector project_qwen3_vl(const Between& b) {
   const std::int64_t hidden = b.tower.hidden;
   const std::int64_t out = width(b.vision, {"out_hidden_size"}, 3584);
@@ -353,7 +362,7 @@ Projector project_qwen3_vl(const Between& b) {
 }
 
 struct ProjectorKind {
-  std::string_view model_type;  ///< `model_type` of the whole model.
+  std::string_view model_type;  ///< Type of the whole multimodal model.
   Projector (*read)(const Between& between);
 };
 constexpr ProjectorKind kProjectors[] = {{"llava", project_llava},

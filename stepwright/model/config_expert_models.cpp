@@ -1,4 +1,4 @@
-// Decoders with experts that routers weigh by a softmax.
+// Readers of decoders with experts whose router takes a softmax.
 #include <set>
 
 #include "stepwright/model/config_blocks.h"
@@ -48,7 +48,8 @@ Architecture read_qwen3_vl_moe(const ConfigFields& fields) {
   return model;
 }
 
-/// OLMo's experts: as wide as `intermediate_size`, a norm over all heads of queries and of keys.
+/// Sets OLMo's experts, which are `intermediate_size` wide, and one norm over all heads of queries
+/// and one of keys.
 void add_olmo_experts(const ConfigFields& fields, Experts fallback, Architecture& model) {
   model.qk_norm = QkNorm::kWhole;
   add_attention_biases(fields, model);
@@ -89,7 +90,8 @@ Architecture read_granitemoeshared(const ConfigFields& fields) {
   return model;
 }
 
-/// A trained logit per head in every softmax, windows in three of four layers.
+/// Reads Granite's MoE with sliding windows: attention sinks (a trained logit per head), and
+/// windows in three of four layers.
 Architecture read_granitemoe_swa(const ConfigFields& fields) {
   Architecture model = read_granitemoeshared(fields);
   model.sinks = true;
@@ -118,7 +120,7 @@ Architecture read_phimoe(const ConfigFields& fields) {
   return model;
 }
 
-/// gpt-oss: biases everywhere, sinks, every other layer with a window.
+/// Reads gpt-oss: biases everywhere, attention sinks, a window in every other layer.
 Architecture read_gpt_oss(const ConfigFields& fields) {
   Architecture model = read_rotary(
       fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 64});
@@ -142,7 +144,7 @@ Architecture read_gpt_oss(const ConfigFields& fields) {
   return model;
 }
 
-/// Windows turn on a base of their own.
+/// Reads Mellum, whose layers with a window have a rotary base of their own.
 Architecture read_mellum(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 131072, .kv_heads = 4, .head_dim = 128});
   model.rotary_fraction = fields.rotary_fraction(1);
@@ -158,13 +160,13 @@ Architecture read_mellum(const ConfigFields& fields) {
   return model;
 }
 
-/// Experts as wide as `intermediate_size`, and `shared` of them beside that every token meets.
+/// Returns experts of width `intermediate_size`, of which `shared` are shared by all tokens.
 Experts wide_experts(const Architecture& model, std::int64_t count, std::int64_t top_k,
                      std::int64_t shared) {
   return {.count = count, .top_k = top_k, .ffn = model.ffn, .shared_ffn = shared * model.ffn};
 }
 
-constexpr std::int64_t kMostShared = 1024;  // Shared experts of a layer.
+constexpr std::int64_t kMostShared = 1024;  // Most shared experts of a layer.
 
 Architecture read_aria(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 2048});
@@ -180,7 +182,7 @@ Architecture read_aria(const ConfigFields& fields) {
   return model;
 }
 
-/// A number, or a list with the same one for each layer; 1 where there is none.
+/// Reads a number, or a list that repeats one number for all layers; 1 if absent.
 std::int64_t same_in_layers(const ConfigFields& fields,
                             std::initializer_list<std::string_view> spellings) {
   const auto found = fields.find(spellings);
@@ -203,7 +205,8 @@ Architecture read_hunyuan_moe(const ConfigFields& fields) {
   return model;
 }
 
-/// Experts in every `moe_layer_interval`-th layer from a first to a last one.
+/// Reads Ernie's MoE: experts in every `moe_layer_interval`-th layer between a first and a last
+/// one.
 Architecture read_ernie_moe(const ConfigFields& fields) {
   Architecture model =
       read_rotary(fields, {.positions = 131072, .kv_heads = 4, .norm_epsilon = 1e-5, .tied = true});
@@ -232,7 +235,7 @@ constexpr FieldName kDbrxNames[] = {{"layers", "n_layers"},        {"hidden", "d
                                     {"vocab", "vocab_size"},       {"positions", "max_seq_len"},
                                     {"experts.top_k", "moe_top_k"}};
 
-/// LayerNorm without biases; attention and experts in mappings of their own.
+/// Reads DBRX: LayerNorm without biases; attention and experts have nested mappings.
 Architecture read_dbrx(const ConfigFields& fields) {
   const ConfigFields attention = fields.nested("attn_config");
   const ConfigFields feed_forward = fields.nested("ffn_config");
@@ -258,7 +261,7 @@ Architecture read_dbrx(const ConfigFields& fields) {
   return model;
 }
 
-/// Both branches from one norm (Command-R), experts in one of them.
+/// Reads Command-R's MoE: one norm feeds both branches, and one of these has experts.
 Architecture read_cohere2_moe(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 8192, .head_dim = 128, .tied = true});
   if (!fields.value("rms_norm_eps")) {
@@ -297,7 +300,8 @@ Architecture read_cohere2_moe(const ConfigFields& fields) {
   return model;
 }
 
-/// Layers whose entry in `no_rope_layers` is 0 are not rotated; where it is empty every fourth.
+/// Returns 1 for each layer with rotary positions. Layers with a 0 in `no_rope_layers` have none;
+/// if that list is empty, every fourth layer has none.
 std::vector<std::uint8_t> llama4_rotated(const ConfigFields& fields, const Architecture& model) {
   const std::int64_t every = fields.size_or("no_rope_layer_interval", 4);
   std::vector<std::uint8_t> rotated;
@@ -311,7 +315,7 @@ std::vector<std::uint8_t> llama4_rotated(const ConfigFields& fields, const Archi
   return rotated;
 }
 
-/// Chunks of attention where layers are rotated, unless `layer_types` says otherwise.
+/// Sets Llama 4's layers: rotated layers attend within chunks, unless `layer_types` differs.
 void read_llama4_layers(const ConfigFields& fields, Architecture& model) {
   const std::vector<std::uint8_t> rotated = llama4_rotated(fields, model);
   const auto chunk = fields.find({"attention_chunk_size"});
@@ -334,8 +338,8 @@ void read_llama4_layers(const ConfigFields& fields, Architecture& model) {
   set_layers(model, std::move(layers));
 }
 
-/// Experts as wide as `intermediate_size`, a shared one beside, dense MLPs of
-/// `intermediate_size_mlp`.
+/// Reads Llama 4: experts of width `intermediate_size` with one shared expert, and dense MLPs of
+/// width `intermediate_size_mlp`.
 Architecture read_llama4(const ConfigFields& fields) {
   Architecture model = read_rotary(
       fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});

@@ -7,15 +7,17 @@
 
 namespace stepwright::model {
 
-/// Qwen's mixture: experts (spelt num_experts or num_local_experts) in every decoder_sparse_step-th
-/// layer that is not among mlp_only_layers.
+/// Reads Qwen's mixture of experts: layers whose number is a multiple of decoder_sparse_step have
+/// experts (num_experts or num_local_experts), except those in mlp_only_layers.
 void read_qwen_experts(const ConfigFields& fields, Experts fallback, Architecture& model);
 
-/// Routing of DeepSeek-V3: sigmoids, a correction bias, groups, `shared` experts beside. A count or
-/// a number per token of 0 in `fallback` must be in the file.
+/// Reads routing as in DeepSeek-V3: sigmoid scores, a correction bias, groups of experts, and
+/// `shared` shared experts. A `count` or `top_k` of 0 in `fallback` means that the file must state
+/// it.
 Experts sigmoid_experts(const ConfigFields& fields, Experts fallback, std::int64_t shared);
 
-/// Clamped gates are described with the slope and the bound of gpt-oss; a file may have others.
+/// Notes in `model.beyond` a slope or bound of clamped gates other than gpt-oss has: a model is
+/// described with the values of gpt-oss.
 void note_clamped_numbers(const ConfigFields& fields, Architecture& model);
 
 }  // namespace stepwright::model

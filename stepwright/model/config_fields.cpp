@@ -20,7 +20,8 @@ constexpr Named<Activation> kActivations[] = {
 
 double fraction(Node node) { return node.number(0, 1); }
 
-/// The factor of version 5's `rope_parameters`: one object, or one object per layer type.
+/// Returns the rotated share in `rope_parameters` of version 5, which is one mapping or one mapping
+/// per layer type; nullopt if absent.
 std::optional<double> factor_in(Node rope, double fallback) {
   if (!rope.is_mapping()) rope.fail("must be a mapping or null");
   if (const auto alone = rope.find("partial_rotary_factor"); alone && !alone->is_null()) {
@@ -95,7 +96,7 @@ std::int64_t ConfigFields::size_or(std::initializer_list<std::string_view> spell
 
 bool ConfigFields::tied(bool fallback) const {
   constexpr std::string_view kKey = "tie_word_embeddings";
-  // The decoder of Llama 4 is a causal model of its own, whose configuration alone ties its tables.
+  // A Llama 4 decoder is a causal model with its own configuration: only that one ties the tables.
   const auto type = outer_ ? outer_->find("model_type") : std::nullopt;
   const bool alone = type && type->is_scalar() && type->text() == "llama4";
   const auto around = outer_ && !alone ? outer_->find(kKey) : std::nullopt;

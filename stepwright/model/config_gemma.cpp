@@ -1,4 +1,4 @@
-// Gemma: norms of 1 + weight, scaled embeddings, gated GELU.
+// Readers of Gemma: norms multiply by 1 + weight, embeddings are scaled, GELU is gated.
 #include <cmath>
 
 #include "stepwright/model/config_blocks.h"
@@ -18,12 +18,13 @@ Architecture read_gemma(const ConfigFields& fields, std::int64_t kv_heads, std::
   model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
   add_attention_biases(fields, model);
   if (fields.flag("use_bidirectional_attention", false)) {
-    add_beyond("attention to later tokens", model);  // Of prefixes in PaliGemma.
+    add_beyond("attention to later tokens", model);  // Prefixes of PaliGemma attend so.
   }
   return model;
 }
 
-/// Scores are divided by the root of `query_pre_attn_scalar`; null caps are none.
+/// Reads the scale of scores, one over the root of `query_pre_attn_scalar`, and the caps of scores
+/// and logits; a null cap means no cap.
 void add_caps(const ConfigFields& fields, double attention, double logits, Architecture& model) {
   const double scalar = fields.number_or("query_pre_attn_scalar", 256, 1e-6, 1e6);
   if (scalar != static_cast<double>(model.head_dim)) model.attention_scale = 1 / std::sqrt(scalar);
@@ -33,14 +34,14 @@ void add_caps(const ConfigFields& fields, double attention, double logits, Archi
 
 bool slides_on_even(std::int64_t layer) { return layer % 2 == 0; }
 
-/// The exact function is the name of the approximation in files of the first versions.
+/// Reads Gemma 1, whose first files say `gelu` but mean its tanh approximation.
 Architecture read_gemma1(const ConfigFields& fields) {
   Architecture model = read_gemma(fields, 16, 8192);
   if (model.activation == Activation::kGelu) model.activation = Activation::kGeluTanh;
   return model;
 }
 
-/// The activation under a key of its own; the usual one does not matter.
+/// Reads a Gemma whose activation has the key `hidden_activation`; `hidden_act` has no effect.
 Architecture read_capped_gemma(const ConfigFields& fields, std::int64_t positions) {
   Architecture model = read_gemma(fields, 4, positions);
   model.activation = fields.activation("hidden_activation", Activation::kGeluTanh);
@@ -70,7 +71,7 @@ Architecture read_gemma3(const ConfigFields& fields) {
       fields.value("sliding_window_pattern") ? "sliding_window_pattern" : "_sliding_window_pattern",
       6);
   read_windows(fields, all_but_last_of(every), 4096, model);
-  // Files of the first versions leave the bases to the class.
+  // The first files lack the rotary bases, which then have the defaults of the class.
   if (!fields.value("rope_theta") && !fields.value("rope_parameters")) {
     model.window_rotary_base = fields.number_or("rope_local_base_freq", 1e4, 0, 1e12);
   }

@@ -1,4 +1,4 @@
-// Decoders like GPT-2: LayerNorm, plain MLPs, biases.
+// Readers of decoders like GPT-2: LayerNorm, MLPs without gates, biases.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,16 +18,16 @@ constexpr FieldName kGpt2Names[] = {{"layers", "n_layer"},       {"hidden", "n_e
                                     {"ffn", "n_inner"},          {"vocab", "vocab_size"},
                                     {"positions", "n_positions"}};
 
-/// Two spellings of a key.
+/// Two possible spellings of one key.
 using Spellings = std::array<std::string_view, 2>;
 
-/// How a family spells its sizes, and what its class has where a file lacks what it may lack.
+/// How a family spells its sizes, and the defaults of its class for keys that a file may lack.
 struct GptKeys {
   Spellings layers = {"num_hidden_layers", "n_layer"};
   Spellings hidden = {"hidden_size", "n_embd"};
   Spellings heads = {"num_attention_heads", "n_head"};
   std::string_view ffn = "intermediate_size";
-  std::int64_t usual_ffn = 0;  ///< 0: four times the width.
+  std::int64_t usual_ffn = 0;  ///< Default MLP width; 0: four times the hidden width.
   std::string_view positions = "max_position_embeddings";
   std::int64_t usual_positions = 2048;
   Position position = Position::kLearned;
@@ -41,7 +41,7 @@ std::int64_t size_of(const ConfigFields& fields, const Spellings& keys,
   return fields.size({keys[0], keys[1]}, high);
 }
 
-/// GPT-2's blocks: LayerNorm, biases, MLPs without gates, heads of their own keys and values.
+/// Reads GPT-2's blocks: LayerNorm, biases, MLPs without gates, as many key heads as query heads.
 Architecture read_gpt(const ConfigFields& fields, const GptKeys& keys) {
   Architecture model;
   model.gated = false;
@@ -70,7 +70,7 @@ void set_biases(Architecture& model, bool all) {
   model.qkv_bias = model.attention_output_bias = model.mlp_bias = all;
 }
 
-/// Sizes under GPT-2's keys.
+/// Reads the sizes under GPT-2's key names.
 Architecture read_gpt2_sizes(const ConfigFields& fields) {
   Architecture model = read_gpt(fields, {.layers = {"n_layer", "num_hidden_layers"},
                                          .hidden = {"n_embd", "hidden_size"},
@@ -82,7 +82,8 @@ Architecture read_gpt2_sizes(const ConfigFields& fields) {
   return model;
 }
 
-/// Scores as they are, or over the root of the width of a head.
+/// Sets the factor on scores to 1 if `scale_attn_weights` is false; else it is one over the root of
+/// the head width.
 void read_score_scale(const ConfigFields& fields, Architecture& model) {
   if (!fields.flag("scale_attn_weights", true)) model.attention_scale = 1;
 }
@@ -103,7 +104,8 @@ Architecture read_gpt_bigcode(const ConfigFields& fields) {
   return model;
 }
 
-/// Attention without biases, both branches from one norm, a bias of the head (GPT-J, CodeGen).
+/// Reads GPT-J and CodeGen: attention without biases, one norm for both branches, a bias of the
+/// head.
 Architecture read_gptj(const ConfigFields& fields) {
   Architecture model = read_gpt2_sizes(fields);
   model.position = Position::kRope;
@@ -116,7 +118,7 @@ Architecture read_gptj(const ConfigFields& fields) {
   return model;
 }
 
-/// Words of layers, from pairs of a list of words and how often it stands.
+/// Expands pairs [list of words, count] into one word for each layer.
 std::vector<Node> repeated_words(Node pairs, std::int64_t layers) {
   std::vector<Node> all;
   for (std::size_t i = 0; i < pairs.size() && std::ssize(all) <= layers; ++i) {
@@ -129,7 +131,8 @@ std::vector<Node> repeated_words(Node pairs, std::int64_t layers) {
   return all;
 }
 
-/// Layers that look at `window_size` tokens: by a word for each, or by `attention_types`.
+/// Returns the window of each layer, 0 or `window_size`, from `attention_layers` (a word for each
+/// layer) or `attention_types`.
 std::vector<std::int64_t> gpt_neo_windows(const ConfigFields& fields, std::int64_t layers) {
   const std::int64_t window = fields.size_or("window_size", 256);
   std::vector<Node> words;
@@ -149,7 +152,7 @@ std::vector<std::int64_t> gpt_neo_windows(const ConfigFields& fields, std::int64
   return windows;
 }
 
-/// Scores are not scaled.
+/// Reads GPT-Neo, which does not scale attention scores.
 Architecture read_gpt_neo(const ConfigFields& fields) {
   Architecture model = read_gpt(fields, {.layers = {"num_layers", "num_hidden_layers"},
                                          .heads = {"num_heads", "num_attention_heads"},
@@ -160,7 +163,7 @@ Architecture read_gpt_neo(const ConfigFields& fields) {
   return model;
 }
 
-/// Positions and widths follow from the others; the file has no keys of them.
+/// Reads BLOOM, whose file has no keys for positions and MLP width: both are derived.
 Architecture read_bloom(const ConfigFields& fields) {
   fields.refuse("apply_residual_connection_post_layernorm", "residuals behind the norms");
   Architecture model = read_gpt(fields, {.layers = {"n_layer", "num_hidden_layers"},
@@ -174,7 +177,7 @@ Architecture read_bloom(const ConfigFields& fields) {
   return model;
 }
 
-/// Groups of queries as `FalconAttention` has them.
+/// Returns the number of key and value heads as `FalconAttention` derives it.
 std::int64_t falcon_kv_heads(const ConfigFields& fields, std::int64_t heads) {
   if (fields.flag("new_decoder_architecture", false)) return fields.size_or("num_kv_heads", heads);
   return fields.flag("multi_query", true) ? 1 : heads;
@@ -196,8 +199,8 @@ Architecture read_falcon(const ConfigFields& fields) {
   return model;
 }
 
-/// transformers builds every MPT without biases, with ALiBi and with MLPs of four times the width,
-/// whatever its file says.
+/// Reads MPT, which transformers always builds without biases, with ALiBi and with MLPs four times
+/// as wide as the model, whatever the file says.
 Architecture read_mpt(const ConfigFields& fields) {
   Architecture model = read_gpt(fields, {.layers = {"n_layers", "num_hidden_layers"},
                                          .hidden = {"d_model", "hidden_size"},
@@ -216,7 +219,7 @@ Architecture read_mpt(const ConfigFields& fields) {
   return model;
 }
 
-/// Two rows of the table of positions stand before that of the first token.
+/// Rows of the position table before the row of the first token.
 constexpr std::int64_t kUnusedPositions = 2;
 
 void skip_positions(Architecture& model) {
@@ -254,7 +257,7 @@ Architecture read_xglm(const ConfigFields& fields) {
                                          .usual_ffn = 4096,
                                          .position = Position::kSinusoidal});
   model.first_position = kUnusedPositions;
-  // The last of the wavelengths is that of the base.
+  // Chosen so that the longest wavelength is that of base 10000.
   const double waves = std::max(2.0, std::floor(static_cast<double>(model.hidden) / 2));
   model.rotary_base = std::pow(1e4, waves / (waves - 1));
   scale_embedding(fields, model);
@@ -286,7 +289,7 @@ Architecture read_ctrl(const ConfigFields& fields) {
   return model;
 }
 
-/// GPT-2's blocks under the keys of Llama: sizes, rotary positions, LayerNorm with a bias.
+/// Reads GPT-2's blocks under Llama's key names: sizes, rotary positions, LayerNorm with a bias.
 Architecture read_biased(const ConfigFields& fields, ConfigDefaults defaults) {
   Architecture model = read_common(fields, defaults);
   model.head_dim = head_dim(fields, model, defaults.head_dim);

@@ -1,4 +1,4 @@
-// Decoders with latent attention.
+// Readers of decoders with latent attention.
 #include <cmath>
 
 #include "stepwright/model/config_blocks.h"
@@ -9,8 +9,9 @@
 namespace stepwright::model {
 namespace {
 
-/// Corrected sigmoids of the best groups of experts, as transformers' DeepseekV3Config has them
-/// where nothing is said; a `topk_method` that is `greedy` knows neither.
+/// Reads DeepSeek's router. By default, as in DeepseekV3Config, sigmoid scores with a correction
+/// bias choose among the best groups of experts. A `topk_method` of `greedy` has neither bias nor
+/// groups.
 void read_deepseek_router(const ConfigFields& fields, Experts& experts) {
   const auto method = fields.value("topk_method");
   const std::string word = method ? method->text() : "noaux_tc";
@@ -25,7 +26,7 @@ void read_deepseek_router(const ConfigFields& fields, Experts& experts) {
   experts.top_groups = fields.size_or("topk_group", 4);
 }
 
-/// The published files have `n_routed_experts: null` for a model without experts.
+/// Reads DeepSeek's experts. `n_routed_experts: null`, as in published files, means no experts.
 void read_deepseek_experts(const ConfigFields& fields, Architecture& model) {
   const auto count = fields.find({"n_routed_experts", "num_local_experts"});
   if (count && count->is_null()) return;
@@ -49,16 +50,18 @@ struct LatentDefaults {
   std::int64_t positions = 4096;
   double norm_epsilon = 1e-6;
   bool tied = false;
-  LatentAttention latent = {.query_rank = 1536};  ///< `value_head_dim` 0: hidden / heads.
+  /// Default sizes of latent attention; a `value_head_dim` of 0 means hidden / heads.
+  LatentAttention latent = {.query_rank = 1536};
 };
 
-/// Latent attention and dense MLPs.
+/// Reads latent attention and dense MLPs.
 Architecture read_latent_model(const ConfigFields& fields, const LatentDefaults& defaults) {
   fields.refuse("attention_bias", "biases in latent attention");
   Architecture model = read_common(fields, {.positions = defaults.positions,
                                             .norm_epsilon = defaults.norm_epsilon,
                                             .tied = defaults.tied});
-  model.kv_heads = model.heads;  // The low rank takes the place of groups; the key has no effect.
+  // Latent attention has no groups of queries: the key num_key_value_heads has no effect.
+  model.kv_heads = model.heads;
   fields.heed({"head_dim", "qk_head_dim", "rope_interleave"});
   LatentAttention latent;
   const auto query_rank = fields.find({"q_lora_rank"});
@@ -73,7 +76,7 @@ Architecture read_latent_model(const ConfigFields& fields, const LatentDefaults&
       "v_head_dim", value_head_dim > 0 ? value_head_dim : model.hidden / model.heads);
   model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
   model.latent = latent;
-  // The class of norms has an epsilon that those of latent rows leave as it is.
+  // The norms of latent rows keep the default epsilon of transformers' norm class.
   constexpr double kInner = 1e-6;
   if (model.norm_epsilon != kInner) model.inner_norm_epsilon = kInner;
   return model;
@@ -86,7 +89,8 @@ Architecture read_deepseek_v3(const ConfigFields& fields) {
   return model;
 }
 
-/// Gates take a softmax over all experts, of which groups are chosen first where a file says so.
+/// Reads DeepSeek-V2, whose router takes a softmax over all experts; if the file says so, it first
+/// chooses groups of experts.
 Architecture read_deepseek_v2(const ConfigFields& fields) {
   Architecture model = read_latent_model(fields, {.positions = 2048});
   model.mlp_bias = fields.flag("mlp_bias", false);
@@ -115,7 +119,7 @@ Architecture read_glm4_moe_lite(const ConfigFields& fields) {
   return model;
 }
 
-/// An indexer in every layer (DeepSeek-V3.2, GLM-5).
+/// Adds an indexer to every layer (DeepSeek-V3.2, GLM-5).
 void add_indexer(const ConfigFields& fields, std::int64_t heads, Architecture& model) {
   if (model.latent->query_rank == 0) {
     fields.value("q_lora_rank")->fail("must be a rank: an indexer reads the rows of queries");
@@ -129,7 +133,7 @@ void add_indexer(const ConfigFields& fields, std::int64_t heads, Architecture& m
   }
 }
 
-/// Experts of DeepSeek-V3 behind three dense layers.
+/// Adds the experts of DeepSeek-V3 to all layers after three dense ones.
 void add_v3_experts(const ConfigFields& fields, Experts fallback, Architecture& model) {
   model.mlp_bias = fields.flag("mlp_bias", false);
   if (model.mlp_bias) fields.value("mlp_bias")->fail_unsupported("biases of the MLPs");
@@ -171,7 +175,7 @@ Architecture read_youtu(const ConfigFields& fields) {
   return read_latent_model(fields, {.positions = 131072, .tied = true});
 }
 
-/// Scales of embedded tokens, branches and logits (muP).
+/// Reads MiniCPM3, which scales embedded tokens, branches and logits (muP).
 Architecture read_minicpm3(const ConfigFields& fields) {
   Architecture model = read_latent_model(fields, {.positions = 32768,
                                                   .norm_epsilon = 1e-5,

@@ -11,7 +11,7 @@
 namespace stepwright::model {
 namespace {
 
-constexpr std::int64_t kQwenWindowLayers = 28;  // max_window_layers where a file has none.
+constexpr std::int64_t kQwenWindowLayers = 28;  // Default of max_window_layers.
 
 LayerClass layer_of(Node word, LayerWords words) {
   std::vector<std::string_view> known;
@@ -23,7 +23,7 @@ LayerClass layer_of(Node word, LayerWords words) {
       fmt::format("the layer type '{}' (supported: {})", printable(word.text()), list_of(known)));
 }
 
-/// The layers that a list calls by one of two words.
+/// Returns 1 for the layers whose entry in a list is `marked`, 0 for those with `other`.
 std::vector<std::uint8_t> marked_layers(Node types, std::string_view marked, std::string_view other,
                                         const Architecture& model) {
   check_one_per_layer(types, model);
@@ -48,7 +48,7 @@ std::vector<std::uint8_t> by_rule(const ConfigFields& fields, WindowRule rule,
   return slides;
 }
 
-/// `sliding_window`: `fallback` where it is absent, 0 where it is null.
+/// Reads `sliding_window`: `fallback` if absent, 0 if null.
 std::int64_t window_of(const ConfigFields& fields, std::int64_t fallback) {
   const auto found = fields.find({"sliding_window"});
   if (!found) return fallback;

@@ -1,4 +1,4 @@
-// Mamba, alone or among layers that attend.
+// Readers of Mamba models, alone or among attention layers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr FieldName kMambaNames[] = {{"layers", "num_hidden_layers"},
                                      {"state_mixer.state", "state_size"},
                                      {"state_mixer.kernel", "conv_kernel"}};
 
-/// A model of mixers alone has no attention: its heads are those of the mixer.
+/// Makes every layer a mixer without attention or MLP; the model's heads are the mixer's.
 void set_mixers_alone(Mixer mixer, Architecture& model) {
   model.position = Position::kNone;
   model.heads = model.kv_heads = model.state_mixer->heads;
@@ -40,7 +40,8 @@ Architecture read_mamba_sizes(const ConfigFields& fields, bool tied) {
   return model;
 }
 
-constexpr std::int64_t kScanChunk = 2048;  // mamba_ssm, selective_scan_fwd_kernel.cuh: kChunkSize
+// Tokens of one chunk in Mamba's scan (mamba_ssm, selective_scan_fwd_kernel.cuh: kChunkSize).
+constexpr std::int64_t kScanChunk = 2048;
 
 Architecture read_mamba(const ConfigFields& fields) {
   Architecture model = read_mamba_sizes(fields, true);
@@ -67,12 +68,13 @@ Architecture read_falcon_mamba(const ConfigFields& fields) {
   return model;
 }
 
-/// Step sizes are described without limits; a file may have them.
+/// Notes limits of step sizes in `model.beyond`: the model is described without them.
 void note_step_limits(const ConfigFields& fields, Architecture& model) {
   const auto limits = fields.value("time_step_limit");
   if (!limits) return;
   if (!limits->is_sequence() || limits->size() != 2) limits->fail("must be a list of two numbers");
-  const Node high = limits->at(1);  // A mapping or a word that stands for infinity is none.
+  // Infinity is written as a mapping or a word, and means no limit.
+  const Node high = limits->at(1);
   const bool finite = high.is_scalar() && high.text().find("nf") == std::string::npos;
   if (limits->at(0).number(0, 1e12) > 0 || finite) add_beyond("limits of step sizes", model);
 }
@@ -102,7 +104,7 @@ std::int64_t expanded(const ConfigFields& fields, const Architecture& model) {
   return fields.size_or("mamba_expand", 2) * model.hidden;
 }
 
-/// Mamba-2 as Bamba and Granite name it; heads are `auto` or a number.
+/// Reads Mamba-2 under the key names of Bamba and Granite; heads are `auto` or a number.
 StateMixer bamba_mixer(const ConfigFields& fields, std::int64_t width) {
   const auto heads = fields.value("mamba_n_heads");
   const auto dim = fields.value("mamba_d_head");
@@ -144,7 +146,8 @@ Architecture read_bamba(const ConfigFields& fields) {
   return model;
 }
 
-/// Attention and Mamba-2 side by side in every layer; a dozen factors, of which two have a place.
+/// Reads Falcon-H1: attention and Mamba-2 side by side in every layer. Only two of its twelve
+/// factors have a field; `model.beyond` names the others.
 Architecture read_falcon_h1(const ConfigFields& fields) {
   Architecture model =
       read_rotary(fields, {.positions = 8192, .kv_heads = 8, .norm_epsilon = 1e-5});
@@ -169,14 +172,15 @@ Architecture read_falcon_h1(const ConfigFields& fields) {
   return model;
 }
 
-/// Every `period`-th layer from `offset` on attends, or has experts.
+/// True if a layer's number has the offset `{kind}_layer_offset` modulo `{kind}_layer_period`: such
+/// layers attend (`kind` attn) or have experts (`kind` expert).
 bool stands_at(const ConfigFields& fields, std::string_view kind, std::int64_t layer,
                std::int64_t period, std::int64_t offset) {
   period = fields.size_or(fmt::format("{}_layer_period", kind), period);
   return layer % period == fields.size_or(fmt::format("{}_layer_offset", kind), offset, 0);
 }
 
-/// Mamba with norms of its selection, among layers that attend without positions.
+/// Reads Jamba: Mamba with norms of step sizes, B and C, among attention layers without positions.
 Architecture read_jamba(const ConfigFields& fields) {
   Architecture model = read_common(fields, {.positions = 262144, .kv_heads = 8});
   model.head_dim = model.hidden / model.heads;
@@ -228,7 +232,7 @@ Architecture read_granite_hybrid(const ConfigFields& fields) {
                             .ffn = model.ffn,
                             .shared_ffn = shared};
   } else {
-    model.ffn = shared;  // The shared expert alone.
+    model.ffn = shared;  // Without routed experts the MLP is the shared expert.
   }
   const FeedForward behind = count > 0 ? FeedForward::kExperts : FeedForward::kDense;
   const LayerClass mamba{.mixer = Mixer::kMamba2, .feed_forward = behind};
@@ -250,7 +254,8 @@ Architecture read_granite_hybrid(const ConfigFields& fields) {
   return model;
 }
 
-/// A word, or a letter of older files, for each layer, which has one branch.
+/// Reads the layers of Nemotron-H, each with one branch, from a word or, in older files, a letter
+/// for each.
 std::vector<LayerClass> nemotron_layers(const ConfigFields& fields) {
   const LayerClass mamba{.mixer = Mixer::kMamba2, .feed_forward = FeedForward::kNone};
   const LayerClass attention{.feed_forward = FeedForward::kNone};
@@ -275,8 +280,8 @@ std::vector<LayerClass> nemotron_layers(const ConfigFields& fields) {
   return *std::move(layers);
 }
 
-/// transformers builds it with tables of their own and without biases of attention, whatever its
-/// file says.
+/// Reads Nemotron-H, which transformers builds with an untied head and without attention biases,
+/// whatever the file says.
 Architecture read_nemotron_h(const ConfigFields& fields) {
   Architecture model;
   std::vector<LayerClass> layers = nemotron_layers(fields);

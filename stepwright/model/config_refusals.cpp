@@ -7,7 +7,7 @@
 
 namespace stepwright::model {
 
-/// Returns refusals.yaml as it is compiled in.
+/// Returns the file refusals.yaml, which is compiled into the program.
 std::span<const EmbeddedFile> embedded_refusals();
 
 namespace {

@@ -5,14 +5,14 @@
 
 namespace stepwright::model {
 
-/// A type of transformers' decoders whose layers cannot be said in an `Architecture`.
+/// A decoder type of transformers whose layers an `Architecture` cannot express.
 struct RefusedType {
   std::string model_type;
-  std::string reason;   ///< The part of it that cannot be said.
-  std::string instead;  ///< A type that is read, whose sizes may stand in for its own.
+  std::string reason;   ///< The part of the type that an `Architecture` cannot express.
+  std::string instead;  ///< A supported type that can stand in for it with the same sizes.
 };
 
-/// Returns the types of refusals.yaml.
+/// Returns the decoder types that refusals.yaml lists.
 std::span<const RefusedType> refused_types();
 
 }  // namespace stepwright::model

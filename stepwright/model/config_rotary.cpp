@@ -22,7 +22,8 @@ double number_in(Node rope, std::string_view key, double fallback) {
   return found && !found->is_null() ? found->number(0, kLargest) : fallback;
 }
 
-/// By the words of transformers; files of Phi-3 call lists of factors `su` or `yarn`.
+/// Returns the kind by transformers' word for it; Phi-3's files call lists of factors `su` or
+/// `yarn`.
 RotaryScalingKind kind_of(const std::string& word, bool lists) {
   if (word == "su" || (word == "yarn" && lists)) return RotaryScalingKind::kLongRope;
   for (const auto& [kind, name] : kRotaryScalingNames) {
@@ -39,7 +40,7 @@ std::vector<double> numbers_of(Node rope, std::string_view key) {
   return found;
 }
 
-/// Reads the original positions; a value outside of the mapping goes before one inside.
+/// Reads the original positions; the value at the top of the file overrides the one in `rope`.
 std::int64_t original_positions(const ConfigFields& fields, Node rope, const Architecture& model) {
   constexpr std::string_view kKey = "original_max_position_embeddings";
   auto original = fields.value(kKey);
@@ -48,7 +49,7 @@ std::int64_t original_positions(const ConfigFields& fields, Node rope, const Arc
   return std::max<std::int64_t>(1, model.positions);
 }
 
-/// The range of turns, and what sines and cosines are multiplied by (`_compute_yarn_parameters` of
+/// Reads the range of turns and the factor on sines and cosines (`_compute_yarn_parameters` of
 /// transformers/modeling_rope_utils.py).
 void read_yarn(Node rope, RotaryScaling& scaling) {
   scaling.low_frequency = number_in(rope, "beta_slow", 1);
@@ -92,14 +93,14 @@ std::optional<RotaryScaling> scaling_in(const ConfigFields& fields, Node rope,
   return scaling;
 }
 
-/// The mapping of a layer type; nothing where the file has one for all.
+/// Returns the mapping of a layer type; nullopt if the file has one mapping for all types.
 std::optional<Node> of_type(Node rope, std::string_view type) {
   const auto found = rope.find(type);
   return found && found->is_mapping() ? found : std::nullopt;
 }
 
-/// A base that is stretched once, whatever the length is, goes by the name of one that grows with
-/// it (`compute_ntk_alpha_rope_parameters` of HunYuan).
+/// Reads base and scaling. HunYuan calls a base that `alpha` enlarges once, whatever the sequence
+/// length, `dynamic` (`compute_ntk_alpha_rope_parameters`): it becomes the base, without a scaling.
 RotaryNumbers numbers_in(const ConfigFields& fields, Node mapping, double base,
                          const Architecture& model) {
   RotaryNumbers numbers{number_in(mapping, "rope_theta", base), scaling_in(fields, mapping, model)};
@@ -116,7 +117,8 @@ bool some_layer(const Architecture& model, bool slides) {
   });
 }
 
-/// Numbers of full layers and of those with a window, which may turn on a base of their own.
+/// Reads the numbers of full layers and of layers with a window, which can have a base of their
+/// own.
 void read_two(const ConfigFields& fields, Node full, Node sliding, double base,
               Architecture& model) {
   const bool both = some_layer(model, false) && some_layer(model, true);
@@ -130,7 +132,8 @@ void read_two(const ConfigFields& fields, Node full, Node sliding, double base,
   model.window_rotary_base = other.base;
 }
 
-/// A base for each layer; layers without one are not rotated (Granite with windows).
+/// Reads a list with a rotary base for each layer; a layer without one is not rotated (Granite with
+/// windows).
 void read_layer_bases(Node list, Architecture& model) {
   check_one_per_layer(list, model);
   const std::vector<LayerClass> layers = layers_of(model);

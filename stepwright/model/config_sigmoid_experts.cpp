@@ -1,4 +1,4 @@
-// Decoders with experts that routers weigh by sigmoids (DeepSeek-V3).
+// Readers of decoders with experts whose router takes sigmoids (DeepSeek-V3).
 #include <cmath>
 
 #include "stepwright/model/config_blocks.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kLargestScale = 1e6;
 
-/// Experts behind the first dense layers.
+/// Makes the first `first_k_dense_replace` layers dense; the others have experts.
 void mark_first_dense(const ConfigFields& fields, std::int64_t fallback, Architecture& model) {
   const std::int64_t first = fields.size_or("first_k_dense_replace", fallback, 0);
   mark_dense_layers(model, [first](std::int64_t layer) { return layer < first; });
@@ -19,7 +19,8 @@ void mark_first_dense(const ConfigFields& fields, std::int64_t fallback, Archite
 
 Architecture read_minimax_m2(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 196608, .kv_heads = 8, .head_dim = 128});
-  if (const auto rotated = fields.value("rotary_dim")) {  // Released files say the share so.
+  // Released files state the rotated share by this key.
+  if (const auto rotated = fields.value("rotary_dim")) {
     const auto share = static_cast<double>(rotated->integer(1, model.head_dim)) /
                        static_cast<double>(model.head_dim);
     model.rotary_fraction = share;
@@ -56,7 +57,7 @@ Architecture read_glm4_moe(const ConfigFields& fields) {
   return model;
 }
 
-/// Exaone's mixture in place of dense MLPs, before norms; layers with a window are rotated.
+/// Reads Exaone's MoE: experts replace dense MLPs, and only layers with a window are rotated.
 Architecture read_exaone_moe(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.qk_norm = QkNorm::kHead;
@@ -105,7 +106,8 @@ Architecture read_kolibri(const ConfigFields& fields) {
   return model;
 }
 
-/// Two layers, every fourth and the last see the whole sequence, which no position is told in.
+/// Reads Flint: the first two layers, every fourth and the last see the whole sequence and have no
+/// rotary positions.
 Architecture read_flint(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 262144, .kv_heads = 4, .head_dim = 128});
   add_qwen3_attention(fields, model);
@@ -126,7 +128,8 @@ Architecture read_flint(const ConfigFields& fields) {
   return model;
 }
 
-/// Norms on both sides of each branch, gated attention, windows in all but each fourth layer.
+/// Reads AFMoE: norms before and after each branch, gated attention, windows in all but every
+/// fourth layer.
 Architecture read_afmoe(const ConfigFields& fields) {
   Architecture model =
       read_rotary(fields, {.positions = 16384, .norm_epsilon = 1e-5, .head_dim = 128});
@@ -147,11 +150,12 @@ Architecture read_afmoe(const ConfigFields& fields) {
   return model;
 }
 
-/// Clamped gates, as gpt-oss has them; only the layers that its indexer leaves whole.
+/// Reads MiniMax-M3: gpt-oss's clamped gates. Only layers with full attention are supported, not
+/// those that its indexer thins out.
 Architecture read_minimax_m3(const ConfigFields& fields) {
   Architecture model = read_common(fields, {.positions = 524288, .kv_heads = 4});
   model.head_dim = head_dim(fields, model, 128);
-  model.rotary_fraction = fields.rotary_fraction(1);  // As transformers does, not by `rotary_dim`.
+  model.rotary_fraction = fields.rotary_fraction(1);  // transformers ignores `rotary_dim` here.
   model.norm_unit_offset = true;
   model.qk_norm = QkNorm::kHead;
   model.activation = Activation::kClampedSwiglu;
@@ -169,7 +173,7 @@ Architecture read_minimax_m3(const ConfigFields& fields) {
   return model;
 }
 
-/// Gates with a bias per head; every sixth layer and the last see the whole sequence.
+/// Reads Beam: gates with a bias per head; every sixth layer and the last see the whole sequence.
 Architecture read_beam(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 8192, .kv_heads = 8, .head_dim = 128});
   model.qk_norm = QkNorm::kHead;

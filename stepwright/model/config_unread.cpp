@@ -13,15 +13,15 @@
 
 namespace stepwright::model {
 
-/// Returns shapeless_keys.yaml as it is compiled in.
+/// Returns the file shapeless_keys.yaml, which is compiled into the program.
 std::span<const EmbeddedFile> embedded_keys();
 
 namespace {
 
-/// A part of a decoder that a key gives some types.
+/// A part of a decoder that some types have, and the key that turns it on.
 struct Part {
   std::string_view key;
-  double off;  ///< The largest value that means: without it.
+  double off;  ///< The largest value of the key at which the part is absent.
   bool (*has)(const Architecture& model);
   std::string_view what;
 };
@@ -52,7 +52,7 @@ constexpr Part kParts[] = {
     {"use_parallel_residual", 0, is_parallel, "parallel branches"},
 };
 
-/// Null, false, 0, nothing in it: no word for what a decoder has.
+/// True if a value is null, false, 0 or empty, so that it adds nothing to a decoder.
 bool says_nothing(Node node) {
   if (node.is_null()) return true;
   if (!node.is_scalar()) return node.size() == 0;
@@ -60,7 +60,8 @@ bool says_nothing(Node node) {
   return text.empty() || text == "false" || (node.is_number() && node.number() == 0);
 }
 
-/// The keys of shapeless_keys.yaml, and the parts of keys that have none of the shape either.
+/// The keys of shapeless_keys.yaml, and the substrings (`within`) of further keys that shape no
+/// decoder.
 class ShapelessKeys {
  public:
   ShapelessKeys() {
@@ -98,7 +99,8 @@ void refuse_part(std::string_view key, Node node, std::string_view model_type,
 }
 
 void refuse_misspelt(std::string_view key, Node node, std::span<const std::string> missing) {
-  constexpr std::size_t kFewest = 8;  // letters: shorter words are near to each other by chance
+  // Fewest letters of a key that is compared: shorter words resemble each other by chance.
+  constexpr std::size_t kFewest = 8;
   constexpr std::size_t kMostEdits = 2;
   if (key.size() < kFewest) return;
   for (const std::string& absent : missing) {

@@ -11,14 +11,16 @@
 
 namespace stepwright::model {
 
-/// The first class of a file's own code, from its `auto_map`.
+/// Returns the first class that a file's `auto_map` names, which is code that comes with the model;
+/// nullopt if there is none.
 std::optional<std::string> own_code(Node config);
 
 /// Adds notes on the keys of a `config.json` that the reader of its type did not ask for. Keys that
-/// shape no decoder (tokens of a tokenizer, dropout, initialisation, caches, names) are passed
-/// over. One that would shape it fails: `kUnsupported` where it is a part that other types have
-/// (experts, latent attention, states), `kInput` where it is a misspelt key of this one. All others
-/// become one note, and the code of a file's own (`auto_map`) another, as it is never run.
+/// do not shape a decoder (tokens of a tokenizer, dropout, initialisation, caches, names) are
+/// ignored. A key that would shape it fails: with `kUnsupported` if it adds a part that other types
+/// have (experts, latent attention, states), with `kInput` if it is a misspelt key of this type.
+/// All other keys share one note. Code that comes with the model (`auto_map`) is a second note,
+/// since it is never run.
 void note_unread(const ConfigFields& fields, std::string_view model_type, Node config,
                  const Architecture& model, std::vector<std::string>& notes);
 

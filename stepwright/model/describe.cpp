@@ -32,7 +32,7 @@ Json windows_in(const Architecture& model) {
           {"layers", static_cast<std::int64_t>(windows.size()) - full}};
 }
 
-/// How many layers have each mixer.
+/// Counts the layers that have each mixer.
 Json mixers_of(const Architecture& model) {
   Json json = Json::object();
   for (const auto& [mixer, name] : kMixerNames) {
@@ -45,7 +45,7 @@ Json mixers_of(const Architecture& model) {
   return json;
 }
 
-/// Counts of 0 are those that nobody knows.
+/// Describes an encoder; counts of 0 are unknown and left out.
 Json encoder_of(const Encoder& encoder) {
   Json json{{"name", encoder.name}};
   const auto add = [&](const char* key, auto value) {

@@ -8,7 +8,8 @@
 namespace stepwright::model {
 namespace {
 
-/// FLOPs of one token through the matrices of a list; a token meets `top_k` routed experts.
+/// Returns the FLOPs of one token through the matrices of a list; a token uses `top_k` routed
+/// experts.
 double matrix_flops(const std::vector<Parameter>& list, const Architecture& model) {
   double flops = 0;
   for (const Parameter& parameter : list) {
@@ -20,34 +21,35 @@ double matrix_flops(const std::vector<Parameter>& list, const Architecture& mode
   return flops;
 }
 
-/// An indexer's scores of every key, weighed by head.
+/// Returns the FLOPs in which an indexer scores all keys for one token and weighs its heads.
 double index_flops(const Architecture& model, std::int64_t length) {
   if (!model.has_indexer()) return 0;
   return 2.0 * static_cast<double>(length) * static_cast<double>(model.latent->index_heads) *
          static_cast<double>(model.latent->index_head_dim + 1);
 }
 
-/// Keys that a token meets.
+/// Returns how many keys a token attends to, without the causal mask.
 std::int64_t seen_keys(const Architecture& model, const LayerClass& layer, std::int64_t length) {
   const std::int64_t reach =
       model.has_indexer() ? std::min(model.latent->index_top_k, length) : length;
   return layer.window > 0 ? std::min(layer.window, reach) : reach;
 }
 
-/// FLOPs of one token's attention for each key.
+/// Returns the FLOPs of one token's attention to one key.
 double flops_of_key(const Architecture& model) {
   return 2.0 * static_cast<double>(model.heads) *
          static_cast<double>(model.head_dim + model.value_dim());
 }
 
-/// Forward FLOPs of one token's attention behind the causal mask, in the mean over a sequence.
+/// Returns the forward FLOPs per token that the causal mask removes from attention, the mean over a
+/// sequence.
 double masked_flops(const Architecture& model, const LayerClass& layer, std::int64_t length) {
   if (!layer.attends()) return 0;
   const auto keys = static_cast<double>(seen_keys(model, layer, length));
   return keys * (keys - 1) / (2.0 * static_cast<double>(length)) * flops_of_key(model);
 }
 
-/// FLOPs of one token in a mixer beyond its matrices.
+/// Returns the FLOPs of one token in a layer's mixer, without its matrices.
 double mixer_flops(const Architecture& model, LayerClass layer, std::int64_t length) {
   double flops = 0;
   if (layer.carrier() != Mixer::kNone) {
@@ -82,7 +84,7 @@ double forward_flops_per_token(const Architecture& model, std::int64_t length) {
 
 namespace {
 
-/// FLOPs of one token through a frozen model's layers and head, both ways.
+/// Returns the forward and backward FLOPs of one token through a model with frozen weights.
 double partly_trained_flops(const Architecture& model, std::int64_t length) {
   const bool frozen_table = model.adapters || (model.tied && model.frozen.embedding);
   double flops = (frozen_table ? 2 : 3) * head_flops(model);

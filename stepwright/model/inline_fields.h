@@ -11,25 +11,26 @@
 
 namespace stepwright::model {
 
-/// The keys of an inline mapping over those of a base: what the mapping does not name comes from
-/// the base, and a key that is null counts as named in neither.
+/// The keys of an inline mapping with the keys of a base model as defaults: a key that the mapping
+/// lacks is read from the base. A null value counts as absent.
 class InlineFields : public OptionalFields<InlineFields> {
  public:
   InlineFields(Node own, std::optional<Node> base) : own_(own), base_(base) {}
 
-  /// The value of a key; nullopt if it is absent or null.
+  /// Returns the value of a key; nullopt if it is absent or null.
   [[nodiscard]] std::optional<Node> value(std::string_view key) const;
-  /// The mapping under a key, over the base's mapping under it; nullopt if neither has one.
+  /// Returns the fields of a nested mapping, with the base's nested mapping as defaults; nullopt if
+  /// neither has the key.
   [[nodiscard]] std::optional<InlineFields> nested(std::string_view key) const;
 
-  /// A size that must be there; `unless` completes the message (", unless ... is given").
+  /// Reads a required size; `unless` is appended to the error message (", unless ... is given").
   [[nodiscard]] std::int64_t size(std::string_view key, std::int64_t high = kLargestSize,
                                   std::string_view unless = "") const;
-  /// Fails: a key is missing.
+  /// Fails with the message that `key` is missing.
   [[noreturn]] void fail_missing(std::string_view key, std::string_view unless = "") const;
-  /// A truth value that `all` also sets; the mapping's own keys go before the base's.
+  /// Reads a flag that the flag `all` also sets; the mapping's own two keys override the base's.
   [[nodiscard]] bool flag_among(std::string_view key, std::string_view all) const;
-  /// A word of a table, or `fallback` when absent.
+  /// Reads one of the words in a table; `fallback` if the key is absent.
   template <class Enum, std::size_t kCount>
   [[nodiscard]] Enum choice(std::string_view key, const Named<Enum> (&table)[kCount],
                             Enum fallback) const {
@@ -37,7 +38,7 @@ class InlineFields : public OptionalFields<InlineFields> {
     return found ? found->choice(table) : fallback;
   }
 
-  /// The mapping as it was written, for messages.
+  /// Returns the mapping itself, without the base, for messages.
   [[nodiscard]] Node own() const { return own_; }
 
  private:

@@ -8,9 +8,9 @@
 
 namespace stepwright::model {
 
-/// A key of an inline mapping (docs/formats.md, "Inline model") that holds one value of `Holder`,
-/// and between which values numbers lie. What is absent is as in a `Holder` that nobody filled; a
-/// size that would be 0 there, below `low`, must be given.
+/// A key of an inline mapping (docs/formats.md, "Inline model"), the member of `Holder` that it
+/// sets, and the least and largest number allowed. An absent key has the value of a default
+/// `Holder`; a size whose default is below `low` is required.
 template <class Holder>
 struct ModelKey {
   std::string_view key;
@@ -49,13 +49,13 @@ inline constexpr ModelKey<Architecture> kMultiTokenKeys[] = {
     {"count_multi_token", &Architecture::count_multi_token},
     {"multi_token_weight", &Architecture::multi_token_weight, 0}};
 inline constexpr ModelKey<RotaryScaling> kScalingKeys[] = {{"factor", &RotaryScaling::factor, 0}};
-/// Which keys a change of rotary frequencies has beside its factor.
+/// The keys that a change of rotary frequencies has in addition to its factor.
 struct ScalingParts {
   bool turns = false;
   bool original = false;
   bool amplitude = false;
   bool yarn = false;
-  bool lists = false;  ///< Has `short_factors` and `long_factors`.
+  bool lists = false;  ///< True if the scaling has the lists `short_factors` and `long_factors`.
 };
 constexpr ScalingParts scaling_parts(RotaryScalingKind kind) {
   switch (kind) {
@@ -66,17 +66,17 @@ constexpr ScalingParts scaling_parts(RotaryScalingKind kind) {
     default: return {};
   }
 }
-/// Keys of `llama3` and `yarn`.
+/// Inline keys of the scalings `llama3` and `yarn`.
 inline constexpr ModelKey<RotaryScaling> kTurnKeys[] = {
     {"low_frequency", &RotaryScaling::low_frequency, 0},
     {"high_frequency", &RotaryScaling::high_frequency, 0}};
-/// Keys of `llama3`, `yarn` and `longrope`.
+/// Inline keys of the scalings `llama3`, `yarn` and `longrope`.
 inline constexpr ModelKey<RotaryScaling> kOriginalKeys[] = {
     {"original_positions", &RotaryScaling::original_positions}};
-/// Keys of `yarn` and `longrope`.
+/// Inline keys of the scalings `yarn` and `longrope`.
 inline constexpr ModelKey<RotaryScaling> kAmplitudeKeys[] = {
     {"attention_factor", &RotaryScaling::attention_factor, 0}};
-/// Keys of `yarn` alone.
+/// Inline keys of the scaling `yarn` alone.
 inline constexpr ModelKey<RotaryScaling> kYarnKeys[] = {
     {"rounded", &RotaryScaling::rounded},
     {"mscale", &RotaryScaling::mscale, 0},

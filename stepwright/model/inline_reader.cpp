@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-/// Fails unless a mapping has only these keys and those of the tables.
+/// Fails if a mapping has a key that is neither in `known` nor in the tables.
 template <class... Tables>
 void check_keys(Node node, Words known, const Tables&... tables) {
   const auto add = [&](const auto& table) {
@@ -55,7 +55,7 @@ void check_version(Node node) {
   version->fail(fmt::format("must be model/1; it is '{}'", printable(version->text())));
 }
 
-/// The base as a document of the same keys; nothing without a base.
+/// Returns the base model as a document with the same keys; nullopt if there is no `base`.
 std::optional<Document> read_base(Node node) {
   const auto key = node.find("base");
   if (!key || key->is_null()) return std::nullopt;
@@ -78,7 +78,7 @@ std::int64_t run_length(const InlineFields& run) {
   return count ? count->integer(1, kLargestLayers) : 1;
 }
 
-/// The sum of the runs of a list of layers, or the number that stands in its place.
+/// Reads the number of layers: a number, or the sum of the runs in a list.
 std::int64_t layer_count(const InlineFields& fields) {
   const auto list = fields.value("layers");
   if (!list || !list->is_sequence()) return fields.size("layers", kLargestLayers);
@@ -100,7 +100,7 @@ void read_sizes(const InlineFields& fields, Architecture& model) {
   model.positions = fields.size_or("positions", 0, 0);
 }
 
-/// A word, or true for the norm of each head with one weight.
+/// Reads a word; true means a norm of each head with one weight.
 QkNorm qk_norm(const InlineFields& fields) {
   const auto given = fields.value("qk_norm");
   if (given && (given->text() == "true" || given->text() == "false")) {
@@ -182,7 +182,7 @@ std::int64_t head_dim(const InlineFields& fields, const Architecture& model) {
   return model.hidden / model.heads;
 }
 
-/// Sets the marks of the layers that a list names.
+/// Sets `value` for the layers whose numbers a list names.
 template <class Mark>
 void mark(Node list, std::vector<Mark>& marks, Mark value) {
   if (!list.is_sequence()) list.fail("must be a list of layers, counted from 0");
@@ -235,7 +235,7 @@ void read_encoder(const InlineFields& fields, Architecture& model) {
   model.encoder = encoder;
 }
 
-/// A list of layers in runs of equal ones.
+/// Reads layers from a list of runs, each of equal layers.
 void read_layers(const InlineFields& fields, Architecture& model) {
   const auto list = fields.value("layers");
   if (!list || !list->is_sequence()) return;

@@ -14,7 +14,7 @@ void write_if(Json& json, const char* key, bool flag) {
   if (flag) json[key] = true;
 }
 
-/// Writes what is not as in a `Holder` that nobody filled, or everything.
+/// Writes the values that differ from a default `Holder`; with `everything`, all of them.
 template <class Holder, std::size_t kCount>
 void write_keys(Json& json, const ModelKey<Holder> (&keys)[kCount], const Holder& held,
                 bool everything = false) {
@@ -27,7 +27,7 @@ void write_keys(Json& json, const ModelKey<Holder> (&keys)[kCount], const Holder
   }
 }
 
-/// Whether windows and dense layers say all of the layers.
+/// True if lists of windows and of dense layers describe all layers completely.
 bool plain_layers(const Architecture& model) {
   return std::ranges::all_of(model.pattern, [&](LayerClass layer) {
     layer.window = 0;
@@ -114,7 +114,8 @@ void write_blocks(Json& json, const Architecture& model) {
   if (model.dropout != 0) json["dropout"] = model.dropout;
 }
 
-/// The shortest spelling: one size for all layers, one size and its layers, or a list.
+/// Writes windows in the shortest form: one size for all layers, one size with its layers, or a
+/// list.
 void write_windows(Json& json, const std::vector<std::int64_t>& windows) {
   if (windows.empty()) return;
   const std::int64_t largest = std::ranges::max(windows);

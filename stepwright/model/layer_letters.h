@@ -8,14 +8,14 @@
 
 namespace stepwright::model {
 
-// Layers of hybrids that are a mixer or a feed-forward alone, as Nemotron-H and Megatron-Core write
-// them: M (Mamba-2), * (attention), - (MLP) and E (experts).
+// Letters for the layers of hybrid models, each of which is only a mixer or only a feed-forward, as
+// in Nemotron-H and Megatron-Core: M (Mamba-2), * (attention), - (MLP) and E (experts).
 // NVIDIA/Megatron-LM megatron/core/models/hybrid/layers/utils.py, Symbols.
 
-/// The layers of a pattern; nullopt if it has another letter.
+/// Returns the layers of a pattern of letters; nullopt if it has an unknown letter.
 std::optional<std::vector<LayerClass>> layers_of_letters(std::string_view letters);
 
-/// The letter of a layer; nothing of one that has both branches, or another mixer.
+/// Returns the letter of a layer; nullopt if the layer has both branches or another mixer.
 std::optional<char> letter_of(const LayerClass& layer);
 
 }  // namespace stepwright::model

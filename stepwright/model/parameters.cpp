@@ -23,14 +23,15 @@ Parameter matrix(std::string_view name, std::int64_t rows, std::int64_t columns,
   return {.name = name, .rows = rows, .columns = columns, .split = split};
 }
 
-/// A projection back into the residual stream.
+/// Returns a matrix that projects back into the residual stream.
 Parameter residual_matrix(std::string_view name, std::int64_t rows, std::int64_t columns) {
   Parameter parameter = matrix(name, rows, columns, Split::kRow);
   parameter.start = Start::kResidual;
   return parameter;
 }
 
-/// The first product of an MLP, or its bias: gate and up in one where the MLP is gated.
+/// Sets the rows of an MLP's first product or of its bias: gate and up are fused if the MLP is
+/// gated.
 Parameter wide(Parameter parameter, const Architecture& model, std::int64_t ffn) {
   parameter.rows = ffn * (model.gated ? 2 : 1);
   if (model.gated) parameter.fused = {ffn, ffn};
@@ -45,7 +46,7 @@ void add_norm(Parameters& list, const Architecture& model, std::string_view name
   if (model.norm_bias) list.push_back(bias(bias_of_norm, model.hidden));
 }
 
-/// A norm's weight, or its bias, over heads of queries or keys.
+/// Sets the rows of a query or key norm's weight or bias.
 Parameter head_norm(Parameter parameter, const Architecture& model, std::int64_t heads) {
   const bool one = model.qk_norm == QkNorm::kHead;
   parameter.rows = one ? model.head_dim : heads * model.head_dim;
@@ -67,7 +68,7 @@ void add_head_norms(Parameters& list, const Architecture& model) {
   }
 }
 
-/// An indexer's projections stand whole on every tensor rank (Megatron-LM,
+/// Adds an indexer's projections, which every tensor rank holds whole (Megatron-LM,
 /// transformer/experimental_attention_variant/dsa.py).
 void add_indexer(Parameters& list, const Architecture& model) {
   const LatentAttention& latent = *model.latent;
@@ -209,10 +210,10 @@ void add_feed_forward(Parameters& list, const Architecture& model, const LayerCl
   if (model.norms_results(layer)) add_norm(list, model, "norm.mlp_out", "norm.mlp_out_bias");
 }
 
-/// The A and the B beside a weight: none where no part of it is a target. A is stored as it is
-/// multiplied, the A of each adapted part below that of the one before; B has the adapted rows of
-/// the weight alone. Tensor ranks cut B of a weight that is cut by rows as they cut the weight, and
-/// A of one that is cut by columns; the other one is whole on all of them.
+/// Adds the A and the B of a weight's adapter, unless no part of the weight is a target. A stacks
+/// the A of each adapted part; B has only the adapted rows of the weight.
+/// If tensor ranks cut the weight by rows, they cut B in the same way and hold A whole; if they cut
+/// the weight by columns, they cut A and hold B whole.
 void add_adapter(Parameters& list, const Adapters& adapters, const Parameter& weight) {
   const AdaptedWeight* entry = adapted_weight(weight.name);
   if (entry == nullptr) return;
@@ -250,7 +251,7 @@ void freeze(Parameters& list) {
   for (Parameter& parameter : list) parameter.frozen = true;
 }
 
-/// Marks what is frozen of a layer, and adds its adapters.
+/// Marks the frozen parameters of a layer, and adds its adapters.
 void add_training(Parameters& list, const Architecture& model, const LayerClass& layer) {
   if (!model.freezes()) return;
   if (layer.frozen || model.adapters) freeze(list);
@@ -265,7 +266,8 @@ void add_training(Parameters& list, const Architecture& model, const LayerClass&
   for (std::size_t i = 0; i < weights; ++i) add_adapter(list, *model.adapters, list[i]);
 }
 
-/// Elements of a list; with `active_experts` that many copies of each routed expert.
+/// Counts the elements of a list; `active_experts`, if given, replaces the number of routed
+/// experts.
 std::int64_t elements(const Parameters& list, std::optional<std::int64_t> active_experts) {
   return std::accumulate(
       list.begin(), list.end(), std::int64_t{0}, [&](std::int64_t sum, const Parameter& parameter) {
@@ -276,7 +278,7 @@ std::int64_t elements(const Parameters& list, std::optional<std::int64_t> active
       });
 }
 
-/// The sum of `of` over the lists of a model.
+/// Adds up `of(list)` over the parameter lists of a model.
 template <class Of>
 std::int64_t sum_of_lists(const Architecture& model, Of of) {
   std::int64_t total = of(embedding_parameters(model)) + of(head_parameters(model));

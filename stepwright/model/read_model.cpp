@@ -22,14 +22,14 @@ bool looks_like_path(const std::string& text) {
   return text.find('/') != std::string::npos || ends(".json") || ends(".yaml") || ends(".yml");
 }
 
-/// The model's own name in an id, as built-in ones are written.
+/// Returns the model name in an id, in lower case as built-in models are named.
 std::string name_in_id(std::string_view id) {
   std::string name = lower_case(id.substr(id.rfind('/') + 1));
   if (name.starts_with("meta-")) name.erase(0, 5);
   return name;
 }
 
-/// Models whose own name says a release that the built-in one does not.
+/// Model names that contain a release number, and the built-in name without one.
 constexpr std::pair<std::string_view, std::string_view> kReleases[] = {
     {"mistral-7b-v0.1", "mistral-7b"},
     {"mistral-7b-instruct-v0.1", "mistral-7b"},
@@ -50,15 +50,15 @@ constexpr std::pair<std::string_view, std::string_view> kReleases[] = {
     {"qwen3-235b-a22b-thinking-2507", "qwen3-235b-a22b"},
 };
 
-/// "owner/name", and no path of a file.
+/// True for text of the form "owner/name" that is not a file's path.
 bool may_be_id(std::string_view text) {
   const bool file = text.ends_with(".json") || text.ends_with(".yaml") || text.ends_with(".yml");
   return !file && std::ranges::count(text, '/') == 1 && text.front() != '.' &&
          text.front() != '/' && text.back() != '/';
 }
 
-/// A hint for the id of a model of Hugging Face (`meta-llama/Llama-3.1-70B-Instruct`): the built-in
-/// model that it may be, first of all the longest name with which it begins.
+/// Returns a hint for a Hugging Face id (`meta-llama/Llama-3.1-70B-Instruct`): the longest built-in
+/// name with which it begins, else the nearest one.
 std::string hint_of_id(std::string_view text) {
   const std::string name = name_in_id(text);
   const std::vector<std::string_view> known = built_in_models();
@@ -75,7 +75,8 @@ std::string hint_of_id(std::string_view text) {
                          : "";
 }
 
-/// A `config.json` says its model_type, alone or in its `text_config`; an inline model has neither.
+/// Reads a model from a file: a `config.json` has the key `model_type` or `text_config`, an inline
+/// model has neither.
 Architecture read_file(const fs::path& path, std::vector<std::string>* notes) {
   const Document document = Document::load(path);
   const Node root = document.root();

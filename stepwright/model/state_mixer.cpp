@@ -5,15 +5,16 @@ namespace {
 
 using Parameters = std::vector<Parameter>;
 
-/// FLOPs of one element of Mamba's state: the decay's exponential, its product with the state, the
-/// input times step and B, the sum, and C (mamba_ssm, selective_scan_fwd_kernel.cuh).
+/// FLOPs per element of Mamba's state and token: the exponential of the decay, its product with the
+/// state, input times step size and B, the sum, and the product with C (mamba_ssm,
+/// selective_scan_fwd_kernel.cuh).
 constexpr double kScanStepFlops = 9;
 
 Parameter projection(std::string_view name, std::int64_t rows, std::int64_t columns, Split split) {
   return {.name = name, .rows = rows, .columns = columns, .split = split};
 }
 
-/// One number, or a few, for each head or channel.
+/// Returns a parameter with one number, or `each` numbers, for each head or channel.
 Parameter for_heads(std::string_view name, std::int64_t rows, Start start, std::int64_t each = 1) {
   return {.name = name,
           .rows = rows,
@@ -51,7 +52,7 @@ void add_convolution(Parameters& list, const StateMixer& m, Mixer kind) {
   list.back().fused = fused;
 }
 
-/// Mamba chooses step sizes, B and C by a projection of what the convolution gives.
+/// Adds the projection from the convolution's result to Mamba's step sizes, B and C.
 void add_selection(Parameters& list, const StateMixer& m) {
   list.push_back(projection("mixer.select", m.step_rank + 2 * m.state, m.heads, Split::kRow));
   if (m.selection_normed) {

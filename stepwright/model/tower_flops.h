@@ -4,8 +4,8 @@
 
 namespace stepwright::model {
 
-/// FLOPs of a forward of so many rows through the layers of a tower. Each row sees all others or,
-/// in layers with a window, as many as the window holds.
+/// Returns the forward FLOPs of `rows` rows through the layers of an encoder's tower. Each row
+/// attends to all rows or, in layers with a window, to as many as the window holds.
 double tower_flops(const Encoder& encoder, double rows);
 
 }  // namespace stepwright::model

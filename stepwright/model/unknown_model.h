@@ -5,7 +5,8 @@
 
 namespace stepwright::model {
 
-/// The message for a name that no built-in model has: the nearest name and the list of all.
+/// Returns the error message for an unknown model name: the nearest built-in name and the list of
+/// all built-in names.
 std::string unknown_model(std::string_view name);
 
 }  // namespace stepwright::model

@@ -25,9 +25,9 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// axolotl-ai-cloud/axolotl src/axolotl/utils/config/__init__.py: resolve_dtype.
-/// src/axolotl/loaders/model.py: weights have that type; src/axolotl/core/builders/base.py,
-/// _configure_precision_settings: with `full` nothing is cast.
+/// Reads the types of weights and products. Weights have the type of resolve_dtype
+/// (axolotl-ai-cloud/axolotl src/axolotl/utils/config/__init__.py; src/axolotl/loaders/model.py).
+/// With `full` nothing is cast: src/axolotl/core/builders/base.py, _configure_precision_settings.
 void read_types(const Fields& fields, Trainer& trainer, Settled& settled, ImportReport& report) {
   const bool half = fields.flag("fp16", false) || fields.flag("float16", false);
   const auto brain = fields.find("bf16");
@@ -53,9 +53,9 @@ void read_batch_of_axolotl(const Fields& fields, plan::Plan& plan, JobBatch& job
   job_batch.micro_batches = batch ? std::max<std::int64_t>(1, *batch / plan.micro_batch) : 1;
 }
 
-/// Inputs of recomputed layers lie on the host or on a disk, where the older words of
-/// `gradient_checkpointing` say so or `activation_offloading` does, which moves everything where
-/// nothing is recomputed: axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/validation.py,
+/// Reads whether inputs of recomputed layers are kept on the host or on disk: by older words of
+/// `gradient_checkpointing`, or by `activation_offloading`, which without recomputation moves all
+/// kept activations. Sources: axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/validation.py,
 /// src/axolotl/core/trainers/mixins/activation_checkpointing.py.
 void read_checkpointing(const Fields& fields, plan::Plan& plan) {
   const auto given = fields.find("gradient_checkpointing");
@@ -82,7 +82,7 @@ void read_attention_flags(const Fields& fields, Settled& settled) {
   take_attention(fields, "attn_implementation", settled);
 }
 
-/// Whether the plugin of cut cross entropy is named and not switched off.
+/// True if the plugin for cut cross entropy is listed and not switched off.
 bool names_cut_loss(const Fields& fields) {
   const auto plugins = fields.node().find("plugins");
   if (!plugins || !plugins->is_sequence() || fields.has("cut_cross_entropy")) return false;
@@ -92,9 +92,9 @@ bool names_cut_loss(const Fields& fields) {
   return false;
 }
 
-/// axolotl-ai-cloud/axolotl src/axolotl/integrations/{liger,cut_cross_entropy}: heads that never
-/// write all logits; src/axolotl/monkeypatch/loss/chunked.py has all of them, and copies of a chunk
-/// alone.
+/// Reads the kernel of the loss. Liger's and cut cross entropy never write all logits
+/// (axolotl-ai-cloud/axolotl src/axolotl/integrations/{liger,cut_cross_entropy});
+/// src/axolotl/monkeypatch/loss/chunked.py writes all logits, but copies only one chunk at a time.
 void read_loss(const Fields& fields, Settled& settled) {
   for (const std::string_view key : {"chunked_cross_entropy", "unsloth_cross_entropy_loss"}) {
     settled.fused_cross_entropy = fields.flag(key, false) || settled.fused_cross_entropy;
@@ -106,8 +106,8 @@ void read_loss(const Fields& fields, Settled& settled) {
   settled.loss = kCutLoss;
 }
 
-/// The section of ringmaster, which picks Ulysses where its ranks divide the heads of keys and
-/// values; axolotl-ai-cloud/axolotl examples/distributed-parallel/llama3-8b-ringmaster-cp.yaml.
+/// Reads the section of ringmaster, which chooses Ulysses if its ranks divide the key and value
+/// heads; axolotl-ai-cloud/axolotl examples/distributed-parallel/llama3-8b-ringmaster-cp.yaml.
 bool read_ringmaster(const Fields& fields, const Given& given, plan::Plan& plan,
                      const ModelWords& model_words, ImportReport& report) {
   static constexpr Named<plan::ContextKind> kBackends[] = {{plan::ContextKind::kUlysses, "ulysses"},
@@ -170,8 +170,8 @@ void read_mesh(const Fields& fields, bool is_fsdp, const Given& given, Trainer& 
   }
 }
 
-/// Experts are split over all ranks that neither share states nor split sequences, and their states
-/// shared by those that do: axolotl-ai-cloud/axolotl
+/// Distributes experts over all ranks that neither shard states nor split sequences; the other
+/// ranks shard the experts' states. Source: axolotl-ai-cloud/axolotl
 /// src/axolotl/integrations/expert_parallel/plugin.py: _resolve_ep_group, expert_shard_axis.
 void settle_experts(const Fields& fields, const Trainer& trainer, Settled& settled) {
   const plan::Parallel& degrees = settled.plan.parallel;
@@ -187,8 +187,9 @@ void settle_experts(const Fields& fields, const Trainer& trainer, Settled& settl
   settled.expert_group = share > 1 ? share : degrees.context;
 }
 
-/// axolotl-ai-cloud/axolotl src/axolotl/loaders/adapter.py: load_lora (what is absent is peft's);
-/// src/axolotl/loaders/model.py: _set_quantization_config.
+/// Reads adapters; absent values are peft's defaults. Sources: axolotl-ai-cloud/axolotl
+/// src/axolotl/loaders/adapter.py: load_lora; src/axolotl/loaders/model.py:
+/// _set_quantization_config.
 std::optional<AdapterWords> axolotl_adapters(const Fields& fields) {
   const auto kind = fields.node().find("adapter");
   if (!kind || kind->is_null() || (kind->text() != "lora" && kind->text() != "qlora")) return {};
@@ -202,10 +203,12 @@ std::optional<AdapterWords> axolotl_adapters(const Fields& fields) {
   return words;
 }
 
-/// Parts that `freeze_mm_modules` freezes: axolotl-ai-cloud/axolotl src/axolotl/utils/freeze.py.
+/// The parts that `freeze_mm_modules` freezes: axolotl-ai-cloud/axolotl
+/// src/axolotl/utils/freeze.py.
 constexpr model::Frozen kFrozenImages = {.encoder = true, .projector = true};
 
-/// axolotl-ai-cloud/axolotl src/axolotl/train.py: freeze_layers_except, freeze_mm_modules.
+/// Reads frozen parts: axolotl-ai-cloud/axolotl src/axolotl/train.py: freeze_layers_except,
+/// freeze_mm_modules.
 void read_frozen_parts(const Fields& fields, const Given& given, ModelWords& model_words) {
   if (fields.flag("freeze_mm_modules", false)) model_words.frozen = kFrozenImages;
   const auto patterns = fields.node().find("unfrozen_parameters");
@@ -220,10 +223,11 @@ void read_frozen_parts(const Fields& fields, const Given& given, ModelWords& mod
   model_words.frozen = frozen;
 }
 
-/// axolotl-ai-cloud/axolotl src/axolotl/utils/samplers/multipack.py: `pack_group` takes samples as
-/// they come, `allocate_sequentially` closes a sequence when the next does not fit;
-/// src/axolotl/utils/schemas/config.py: sample_packing_group_size, excess_length_strategy;
-/// src/axolotl/utils/schemas/validation.py: packed sequences are filled up unless said otherwise.
+/// Reads sample packing. `pack_group` keeps samples in their order, `allocate_sequentially` closes
+/// a sequence when the next sample does not fit (axolotl-ai-cloud/axolotl
+/// src/axolotl/utils/samplers/multipack.py); packed sequences are padded unless set otherwise
+/// (src/axolotl/utils/schemas/validation.py). Keys: src/axolotl/utils/schemas/config.py:
+/// sample_packing_group_size, excess_length_strategy.
 void read_multipack(const Fields& fields, const Given& given, JobBatch& batch,
                     ImportReport& report) {
   static constexpr Named<packing::TooLong> kExcess[] = {{packing::TooLong::kDrop, "drop"},
@@ -276,8 +280,8 @@ Draft read_axolotl_program(const HubFiles& files, const Document& document, cons
   return draft;
 }
 
-/// The file of settings behind the words that start axolotl's training; null: none does.
-/// axolotl-ai-cloud/axolotl src/axolotl/cli/main.py: train.
+/// Returns the settings file after the words that start axolotl's training; null if none do
+/// (axolotl-ai-cloud/axolotl src/axolotl/cli/main.py: train).
 const ShellWord* settings_of_axolotl(Words words) {
   bool starts = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -289,7 +293,7 @@ const ShellWord* settings_of_axolotl(Words words) {
   return nullptr;
 }
 
-/// A script that starts it with a file, whose values options of the command stand over.
+/// Reads a script that starts axolotl with a file; options of the command override the file.
 Draft read_axolotl_script(Sources files, const SourceFile& script, const Given& given, Draft draft,
                           ImportReport& report) {
   const StartedProgram program{.framework = "axolotl",

@@ -14,12 +14,14 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// axolotl-ai-cloud/axolotl src/axolotl/utils/freeze.py: LayerNamePattern. A point is a point, and
-/// a pattern begins where a name does.
+/// Beginning of a pattern that matches all names except those that follow. A point in it is
+/// literal, and the pattern matches from a name's start (axolotl-ai-cloud/axolotl
+/// src/axolotl/utils/freeze.py: LayerNamePattern).
 constexpr std::string_view kAllBut = "^(?!";
 
-/// huggingface/transformers: modeling_llava.py, modeling_qwen2_vl.py, modeling_internvl.py,
-/// modeling_idefics3.py and their like, before and since `model.` stands before all.
+/// Name prefixes of encoders in huggingface/transformers (modeling_llava.py, modeling_qwen2_vl.py,
+/// modeling_internvl.py, modeling_idefics3.py and similar files), in releases with and without a
+/// leading `model.`.
 constexpr std::array<std::string_view, 6> kTowers = {"vision_tower.",       "vision_model.",
                                                      "vision_encoder.",     "visual.blocks.",
                                                      "visual.patch_embed.", "visual.pos_embed."};
@@ -28,11 +30,11 @@ constexpr std::array<std::string_view, 4> kProjectors = {
 constexpr std::string_view kBefore = "(model.)?";
 
 struct DecoderNames {
-  std::string embedding;  ///< The beginning of parameters' names.
-  std::string layers;     ///< Before the number of a layer.
+  std::string embedding;  ///< Prefix of the names of the embedding's parameters.
+  std::string layers;     ///< Prefix of layers' parameters, before the layer number.
 };
 
-/// Names of a decoder beside an encoder, or of a decoder by itself.
+/// Returns the parameter prefixes of a decoder, with or without an encoder in the model.
 DecoderNames decoder_names(const model::Architecture& model) {
   if (model.encoder) {
     const std::string before = "(model.)?(language_model.)?(model.)?";
@@ -52,7 +54,7 @@ std::string one_of(std::span<const std::string_view> names) {
   return fmt::format("{}({})", kBefore, fmt::join(names, "|"));
 }
 
-/// Names as the parts of a model have them, one of each.
+/// A sample parameter name for each part of a model.
 struct PartNames {
   std::string embedding, encoder, projector, norm, head, layers;
 };
@@ -75,7 +77,7 @@ PartNames part_names(const model::Architecture& model) {
           .layers = names.layers};
 }
 
-/// The run of layers in "layers.(4|5|6).": the last list of numbers of a pattern.
+/// Reads the run of layers in "layers.(4|5|6).", the last list of numbers in a pattern.
 void read_run(std::string_view pattern, model::Frozen& frozen) {
   const std::size_t open = pattern.rfind(".(");
   if (open == std::string_view::npos) return;
@@ -89,7 +91,8 @@ void read_run(std::string_view pattern, model::Frozen& frozen) {
                  '|');
 }
 
-/// The parts that a pattern of ours leaves frozen: the ones that would be written as it.
+/// Returns the parts that a pattern written by `unfrozen_pattern` leaves frozen: those for which it
+/// would write this pattern. nullopt: another pattern.
 std::optional<model::Frozen> frozen_of_own(const std::string& pattern, model::Architecture model) {
   constexpr unsigned kWays = 8;
   for (unsigned parts = 0; parts < 2 * kWays; ++parts) {
@@ -104,7 +107,7 @@ std::optional<model::Frozen> frozen_of_own(const std::string& pattern, model::Ar
   return std::nullopt;
 }
 
-/// The beginning of all names that a pattern matches; nullopt for a pattern of another kind.
+/// Returns the prefix of all names that a pattern matches; nullopt if the pattern is not a prefix.
 std::optional<std::string> plain_prefix(std::string_view pattern) {
   if (pattern.starts_with('^')) pattern.remove_prefix(1);
   if (pattern.ends_with(".*")) pattern.remove_suffix(2);

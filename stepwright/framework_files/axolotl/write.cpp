@@ -12,8 +12,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// src/axolotl/utils/config/__init__.py: resolve_dtype. Without masters nothing is cast:
-/// src/axolotl/core/builders/base.py, _configure_precision_settings.
+/// Adds the precision: src/axolotl/utils/config/__init__.py: resolve_dtype. Without master weights
+/// nothing is cast: src/axolotl/core/builders/base.py, _configure_precision_settings.
 void add_axolotl_precision(Tree& file, const plan::Job& job) {
   const DType precision = job.precision;
   if (job.kernels.masters == plan::Masters::kNone && precision == DType::kBf16) {
@@ -43,7 +43,7 @@ void add_axolotl_mesh(Tree& file, const plan::PlannedJob& planned) {
   if (plan::sharding_word(plan.sharding) == "NNN") return;
   const bool inner = plan.sharding.uses(plan::Spread::kInner);
   const std::int64_t copies = inner ? degrees.data * degrees.context / plan.sharding.group : 1;
-  // Without degrees FSDP shares states among all ranks.
+  // Without degrees, FSDP shards states over all ranks.
   if (degrees.tensor > 1 || degrees.context > 1 || copies > 1) {
     file.set("tensor_parallel_size", degrees.tensor);
     file.set("context_parallel_size", degrees.context);
@@ -60,8 +60,8 @@ void add_axolotl_mesh(Tree& file, const plan::PlannedJob& planned) {
   file.set("fsdp_config", section);
 }
 
-/// Context parallelism needs `flash_attention`: src/axolotl/utils/schemas/validation.py:
-/// check_context_parallel_size.
+/// Adds the attention kernel. Context parallelism needs `flash_attention`:
+/// src/axolotl/utils/schemas/validation.py: check_context_parallel_size.
 void add_axolotl_attention(Tree& file, const plan::Job& job, const plan::Plan& plan) {
   const bool second = job.kernels.attention == cluster::AttentionKernel::kFlash2;
   if (second || plan.parallel.context > 1) {
@@ -73,7 +73,7 @@ void add_axolotl_attention(Tree& file, const plan::Job& job, const plan::Plan& p
   file.set("attn_implementation", unfused ? "eager" : third ? "flash_attention_3" : "sdpa");
 }
 
-/// Data and a rate with which it starts; examples/llama-3/fft-8b.yaml.
+/// Adds a data set and a learning rate to start with, as in examples/llama-3/fft-8b.yaml.
 void add_axolotl_start(Tree& file) {
   constexpr int kSteps = 100;
   Tree data = Tree::flow_mapping();
@@ -84,8 +84,8 @@ void add_axolotl_start(Tree& file) {
   file.set("lr_scheduler", "cosine").set("logging_steps", 1);
 }
 
-/// src/axolotl/utils/schemas/config.py: sample_packing, sample_packing_group_size,
-/// excess_length_strategy.
+/// Adds sample packing: src/axolotl/utils/schemas/config.py: sample_packing,
+/// sample_packing_group_size, excess_length_strategy.
 void add_axolotl_packing(Tree& file, const plan::Job& job) {
   const packing::Packing packing = job.documents ? job.documents->packing : packing::Packing{};
   const bool packs = packing.kind != packing::PackingKind::kNone;
@@ -97,7 +97,8 @@ void add_axolotl_packing(Tree& file, const plan::Job& job) {
     file.set("excess_length_strategy", "truncate");
 }
 
-/// src/axolotl/loaders/adapter.py, src/axolotl/utils/schemas/peft.py: qlora is LoRA over 4 bits.
+/// Adds adapters: src/axolotl/loaders/adapter.py, src/axolotl/utils/schemas/peft.py. `qlora` is
+/// LoRA over 4-bit weights.
 void add_axolotl_adapters(Tree& file, const model::Architecture& model) {
   if (!model.adapters) return;
   const model::Adapters& adapters = *model.adapters;
@@ -115,7 +116,7 @@ void add_axolotl_adapters(Tree& file, const model::Architecture& model) {
   if (adapters.base == DType::kFp8) file.set("load_in_8bit", true);
 }
 
-/// src/axolotl/train.py: freeze_mm_modules freezes an encoder and what stands behind it.
+/// Adds frozen parts: src/axolotl/train.py. freeze_mm_modules freezes an encoder and its projector.
 void add_axolotl_frozen(Tree& file, model::Architecture model) {
   if (model.adapters) return;
   if (model.frozen.encoder && model.frozen.projector) {
@@ -126,7 +127,8 @@ void add_axolotl_frozen(Tree& file, model::Architecture model) {
   file.set("unfrozen_parameters", Tree::sequence().add(unfrozen_pattern(model)));
 }
 
-/// Whole logits by chunked copies, Liger's kernel, or the plugin of cut cross entropy.
+/// Adds the kernel of the loss: whole logits with chunked copies, Liger's kernel, or the plugin of
+/// cut cross entropy.
 void add_axolotl_loss(Tree& file, const plan::Kernels& kernels) {
   if (!kernels.fused_loss()) return;
   switch (kernels.loss_keeps) {

@@ -27,18 +27,20 @@ namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kContainer = "ConfigContainer";
-/// Performance scripts before get_workload_base_config: they take degrees from a module of tables.
+/// Call in performance scripts of older releases, which take degrees from a module of tables
+/// instead of get_workload_base_config.
 constexpr std::string_view kTables = "set_parallelism_and_batch_configs(";
 constexpr std::string_view kWorkload = "get_workload_base_config(";
-/// Where a container says whose common settings it has.
+/// Key of a container that names the recipe whose common settings it has.
 constexpr std::string_view kBase = "()";
 
-/// The settings of a function with which recipes begin; empty for any other function.
+/// Returns the settings of a function with which recipes begin; empty for any other function.
 std::span<const WordRow> common_of(std::string_view function) {
   return words_below("bridge/recipes", function);
 }
 
-/// Fails on a configuration that comes from a recipe which no file has: what it says counts.
+/// Fails for a configuration made by a recipe that no file has, because that recipe's settings are
+/// needed.
 void check_base(const launch_scripts::PythonConfig& config, const std::string& file) {
   if (config.tree.find(kBase) != nullptr) return;
   for (const std::string& full : config.elsewhere) {
@@ -52,7 +54,8 @@ void check_base(const launch_scripts::PythonConfig& config, const std::string& f
   }
 }
 
-/// The device on which a recipe is to run, where a built-in profile or a plan's cluster says it.
+/// Returns the device on which a recipe will run, from a built-in profile or a plan's cluster;
+/// nullopt: unknown.
 std::optional<cluster::Device> device_of(const Given& given) {
   if (given.known_cluster) return given.known_cluster->device;
   const std::string name = given.cluster.substr(0, given.cluster.rfind(':'));
@@ -60,7 +63,7 @@ std::optional<cluster::Device> device_of(const Given& given) {
   return cluster ? std::optional(cluster->device) : std::nullopt;
 }
 
-/// Functions of Megatron-Bridge that a recipe calls.
+/// Returns the result of a Megatron-Bridge function that recipes call; nullopt for other functions.
 std::optional<Tree> known_recipe(const std::string& function, const Tree& arguments,
                                  const std::string& /*file*/) {
   if (!common_of(function).empty()) {
@@ -87,8 +90,8 @@ Tree common_defaults(const Document& document) {
   return usual;
 }
 
-/// Takes the precision that a word such as "bf16_with_mxfp8_mixed" names:
-/// training/mixed_precision.py.
+/// Takes the precision that a word such as "bf16_with_mxfp8_mixed" means:
+/// src/megatron/bridge/training/mixed_precision.py.
 void take_precision_word(const Fields& root, Tree& derived) {
   const auto word = root.node().find("mixed_precision");
   if (!word || !word->is_scalar()) return;
@@ -98,11 +101,11 @@ void take_precision_word(const Fields& root, Tree& derived) {
   if (has("fp8")) derived.set("fp8", "hybrid");
   if (has("mxfp8")) derived.set("fp8_recipe", "mxfp8");
   if (has("nvfp4")) derived.set("fp4", "e2m1");
-  // It is set over the wrapper's own.
+  // This setting overrides the data-parallel wrapper's own.
   derived.set("grad_reduce_in_fp32", true);
 }
 
-/// "Ett|tt|ttL" of lists of names; one that nobody knows is of no layer, whose number is known.
+/// Returns the layout "Ett|tt|ttL" for lists of layer names; an unknown name counts as no layer.
 std::string layout_words(const Tree& layout) {
   static constexpr std::pair<std::string_view, char> kNames[] = {
       {"embedding", 'E'}, {"decoder", 't'}, {"mtp", 'm'}, {"loss", 'L'}};
@@ -118,7 +121,7 @@ std::string layout_words(const Tree& layout) {
   return text;
 }
 
-/// Values as Megatron's arguments have them.
+/// Converts values to the words of Megatron's arguments.
 void use_words_of_arguments(Tree& said) {
   for (std::size_t i = 1; i < said.items.size(); i += 2) {
     Tree& value = said.items[i];
@@ -146,8 +149,8 @@ void use_words_of_arguments(Tree& said) {
   }
 }
 
-/// src/megatron/bridge/training/mixed_precision.py: setup. What it says, or has by default, stands
-/// over the wrapper's own.
+/// Reads the precision's reduction type, stated or default, which overrides the wrapper's own
+/// (src/megatron/bridge/training/mixed_precision.py: setup).
 void take_precision_object(Node root, Tree& said) {
   const auto precision = root.find("mixed_precision");
   if (!precision || !precision->is_mapping() || !precision->find("()")) return;
@@ -157,8 +160,8 @@ void take_precision_object(Node root, Tree& said) {
   if (reduced != nullptr) reduced->text = wide ? "true" : "false";
 }
 
-/// src/megatron/bridge/training/config.py: either switch sets both; recipes' common optimizer has
-/// it on.
+/// Sets the distributed optimizer if either of its two switches is set; the optimizer of common
+/// recipes sets it (src/megatron/bridge/training/config.py).
 void share_optimizer(Node root, Tree& said) {
   Tree* own = said.find("use_distributed_optimizer");
   if (own == nullptr || own->text == "true") return;
@@ -170,8 +173,8 @@ void share_optimizer(Node root, Tree& said) {
   if (on) own->text = "true";
 }
 
-/// src/megatron/bridge/training/setup.py: _validate_and_set_vocab_size. A model without a
-/// vocabulary has the tokenizer's, padded.
+/// Takes the padded vocabulary of the tokenizer for a model that states none
+/// (src/megatron/bridge/training/setup.py: _validate_and_set_vocab_size).
 void take_tokenizer(Node root, const ModelWords& model_words, MegatronText& text) {
   const bool said = model_words.model || text.said.find("vocab_size") != nullptr;
   if (said) text.derived.set("pad_vocab_size", false);
@@ -183,14 +186,15 @@ void take_tokenizer(Node root, const ModelWords& model_words, MegatronText& text
   };
   take("tokenizer_type");
   if (text.derived.find("tokenizer_type") == nullptr) {
-    // That of the common recipes of fine-tuning.
+    // The tokenizer of the common fine-tuning recipes.
     text.derived.set("tokenizer_type", "HuggingFaceTokenizer");
   }
   take("tokenizer_model");
   take("vocab_size");
 }
 
-/// src/megatron/bridge/training/config.py: a model and its data are of one length.
+/// Takes the sequence length from the data if the model has none; the two must agree
+/// (src/megatron/bridge/training/config.py).
 void take_data_length(Node root, MegatronText& text) {
   if (text.said.find("seq_length") != nullptr) return;
   const auto data = root.find("dataset");
@@ -202,7 +206,7 @@ void take_data_length(Node root, MegatronText& text) {
   }
 }
 
-/// Lists the sizes that the class of a model has where the recipe is silent.
+/// Adds the sizes that a model's class has as defaults.
 void add_provider_defaults(Node root, Tree& usual) {
   const auto model = root.find("model");
   const auto type = model && model->is_mapping() ? model->find("()") : std::nullopt;
@@ -215,7 +219,7 @@ void add_provider_defaults(Node root, Tree& usual) {
   }
 }
 
-/// Lists the vocabulary of a model's class, which may be the tokenizer's.
+/// Reports that the vocabulary is that of a model's class, although it can be the tokenizer's.
 void list_tokens_of_class(const Document& document, const std::string& name, ImportReport& report) {
   const auto tokenizer = document.root().find("tokenizer");
   const auto tokens =
@@ -226,7 +230,7 @@ void list_tokens_of_class(const Document& document, const std::string& name, Imp
        fmt::format("that {} has no vocabulary of its own: the tokenizer's counts there", name)});
 }
 
-/// Whether a class of models has no sizes of its own.
+/// True if a class of models has no sizes of its own.
 bool has_open_sizes(std::string_view type) {
   static constexpr std::string_view kOpen[] = {"GPTModelProvider", "MLAModelProvider",
                                                "MambaModelProvider", "HybridModelProvider"};
@@ -263,7 +267,8 @@ void name_bridge_model(const Document& document, const Given& given, ModelWords&
   }
 }
 
-/// src/megatron/bridge/peft/lora.py: LoRA; recipes/utils/finetune_utils.py: default_peft_config.
+/// Reads adapters: src/megatron/bridge/peft/lora.py: LoRA; recipes/utils/finetune_utils.py:
+/// default_peft_config.
 Draft read_bridge_adapters(const Fields& root, Draft draft) {
   const Fields peft = root.section("peft");
   if (peft.word("()", "") != "LoRA") return draft;
@@ -279,7 +284,7 @@ Draft read_bridge_adapters(const Fields& root, Draft draft) {
 
 namespace {
 
-/// The files of a recipe in Python, and those of YAML that go over what it makes.
+/// The Python files of a recipe, and the YAML files that override the container it returns.
 struct RecipeFiles {
   std::vector<SourceFile> recipes, overrides;
 };
@@ -293,13 +298,13 @@ RecipeFiles sorted_recipe_files(Sources files) {
   return sorted;
 }
 
-/// A function of Megatron-Bridge's recipes that a program imports.
+/// A function of Megatron-Bridge's recipes that a program imports and calls.
 struct ImportedRecipe {
   std::string program, module, function;
 };
 
-/// The recipe that a program starts with where it makes no container itself; nullopt: it makes one,
-/// or imports none or several.
+/// Returns the imported recipe with which a program starts; nullopt if the program makes a
+/// container itself, or imports none or several recipes.
 std::optional<ImportedRecipe> imported_recipe(const SourceFile& file) {
   constexpr std::string_view kFrom = "from megatron.bridge.recipes";
   if (holds(file, "ConfigContainer(") || holds(file, "-> ConfigContainer")) return std::nullopt;
@@ -321,7 +326,7 @@ std::optional<ImportedRecipe> imported_recipe(const SourceFile& file) {
   return found;
 }
 
-/// Puts the file of a recipe before the others. Fails with `kInput` where none has it.
+/// Moves the file that defines a recipe to the front. Fails with `kInput` if no file does.
 void bring_forward(const ImportedRecipe& recipe, std::vector<SourceFile>& files) {
   const auto own = std::ranges::find_if(files, [&](const SourceFile& file) {
     return holds(file, fmt::format("def {}(", recipe.function));
@@ -335,7 +340,7 @@ void bring_forward(const ImportedRecipe& recipe, std::vector<SourceFile>& files)
   std::rotate(files.begin(), own, own + 1);
 }
 
-/// True if a mapping says a value at a path: "model.seq_length".
+/// True if a mapping has a value at a path: "model.seq_length".
 bool says_path(const Tree& tree, std::string_view path) {
   const Tree* at = &tree;
   while (at != nullptr && !path.empty()) {
@@ -346,8 +351,8 @@ bool says_path(const Tree& tree, std::string_view path) {
   return at != nullptr;
 }
 
-/// Lays YAML over the container that a recipe makes: src/megatron/bridge/training/utils/
-/// omegaconf_utils.py, apply_overrides, as the programs in examples/ do with `--config-file`.
+/// Merges YAML overrides into a recipe's container, as the programs in examples/ do with
+/// `--config-file`: src/megatron/bridge/training/utils/omegaconf_utils.py, apply_overrides.
 void lay_overrides(Sources overrides, launch_scripts::PythonConfig& config) {
   for (const SourceFile& file : overrides) {
     const Document document = parse_as_python(file.text, file.name);
@@ -361,8 +366,8 @@ void lay_overrides(Sources overrides, launch_scripts::PythonConfig& config) {
   }
 }
 
-/// A script that starts a performance recipe, over the recipe's files or the container that it
-/// writes.
+/// Reads a script that starts a performance recipe; the recipe's files, or the container that it
+/// writes, must be given.
 Draft read_started_bridge(Sources files, const Given& given, Draft draft, ImportReport& report) {
   const BridgeRun run = read_bridge_script(files, given, draft.extent, draft.start, report);
   if (run.devices) {

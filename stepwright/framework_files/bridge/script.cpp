@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::string_view kStarts = "bridge/starts";
 
-/// The value of an argument, by its whole name or its short form (`arguments` of the table);
-/// nullopt: it is not there.
+/// Returns the value of an argument, given by its full name or its short form (`arguments` of the
+/// table); nullopt if absent.
 std::optional<std::string> argument_of(const std::vector<ShellWord>& words, std::string_view name) {
   const std::string_view brief = meaning_of(kStarts, "arguments", name);
   std::optional<std::string> value;
@@ -40,18 +40,18 @@ std::optional<std::string> argument_of(const std::vector<ShellWord>& words, std:
   return value;
 }
 
-/// The program and its arguments, of the release 0.1 or of those after it.
+/// The command that starts a performance recipe, in release 0.1 or later.
 struct BridgeCommand {
   std::vector<ShellWord> words;
-  std::string place;  ///< The place of a command: "run.sh:3".
+  std::string place;  ///< Position of the command: "run.sh:3".
 };
 
 std::string word_or(const BridgeCommand& command, std::string_view name, std::string_view usual) {
   return argument_of(command.words, name).value_or(std::string(usual));
 }
 
-/// scripts/performance/utils/helpers.py of release 0.1: the recipe lies in a file of Python beside
-/// the YAML that stands over it.
+/// Fails for release 0.1, whose recipe is a Python file next to the YAML file that overrides it
+/// (scripts/performance/utils/helpers.py).
 [[noreturn]] void fail_first_release(const BridgeCommand& command, const std::string& file) {
   fail_input(fmt::format(
       "{}: starts Megatron-Bridge's performance recipe of {} {} (release 0.1): give {}, too, with "
@@ -61,19 +61,19 @@ std::string word_or(const BridgeCommand& command, std::string_view name, std::st
       printable(word_or(command, "model_size", "")), printable(launch_scripts::last_part(file))));
 }
 
-/// Names the recipe of a performance script: scripts/performance/utils/utils.py,
+/// Returns the function name of a performance script's recipe: scripts/performance/utils/utils.py,
 /// get_perf_optimized_recipe.
 std::string recipe_function(const BridgeCommand& command) {
   return fmt::format("{}_{}_config_{}", word_or(command, "model_recipe_name", ""),
                      word_or(command, "task", "pretrain"), word_or(command, "gpu", "h100"));
 }
 
-/// True if a file of Python has a function.
+/// True if a Python file defines a function.
 bool defines(const SourceFile& file, std::string_view function) {
   return holds(file, fmt::format("def {}(", function));
 }
 
-/// Arguments that stand over the recipe, as settings of its ConfigContainer.
+/// Returns the arguments that override the recipe, as settings of its ConfigContainer.
 std::vector<std::string> overrides_of(const BridgeCommand& command) {
   std::vector<std::string> settings;
   for (const auto& [name, path] : words_below(kStarts, "overrides")) {

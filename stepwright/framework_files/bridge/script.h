@@ -8,16 +8,17 @@
 
 namespace stepwright::framework_files {
 
-/// A run of Megatron-Bridge's performance recipes, as a script starts it.
+/// A run of Megatron-Bridge's performance recipes that a script starts.
 struct BridgeRun {
-  std::vector<SourceFile> files;  ///< Files that were given beside the scripts.
-  Given given;  ///< With the recipe's function, and what stands over the recipe as settings.
-  std::optional<std::int64_t> devices;  ///< Devices that `--num_gpus` asks for; nullopt: absent.
+  std::vector<SourceFile> files;  ///< Files that were given with the scripts.
+  /// The user's facts, with the recipe's function, and with settings that override the recipe.
+  Given given;
+  std::optional<std::int64_t> devices;  ///< Number of devices in `--num_gpus`; nullopt: absent.
 };
 
 /// Reads a script that starts scripts/performance/run_script.py of Megatron-Bridge (or
-/// setup_experiment.py, which submits it). Fails as `started_command`, and with `kInput` where the
-/// files of the recipe are not given, naming them.
+/// setup_experiment.py, which submits that script). Fails like `started_command`, and with
+/// `kInput`, naming them, if the files of the recipe were not given.
 BridgeRun read_bridge_script(Sources files, const Given& given, JobExtent& extent,
                              ProgramStart& start, ImportReport& report);
 

@@ -15,7 +15,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// An argument by its name or place, if it is a text.
+/// Returns an argument by name or position if it is a text; else nullopt.
 std::optional<std::string> text_argument(const Tree& arguments, std::string_view name,
                                          std::size_t place) {
   const Tree* found = arguments.find(name);
@@ -33,7 +33,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-/// The settings of a workload: scripts/performance/utils/utils.py, WorkloadBaseConfig.
+/// Adds the defaults of a workload: scripts/performance/utils/utils.py, WorkloadBaseConfig.
 Tree with_defaults(Tree workload) {
   for (const std::string_view name :
        {"num_gpus", "tensor_model_parallel_size", "pipeline_model_parallel_size",
@@ -53,13 +53,13 @@ Tree with_defaults(Tree workload) {
 }
 
 struct PrecisionName {
-  std::string_view name;  ///< "bf16_with_" and "_mixed" around it.
+  std::string_view name;  ///< Name between "bf16_with_" and "_mixed".
   std::string_view fp8;
   std::string_view recipe;
   bool ends_in_bf16;
 };
 
-/// Words of mixed precision: src/megatron/bridge/training/mixed_precision.py.
+/// Names of mixed precisions: src/megatron/bridge/training/mixed_precision.py.
 constexpr PrecisionName kPrecisions[] = {
     {"fp8_delayed_scaling", "hybrid", "delayed", false},
     {"mxfp8", "e4m3", "mxfp8", false},
@@ -86,7 +86,8 @@ std::optional<Tree> mixed_precision(std::string name) {
   return config;
 }
 
-/// Words of precision in performance scripts: scripts/performance/utils/precision.py.
+/// Returns the precision that a word of performance scripts means
+/// (scripts/performance/utils/precision.py); nullopt for other words.
 std::optional<Tree> precision_of_workload(const std::string& word) {
   if (word == "fp8_cs") {
     auto config = mixed_precision("bf16_with_fp8_current_scaling_mixed");
@@ -143,7 +144,7 @@ std::optional<Tree> bridge_precision(const std::string& function, const Tree& ar
 }
 
 std::string bridge_flex_dispatcher(const cluster::Device& device) {
-  // Of compute capability 8 and 9, and 10.
+  // Devices of compute capability 8, 9 and 10.
   const std::string_view generation = cluster::generation_of(device).name;
   const bool before_blackwell = generation == "A100" || generation == "H100";
   if (!before_blackwell && generation != "B200") return "";

@@ -25,7 +25,7 @@ constexpr std::string_view kFieldOfAdapters = "job.adapters";
 
 constexpr std::string_view kModules = "huggingface/modules";
 
-/// Modules by the last part of their names, and the names of their targets.
+/// Returns modules by the last part of their names, each with the names of its targets.
 std::vector<WordRow> known_modules() {
   const auto first = words_below(kModules, "one_by_one");
   const auto others = words_below(kModules, "others");
@@ -34,8 +34,8 @@ std::vector<WordRow> known_modules() {
   return modules;
 }
 
-/// Where modules of transformers stand in a layer, and layers in a model: beside the towers of
-/// models that see or hear, and under the names that those had before.
+/// Prefixes of layer names in transformers' models, also in models with encoders of images or
+/// sound, and under older names.
 constexpr std::string_view kLayerPlaces[] = {"model.layers.",
                                              "model.language_model.layers.",
                                              "language_model.model.layers.",
@@ -51,7 +51,8 @@ constexpr std::string_view kModulePlaces[] = {"self_attn.",
                                               "mlp.shared_experts.",
                                               "block_sparse_moe.experts.0."};
 
-/// How many layers have a module of this name that an expression matches, where it matches most.
+/// Returns the number of layers in which an expression matches a module of this name, for the
+/// prefix under which it matches most.
 std::int64_t layers_matched(const std::string& expression, std::string_view name,
                             std::int64_t layers) {
   std::int64_t most = 0;
@@ -68,8 +69,8 @@ std::int64_t layers_matched(const std::string& expression, std::string_view name
   return most;
 }
 
-/// Returns the targets of a model that a module known by name holds: one that holds queries, keys
-/// and values is not in a model of latent attention.
+/// Returns the targets of a model that a module of a known name contains; a fused module of
+/// queries, keys and values has none in a model with latent attention.
 model::AdapterTargets known_targets(std::string_view names, const model::AdapterTargets& possible) {
   model::AdapterTargets targets;
   const std::string padded = fmt::format(" {} ", names);
@@ -82,7 +83,7 @@ model::AdapterTargets known_targets(std::string_view names, const model::Adapter
   return targets[key] && !possible[key] ? model::AdapterTargets() : targets & possible;
 }
 
-/// The targets that an expression names in some layers; whether it leaves some of these out.
+/// The targets that an expression matches, and whether it omits some layers for any of them.
 struct Matched {
   model::AdapterTargets targets;
   bool some_layers = false;
@@ -106,7 +107,7 @@ bool means_all(std::string_view module) {
   return module == kAllLinear || module == "all" || module == "all-linear-layers";
 }
 
-/// Whether all that stands behind the mixers is experts, which are parameters and no modules in
+/// True if all feed-forwards of a model are experts, which are parameters and not modules in
 /// transformers 5 (modeling_qwen3_moe.py, modeling_mixtral.py, modeling_gpt_oss.py).
 bool experts_alone(const model::Architecture& model) {
   if (!model.experts || model.experts->shared_ffn > 0) return false;
@@ -120,7 +121,8 @@ bool adapts_all(const model::Architecture& model) {
   return model.adapters->targets == model::possible_targets(model);
 }
 
-/// Whether a module of transformers is a product that others have apart, which has one A then.
+/// True if a module of transformers fuses products that other models have as separate modules, so
+/// that its adapter has a single A.
 bool is_fused(std::string_view module, const model::Architecture& model) {
   static constexpr std::string_view kFused[] = {"qkv_proj", "query_key_value", "c_attn", "Wqkv"};
   const std::string_view last = launch_scripts::last_python_name(module);
@@ -131,7 +133,7 @@ bool is_fused(std::string_view module, const model::Architecture& model) {
 model::AdapterTargets targets_of_module(std::string_view module,
                                         const model::AdapterTargets& possible) {
   if (means_all(module)) return possible;
-  // Of GPT-2's two.
+  // GPT-2 has two modules named c_proj.
   if (module.ends_with("attn.c_proj")) return targets_of_module("o_proj", possible);
   if (module.ends_with("mlp.c_proj")) return targets_of_module("down_proj", possible);
   const std::string_view last = launch_scripts::last_python_name(module);
@@ -163,7 +165,7 @@ std::vector<std::string> parted_words(std::string_view text) {
   return words;
 }
 
-/// The first of some keys that fields have; else the first.
+/// Returns the first of some keys that the fields have; if they have none, the first key.
 std::string_view said_key(const Fields& fields, std::string_view keys) {
   std::string_view rest = keys;
   while (!rest.empty()) {
@@ -197,7 +199,7 @@ DType read_adapter_base(const Fields& fields, std::string_view bits) {
 
 AdapterWords read_adapter_words(const Fields& fields, std::string_view table,
                                 std::string_view section) {
-  // Several keys: the first that the fields have counts.
+  // If several keys are listed, the first one that the fields have counts.
   const auto word = [&](std::string_view name) {
     const std::string_view keys = meaning_of(table, section, name);
     if (name.starts_with("usual_") || keys.find(' ') == std::string_view::npos) return keys;

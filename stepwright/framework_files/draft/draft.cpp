@@ -21,7 +21,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// One value of two places that may both state it.
+/// Sets a value from a file or an option; fails if both state it differently.
 void settle_value(std::optional<std::int64_t>& value, const std::optional<std::int64_t>& given,
                   const std::string& file, const char* option, const char* what) {
   if (given && value && *given != *value) {
@@ -31,14 +31,14 @@ void settle_value(std::optional<std::int64_t>& value, const std::optional<std::i
   if (given) value = given;
 }
 
-/// Ranks that the files speak of, if they do.
+/// Returns the number of ranks that the files state; nullopt if they do not.
 std::optional<std::int64_t> ranks_said(const JobExtent& extent) {
   if (extent.ranks) return extent.ranks;
   if (!extent.nodes || !extent.devices_of_node) return std::nullopt;
   return *extent.nodes * *extent.devices_of_node;
 }
 
-/// Lets the extent that a person gives replace that of the files.
+/// Replaces the files' numbers of ranks, nodes and devices with the user's.
 void take_given_extent(JobExtent& extent, const Given& given) {
   if (given.devices) {
     extent.ranks = given.devices;
@@ -50,7 +50,8 @@ void take_given_extent(JobExtent& extent, const Given& given) {
   }
 }
 
-/// Devices that a job uses of each node, where those are no whole ones of a profile.
+/// Returns the devices that a job uses of each node, if that is not the whole node of the profile;
+/// else nullopt.
 std::optional<std::int64_t> part_of_nodes(const JobExtent& extent, const std::string& profile,
                                           std::int64_t nodes) {
   const std::int64_t said = extent.ranks ? 0 : extent.devices_of_node.value_or(0);
@@ -78,11 +79,12 @@ std::string open_extent_text(const JobExtent& extent) {
 
 namespace {
 
-/// How large the cluster is, as a job writes it.
+/// Returns the size of the cluster in the form of a job.
 std::string extent_text(const JobExtent& extent, ImportReport& report, const std::string& profile,
                         const std::optional<std::int64_t>& nodes) {
   const std::optional<std::int64_t> count = nodes ? nodes : extent.nodes;
-  const bool stated = nodes || count > 1;  // Else as many devices as there are ranks.
+  // Otherwise the cluster has as many devices as there are ranks.
+  const bool stated = nodes || count > 1;
   if (const auto part = stated ? part_of_nodes(extent, profile, *count) : std::nullopt) {
     report.notes.push_back(
         fmt::format("{} devices of each node are used; the nodes are cut down to them.", *part));
@@ -121,7 +123,7 @@ cluster::Cluster cluster_of(JobExtent& extent, ImportReport& report, const Given
   return cluster::read_cluster(document.root().get("cluster"), std::filesystem::current_path());
 }
 
-/// Says how to set a model's name that a script leaves open.
+/// Returns how to set a model name that a script leaves open; empty if it is not open.
 std::string open_name(const ModelWords& model_words, const ImportReport& report) {
   for (const auto& [value, how] : report.open_values) {
     if (value == model_words.unknown_model)
@@ -130,7 +132,7 @@ std::string open_name(const ModelWords& model_words, const ImportReport& report)
   return "";
 }
 
-/// Names the scripts that were not given and may say more.
+/// Returns a text with the scripts that were not given and can contain further settings.
 std::string missing_scripts(const ImportReport& report) {
   std::string text;
   for (const auto& [path, place] : report.missing) {
@@ -166,7 +168,7 @@ model::Architecture settled_model(const ModelWords& model_words, ImportReport& r
   return model::trained_like(model, *model_words.model);
 }
 
-/// Under its own name where it is a built-in one.
+/// Gives a model the name of the built-in model that it equals.
 void name_model(model::Architecture& model, std::vector<std::string>& notes) {
   if (const auto own = model::built_in_model(model.name)) return;
   for (const std::string_view name : model::built_in_models()) {
@@ -178,7 +180,7 @@ void name_model(model::Architecture& model, std::vector<std::string>& notes) {
   }
 }
 
-/// Whether a setting is called as messages ask for a size that files do not say: by its argument.
+/// True if a setting is named like the arguments by which messages ask for missing sizes.
 bool is_size_argument(std::string_view name) {
   static constexpr std::string_view kSizes[] = {"num-layers", "hidden-size", "num-attention-heads",
                                                 "vocab-size"};
@@ -294,7 +296,8 @@ void settle_ranks(plan::Plan& plan, JobExtent& extent, ImportReport& report, con
 
 namespace {
 
-/// A file may list modules for all models that it serves.
+/// Removes offloaded modules that the model does not have, since a file can list modules for
+/// several models.
 void keep_held_modules(plan::Plan& plan, ImportReport& report, const model::Architecture& model) {
   plan::OffloadModules& there = plan.offload.activations;
   const plan::OffloadModules listed = there;
@@ -320,7 +323,8 @@ void take_overlap(const plan::Job& job, plan::Plan& plan) {
   if (plan.sequence_parallel) plan.tensor_input = plan::default_tensor_input(job);
 }
 
-/// Experts share their states in as many groups as the rest, where nothing else is said.
+/// Shards the states of experts in as many groups as the other states, unless the file states
+/// otherwise.
 void group_experts(plan::Plan& plan, const model::Architecture& model,
                    std::optional<std::int64_t> own) {
   if (!model.experts || !plan.sharding.uses(plan::Spread::kInner)) return;
@@ -333,7 +337,7 @@ void group_experts(plan::Plan& plan, const model::Architecture& model,
       std::max<std::int64_t>(1, plan.parallel.expert_data() * plan.sharding.group / ranks);
 }
 
-/// Beside adapters all else is frozen anyway.
+/// Sets frozen parts, unless there are adapters, which freeze everything else.
 void take_frozen(const ModelWords& model_words, model::Architecture& model) {
   if (!model_words.frozen || model_words.adapters) return;
   model.frozen = *model_words.frozen;
@@ -341,9 +345,9 @@ void take_frozen(const ModelWords& model_words, model::Architecture& model) {
   model.frozen.projector = model.frozen.projector && model.encoder;
 }
 
-/// The method as files say it, for the batch of the job: forwards have no more sequences than a
-/// step, and of documents of unequal lengths a prompt has the share that it has of the longest
-/// sequence.
+/// Returns the method that files state, adjusted to the job's batch: a forward has at most the
+/// sequences of a step, and the prompt's length is scaled from the longest document to the mean
+/// one.
 plan::TrainingMethod settled_method(plan::TrainingMethod method, const plan::Job& job) {
   method.forward_micro_batch = std::min(method.forward_micro_batch, job.sequences * method.updates);
   if (!method.rollout) return method;
@@ -357,7 +361,7 @@ plan::TrainingMethod settled_method(plan::TrainingMethod method, const plan::Job
   return method;
 }
 
-/// Adapters that nothing covers are left out of a plan that something covers without them.
+/// Drops adapters if the plan is legal only without them.
 void keep_covered_adapters(plan::Job& job, const plan::Plan& plan, ImportReport& report) {
   if (!plan::illegal(job, plan)) return;
   const std::optional<model::Adapters> adapters = job.model.adapters;
@@ -403,7 +407,8 @@ plan::PlannedJob drafted(Draft draft, ImportReport& report, const Given& given,
   job.kernels.masters = draft.masters.value_or(job.kernels.masters);
   job.kernels.cuda_graphs = draft.cuda_graphs;
   if (draft.pytorch_attention) {
-    const plan::Framework alone{.name = job.framework.name};  // Without its trainer's choice.
+    // The framework without its trainer's own choice of kernel.
+    const plan::Framework alone{.name = job.framework.name};
     job.kernels.attention = plan::default_kernels(alone, job.cluster.device).attention;
     report.assume(
         "job.kernels.attention",

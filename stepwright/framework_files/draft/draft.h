@@ -17,123 +17,139 @@
 
 namespace stepwright::framework_files {
 
-/// The facts that a person adds to files which do not say everything, or in the place of theirs.
+/// The facts that a user adds to files which do not state everything, or that override the files.
 struct Given {
-  std::string model;  ///< A built-in name or a path, once `with_model` has run; empty: the files'.
+  std::string model;    ///< A built-in name or a path; empty: the model in the files.
   std::string cluster;  ///< A profile, `PROFILE:NODES`, a path, or a mapping as in a job.
-  std::optional<std::int64_t> nodes;  ///< In the place of what files say.
-  /// Devices of the whole job, in the place of what files say.
+  /// Number of nodes that the user states, which overrides the files; nullopt: not stated.
+  std::optional<std::int64_t> nodes;
+  /// Devices of the whole job, which override the files.
   std::optional<std::int64_t> devices;
-  /// `NAME=VALUE`, in the place of what files say: variables of a script, or dotted paths of a
+  /// `NAME=VALUE` texts that override the files: variables of a script, or dotted paths of a
   /// configuration.
   std::vector<std::string> settings;
-  /// Function of a Python file that makes the configuration; empty: none is named.
+  /// Function of a Python file that returns the configuration; empty: none is named.
   std::string function;
-  /// Command of a script that starts several, counted from 1.
+  /// Which command of a script to read if it starts several, counted from 1; nullopt: the only one.
   std::optional<std::int64_t> command;
-  /// `SEQUENCES`, `SEQUENCESxLENGTH`, or a mapping as in a job, also with lengths of documents.
+  /// `SEQUENCES`, `SEQUENCESxLENGTH`, or a mapping as in a job, which can contain document lengths.
   std::string batch;
-  /// The model in place of the words above, where it is known already.
+  /// The model itself, if it is known already; `model` is then not used.
   std::optional<model::Architecture> known_model;
   std::optional<cluster::Cluster> known_cluster;
 };
 
-/// How a program packs documents.
+/// How a program packs documents into sequences.
 struct PackingWords {
   packing::Packing packing;
   /// True if the program's batch counts documents, not packed sequences.
   bool batch_of_documents = false;
-  /// Documents are joined and cut where a sequence is full: it is one, however long they are.
+  /// True if documents are joined and cut when a sequence is full, so that their lengths do not
+  /// matter.
   bool joined = false;
 };
 
-/// How many ranks, nodes and devices train, as launchers and files say it.
+/// The numbers of ranks, nodes and devices that train, from launchers and files.
 struct JobExtent {
-  std::optional<std::int64_t> ranks;            ///< Ranks of the whole job.
-  std::optional<std::int64_t> nodes;            ///< Nodes that the job runs on.
-  std::optional<std::int64_t> devices_of_node;  ///< Devices that the job uses of each node.
-  /// Variables that would say how large the job is and that a script leaves open; empty texts where
-  /// no variable does.
+  /// Number of ranks of the whole job; nullopt: not stated.
+  std::optional<std::int64_t> ranks;
+  /// Number of nodes of the job; nullopt: not stated.
+  std::optional<std::int64_t> nodes;
+  /// Number of devices that the job uses on each node; nullopt: not stated.
+  std::optional<std::int64_t> devices_of_node;
+  /// Variables that would decide the size of the job but that a script leaves open; an empty text
+  /// stands for an open size without a variable.
   std::vector<std::string> open_extents;
-  cluster::Cluster cluster;   ///< Known once `settle_ranks` has run.
-  bool given_extent = false;  ///< True if a person said how large the cluster is.
+  cluster::Cluster cluster;   ///< The cluster; set by `settle_ranks`.
+  bool given_extent = false;  ///< True if the user stated the size of the cluster.
 };
 
-/// The batch of a step as files say it.
+/// The batch of a step, as files state it.
 struct JobBatch {
-  std::optional<std::int64_t> sequences;      ///< Sequences of a step, over all ranks.
-  std::optional<std::int64_t> length;         ///< Tokens of a sequence.
-  std::optional<std::int64_t> micro_batches;  ///< Micro-batches of one step and data rank.
-  bool open_micro_batch = false;  ///< True if the micro-batch follows from the batch, if possible.
-  std::optional<PackingWords> packing;  ///< Absent unless a person says how long documents are.
+  /// Sequences of a step, over all ranks; nullopt: not stated.
+  std::optional<std::int64_t> sequences;
+  /// Length of a sequence in tokens; nullopt: not stated.
+  std::optional<std::int64_t> length;
+  /// Micro-batches per step and data-parallel rank; nullopt: not stated.
+  std::optional<std::int64_t> micro_batches;
+  /// True if the micro-batch is derived from the batch, if possible.
+  bool open_micro_batch = false;
+  /// How documents are packed; nullopt unless the user states document lengths.
+  std::optional<PackingWords> packing;
 };
 
-/// The model as files say it, and what is trained of it.
+/// The model from files, and the parts of it that are trained.
 struct ModelWords {
   std::optional<model::Architecture> model;
-  /// True if layers of the model have experts, also where only the one that a person gives says it.
+  /// True if layers of the model have experts, also if only the user's model says so.
   bool routed = false;
-  std::string unknown_model;  ///< The name of one that is not built in.
-  std::string lacks;  ///< "the vocabulary (--set vocab-size=N)": what files do not say of it.
+  std::string unknown_model;  ///< Name of a model in the files that is not built in; empty: none.
+  /// Sizes that the files lack and how to state them: "the vocabulary (--set vocab-size=N)".
+  std::string lacks;
   std::optional<AdapterWords> adapters;
-  std::optional<model::Frozen> frozen;  ///< Parts that files do not train, beside adapters.
-  std::optional<Document> trained;      ///< Adapters and frozen parts as a job says them.
+  /// Parts of the model that files freeze without adapters; nullopt: none.
+  std::optional<model::Frozen> frozen;
+  /// Adapters and frozen parts in the form of a job; nullopt: not stated.
+  std::optional<Document> trained;
 };
 
-/// The program that files start, and what it sees.
+/// The program that files start, and the variables that it sees.
 struct ProgramStart {
-  std::string source;   ///< The file that is read, under its name in messages.
-  std::string program;  ///< The training program that a command starts; empty: none is named.
-  /// Variables that the program sees, if its reader leaves them to the import; lines of `source`.
+  std::string source;   ///< Name of the file that is read, for messages.
+  std::string program;  ///< The training program that a command starts; empty: not named.
+  /// Variables that the program sees, with line numbers in `source`, if the reader leaves them to
+  /// the import.
   std::map<std::string, ShellWord> environment;
-  std::vector<ShellWord> launchers;  ///< The words in front of that program.
+  std::vector<ShellWord> launchers;  ///< The words before the program in its command.
 };
 
-/// The plan and job as the files of a framework say them, before what they leave open is settled.
-/// A reader returns one, and notes in an `ImportReport` what became of each setting.
+/// The plan and job that the files of a framework state, before open values are decided. A reader
+/// returns a draft, and records in an `ImportReport` what happened to each setting.
 struct Draft : Settled, ModelWords {
   JobExtent extent;
   JobBatch batch;
   ProgramStart start;
 };
 
-/// Returns what a person gives with the model that its words name. Fails with `kInput` where there
-/// is none of that name.
+/// Returns the user's facts with `known_model` set to the model that `model` names. Fails with
+/// `kInput` if there is no such model.
 Given with_model(Given given);
 
-/// Counts both sequences of each pair of preferences in batch and micro-batch.
+/// Doubles batch and micro-batch, because each preference pair is two sequences.
 void count_pairs(plan::Plan& plan, JobBatch& job_batch, ImportReport& report);
 
-/// Loads the cluster and gives the ranks that tensor, context and pipeline leave over to data
-/// parallelism. `file` stands for the files in messages. Fails with `kInput` when no cluster is
-/// given, and when files, degrees and cluster contradict each other.
+/// Loads the cluster, and assigns to data parallelism the ranks that tensor, context and pipeline
+/// parallelism leave. `file` is the name of the files in messages. Fails with `kInput` if no
+/// cluster is given, or if files, degrees and cluster contradict each other.
 void settle_ranks(plan::Plan& plan, JobExtent& extent, ImportReport& report, const Given& given,
                   const std::string& file);
 
-/// Says that nobody knows how many devices train, and what would say it: "NHOSTS is open, so how
-/// many devices train is not known: --set NHOSTS=VALUE, --nodes or --gpus says it".
+/// Returns a sentence that the number of training devices is unknown, and what would state it:
+/// "NHOSTS is open, so how many devices train is not known: --set NHOSTS=VALUE, --nodes or --gpus
+/// says it".
 std::string open_extent_text(const JobExtent& extent);
 
-/// A document with `Given::settings` in the place of what it says; what it lacks is added. Fails
-/// with `kInput` where one is no `NAME=VALUE`.
+/// Returns a document in which `Given::settings` override values or add missing ones. Fails with
+/// `kInput` if a setting is not `NAME=VALUE`.
 Document with_settings(Document document, const Given& given);
 
-/// The plan with its job as the files say it, legal or not; adapters that nothing covers are left
-/// out of a plan that is legal without them, and said. Fails with `kInput` where model or
-/// batch are not said, or said twice in different words.
+/// Returns the plan and job that the files state, legal or not. Adapters are dropped, with a
+/// report, if only the plan without them is legal. Fails with `kInput` if model or batch are not
+/// stated, or stated twice differently.
 plan::PlannedJob drafted(Draft draft, ImportReport& report, const Given& given,
                          const std::string& file);
 
-/// A legal one in its canonical form, with the buckets that its framework gives it.
+/// Returns a legal plan in canonical form, with the buckets that its framework uses.
 plan::PlannedJob started(plan::PlannedJob planned);
 
-/// Why a plan would not start: a law that it breaks, or what its framework refuses.
+/// Returns why a plan would not start: the rule of plans that it breaks, or its framework's
+/// refusal; nullopt: it starts.
 std::optional<plan::Rejected> refusal_of(const std::optional<plan::Rejected>& by_framework,
                                          const plan::PlannedJob& planned);
 
-/// The plan with its job, legal and canonical. Fails with `kInput` where model or batch are not
-/// said or said twice in different words, and with the reason of a refusal when the plan is not
-/// legal.
+/// Returns the plan and job of a draft, legal and canonical. Fails with `kInput` if model or batch
+/// are not stated, or stated twice differently; and with the reason of the refusal if the plan is
+/// not legal.
 plan::PlannedJob finish(Draft draft, ImportReport& report, const Given& given,
                         const std::string& file);
 

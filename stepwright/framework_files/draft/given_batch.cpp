@@ -38,7 +38,7 @@ GivenBatch read_batch_mapping(const std::string& text) {
   return batch;
 }
 
-/// A count in digits, also as `4k`; nullopt: it is none.
+/// Returns a count in digits, or with a suffix such as `4k`; nullopt if the text is no count.
 std::optional<std::int64_t> typed_count(std::string_view word) {
   const bool letter = !word.empty() && std::string_view("kKM").find(word.back()) != word.npos;
   if (!letter) return launch_scripts::number_in_digits(word);
@@ -47,7 +47,8 @@ std::optional<std::int64_t> typed_count(std::string_view word) {
   return read.value;
 }
 
-/// Sequences into which a step's documents are packed, in whole micro-batches of all ranks.
+/// Returns the number of sequences into which a step's documents are packed, rounded up to whole
+/// micro-batches of all ranks.
 std::int64_t packed_sequences_of(const plan::Job& job, const plan::Plan& plan) {
   const double each = packing::total_count(job.documents->packs.documents);
   const std::int64_t pass = plan.parallel.data * plan.micro_batch;

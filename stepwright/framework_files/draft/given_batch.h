@@ -11,38 +11,38 @@
 
 namespace stepwright::framework_files {
 
-/// An option whose value may be a mapping as in a job.
+/// Parses the value of an option, which can be a mapping as in a job.
 Document option_document(std::string_view key, const std::string& value);
 
-/// The batch as a person gives it beside files.
+/// The batch that a user states in addition to the files.
 struct GivenBatch {
   std::optional<std::int64_t> sequences, length;
-  /// The mapping, where it says how long documents are.
+  /// The mapping, if it states document lengths; else nullopt.
   std::optional<Document> documents;
 };
 
-/// Reads SEQUENCES, SEQUENCESxLENGTH, or a mapping as in a job. Fails with `kInput`.
+/// Reads a batch from SEQUENCES, SEQUENCESxLENGTH, or a mapping as in a job. Fails with `kInput`
+/// for another text.
 GivenBatch read_given_batch(const std::string& text);
 
-/// Whether a flag of the fields switches packing on and a person says how long documents are.
+/// True if the flag switches packing on and the user states document lengths.
 bool packs_documents(const Fields& fields, std::string_view flag, const Given& given);
 
-/// True if the fields set a flag. Asking leaves the flag among those that nobody read.
+/// True if the flag is set. Asking does not count as reading the flag.
 bool asks_for(const Fields& fields, std::string_view flag);
 
-/// Lists a length to which examples are cut, where they are neither packed nor filled up: each
-/// example is counted as long as that, and nobody says how long examples are.
+/// Lists as not read the length to which examples are cut, if they are neither packed nor padded:
+/// each example is counted as that long, because the lengths of examples are unknown.
 void list_length_bound(const Fields& fields, std::string_view key, const Given& given,
                        const JobBatch& job_batch, ImportReport& report);
 
-/// Takes the packing that a flag of the fields switches on where a person says how long documents
-/// are; else the flag is left to be listed as not read. Without the flag each sequence of a
-/// micro-batch is filled up to the longest.
+/// Takes the packing that a flag switches on, if the user states document lengths; else the flag is
+/// listed as not read. Without the flag, each sequence of a micro-batch is padded to the longest.
 void take_packing(const Fields& fields, std::string_view flag, const PackingWords& words,
                   const Given& given, JobBatch& batch);
 
-/// Puts the documents that a person gives into a job whose batch and plan are settled, packed as
-/// the files say.
+/// Adds the user's document lengths to a job whose batch and plan are settled, packed as the files
+/// say.
 void take_documents(const GivenBatch& batch, plan::Job& job, const plan::Plan& plan,
                     const JobBatch& job_batch, ImportReport& report);
 

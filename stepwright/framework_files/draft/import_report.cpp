@@ -22,7 +22,7 @@ constexpr std::size_t kLongestValue = 120;
 
 std::string shortened(std::string_view text) { return printable(text, kLongestValue); }
 
-/// True if a file says a setting only to leave it off, or as it is anyway.
+/// True if a file sets a value that switches a setting off or has no effect.
 bool is_off(Node value, std::string_view harmless) {
   static constexpr std::string_view kWords[] = {"false", "False", "0",  "0.0", "none",
                                                 "None",  "no",    "NO", ""};
@@ -32,7 +32,7 @@ bool is_off(Node value, std::string_view harmless) {
   return std::ranges::find(kWords, value.text()) != std::end(kWords);
 }
 
-/// Parts a file into what was asked for and the rest.
+/// Sorts the settings of a file into those that were asked for and the others.
 class Sorter {
  public:
   Sorter(const Fields& fields, const std::string& file, std::span<const KnownSetting> known,
@@ -67,7 +67,7 @@ class Sorter {
     return known != nullptr && std::ranges::find(known->taken, value.text()) != known->taken.end();
   }
 
-  /// Whether a value right below a mapping was asked for, or has a row that says what is taken.
+  /// True if a value directly below a mapping was asked for, or has a row with values to accept.
   [[nodiscard]] bool asked_below(Node mapping, const std::string& path) const {
     return std::ranges::any_of(mapping.members(), [&](const auto& member) {
       const std::string inner = fmt::format("{}.{}", path, member.first);
@@ -114,7 +114,7 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// Lists places and values of a plan file in its order, those of the job last.
+/// Returns the fields and values of a plan in the order of its file, those of the job last.
 std::vector<std::pair<std::string, std::string>> fields_of(const plan::PlannedJob& planned) {
   static constexpr std::string_view kOfJob[] = {"model",     "cluster",    "batch",    "precision",
                                                 "optimizer", "dispatcher", "adapters", "frozen"};
@@ -145,7 +145,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const plan::PlannedJo
   return found;
 }
 
-/// Whether a field, or the mapping around it, is the one that a setting sets.
+/// True if a setting's field is this field, or a mapping around it.
 bool covers(std::string_view set, std::string_view place) {
   if (set.empty() || !place.starts_with(set)) return false;
   return place.size() == set.size() || place[set.size()] == '.';
@@ -227,7 +227,7 @@ void settle_report(const plan::PlannedJob& planned, ImportReport& report) {
   for (const auto& [place, value] : fields) {
     const bool read = std::ranges::any_of(
         report.read, [&, at = &place](const ReadSetting& one) { return covers(one.field, *at); });
-    // A reason of the whole mapping is none of what files say of its parts.
+    // A reason for a whole mapping does not apply to parts of it that files state.
     auto reason = reasons.find(place);
     if (reason == reasons.end() && !(read && place.starts_with("job.adapters."))) {
       reason = std::ranges::find_if(

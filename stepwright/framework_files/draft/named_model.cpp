@@ -15,7 +15,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// The built-in model of an id, itself or one whose sizes it has.
+/// Returns the built-in model that an id names, or that has the same sizes; nullopt if there is
+/// none.
 std::optional<std::string_view> model_of_id(std::string_view last) {
   if (const auto own = model::built_in_of_id(fmt::format("hub/{}", last))) return own;
   std::string small(last);
@@ -37,11 +38,10 @@ std::optional<std::string_view> model_of_id(std::string_view last) {
   return std::nullopt;
 }
 
-/// Lists the parts of a path that may be the name of a model: the last part, without the owner in
-/// front of it ("Qwen--Qwen3-8B", "Qwen_Qwen3-8B"), and of a cache of the hub the name of the
-/// repository
-/// ("models--Qwen--Qwen3-8B/snapshots/0123abc"); huggingface/huggingface_hub
-/// src/huggingface_hub/file_download.py: repo_folder_name.
+/// Returns the parts of a path that can be a model's name: the last part, also without an owner
+/// before it ("Qwen--Qwen3-8B", "Qwen_Qwen3-8B"), and the repository's name in a path of the
+/// Hugging Face cache ("models--Qwen--Qwen3-8B/snapshots/0123abc"; huggingface/huggingface_hub
+/// src/huggingface_hub/file_download.py: repo_folder_name).
 std::vector<std::string_view> names_in(std::string_view path) {
   constexpr std::string_view kCached = "models--";
   std::vector<std::string_view> names;
@@ -78,7 +78,7 @@ bool take_named_model(std::string_view id, const Given& given, ModelWords& model
   }
   model_words.model = model::built_in_model(*known);
   report.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(id), *known));
-  // Those of Gemma 3 but the smallest see images.
+  // Gemma 3 models, except the smallest one, have an encoder of images.
   if (known->starts_with("gemma-3-") && *known != "gemma-3-1b") {
     report.notes.push_back("Its encoder of images is not in the plan.");
   }
@@ -87,7 +87,7 @@ bool take_named_model(std::string_view id, const Given& given, ModelWords& model
 
 std::string model_folder(const plan::Job& job) {
   const std::optional<model::Architecture> known = model::built_in_model(job.model_name);
-  // Its weights are those of the model, whatever a job trains of them and beside them.
+  // Compared without frozen parts and adapters, which do not change the weights that are loaded.
   model::Architecture whole = job.model;
   whole.adapters.reset();
   whole.frozen = {};

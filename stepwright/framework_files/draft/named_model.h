@@ -7,14 +7,14 @@
 
 namespace stepwright::framework_files {
 
-/// Takes the built-in model that an id of Hugging Face, or the folder of one, names, also where it
-/// was trained further and kept its sizes, unless the person gave one; says so in a note. Whether
-/// there is a model then; where not, `ModelWords::unknown_model` is the id.
+/// Takes the built-in model that a Hugging Face id or the folder of a model names, also if it was
+/// trained further at the same sizes, unless the user gave a model; adds a note. Returns true if
+/// there is a model afterwards; if not, `ModelWords::unknown_model` is the id.
 bool take_named_model(std::string_view id, const Given& given, ModelWords& model_words,
                       ImportReport& report);
 
-/// The folder of a model's config.json and weights, as files that name one say it: under the name
-/// of the built-in model, which then names it when the file is read, or `./model`.
+/// Returns a folder name for a model's config.json and weights in written files: the name of the
+/// built-in model, by which a reader recognises it, or `./model`.
 std::string model_folder(const plan::Job& job);
 
 }  // namespace stepwright::framework_files

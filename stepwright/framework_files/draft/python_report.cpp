@@ -12,7 +12,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// The value at a dotted path, which may be null; nullopt where none stands there.
+/// Returns the value at a dotted path, which can be null; nullopt if there is none.
 std::optional<Node> node_at(Node node, std::string_view path) {
   while (!path.empty()) {
     const std::size_t dot = std::min(path.find('.'), path.size());
@@ -24,7 +24,7 @@ std::optional<Node> node_at(Node node, std::string_view path) {
   return node;
 }
 
-/// Whether a setting, or one below it, sets a field of a plan.
+/// True if a setting, or one below it, sets a field of a plan.
 bool sets_something(std::span<const KnownSetting> known, std::string_view name) {
   return std::ranges::any_of(known, [&](const KnownSetting& one) {
     const bool within = one.name.starts_with(name) &&
@@ -33,7 +33,7 @@ bool sets_something(std::span<const KnownSetting> known, std::string_view name) 
   });
 }
 
-/// Whether a field is a degree or a batch.
+/// True if a field is a degree or a batch.
 bool shapes_plan(std::string_view field) {
   return field.starts_with("parallel.") || field.starts_with("job.batch") ||
          field == "micro_batch" || field == "schedule.chunks";

@@ -9,9 +9,9 @@
 
 namespace stepwright::framework_files {
 
-/// Lists values of a Python file that are no literals, unless `document` has another in their
-/// place. `fields`: what is known under the last part of a name. Fails with `kInput` where one of
-/// these is a degree or a batch, whose default would make another plan.
+/// Lists the values of a Python file that are not literals, unless `document` has a value in their
+/// place. `fields` are settings known by the last part of their name. Fails with `kInput` if one of
+/// those values is a degree or a batch, whose default would give another plan.
 void list_python_unread(const launch_scripts::PythonConfig& config, const Document& document,
                         std::span<const KnownSetting> known, ImportReport& report,
                         std::span<const KnownSetting> fields = {});

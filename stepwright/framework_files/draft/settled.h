@@ -12,52 +12,61 @@
 
 namespace stepwright::framework_files {
 
-/// How files take the loss: `Kernels::loss_chunks` and `Kernels::loss_keeps`.
+/// How a program computes the loss: `Kernels::loss_chunks` and `Kernels::loss_keeps`.
 struct LossWords {
   std::int64_t chunks = 1;
   plan::LossKeeps keeps = plan::LossKeeps::kLogits;
 };
-/// linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py: gradients in the
-/// forward, of chunks of a size that follows from the model's.
+/// Loss of Liger's kernel (linkedin/Liger-Kernel
+/// src/liger_kernel/ops/fused_linear_cross_entropy.py): gradients are computed in the forward, in
+/// chunks whose size follows from the model's.
 inline constexpr LossWords kLigerLoss{0, plan::LossKeeps::kGradients};
-/// Cut cross entropy: apple/ml-cross-entropy cut_cross_entropy/cce.py.
+/// Loss of cut cross entropy: apple/ml-cross-entropy cut_cross_entropy/cce.py.
 inline constexpr LossWords kCutLoss{1, plan::LossKeeps::kSums};
 
-/// The plan and its job as files say them, but for batch, model and devices.
+/// The plan and the parts of its job that files state, without batch, model and devices.
 struct Settled {
   plan::Plan plan;
   DType precision = DType::kBf16;
   plan::Optimizer optimizer = plan::Optimizer::kAdamW;
   plan::MuonForm muon = plan::MuonForm::kDuplicated;
   plan::Dispatcher dispatcher = plan::Dispatcher::kAllToAll;
-  double capacity_factor = 0;  ///< 0: experts take as many rows as come.
+  /// Rows that an expert accepts, relative to its even share; 0: no limit.
+  double capacity_factor = 0;
   bool pad_to_capacity = false;
-  /// Kernel of attention; nullopt: the framework's.
+  /// Attention kernel that files choose; nullopt: the framework's default.
   std::optional<cluster::AttentionKernel> attention;
   bool fused_cross_entropy = false;
-  plan::CrossEntropy fused_loss = plan::CrossEntropy::kCompiled;  ///< Where it is fused.
-  std::vector<std::pair<bool plan::Kernels::*, bool>> kernels;    ///< That files switch on or off.
+  /// Kind of the fused loss, if `fused_cross_entropy`.
+  plan::CrossEntropy fused_loss = plan::CrossEntropy::kCompiled;
+  /// Kernels that files switch on or off.
+  std::vector<std::pair<bool plan::Kernels::*, bool>> kernels;
   plan::CudaGraphs cuda_graphs;
   plan::Framework framework;
-  plan::TrainingMethod method;  ///< How the files learn.
-  plan::Space space;            ///< Choices that a search may make under the words of the files.
-  /// True if files leave the kernel of attention to PyTorch (sdpa), not to their program.
+  plan::TrainingMethod method;  ///< Training method that the files state.
+  plan::Space space;            ///< Options that a search may try for these files.
+  /// True if files leave the attention kernel to PyTorch (sdpa), not to their program.
   bool pytorch_attention = false;
-  std::optional<std::int64_t> host_threads;       ///< Threads of a process, as `Job::host_threads`.
-  std::optional<plan::TensorInput> tensor_input;  ///< Kept by adapters in sequence parallelism.
+  /// Host threads of a process, as in `Job::host_threads`; nullopt: not stated.
+  std::optional<std::int64_t> host_threads;
+  /// Whether column-parallel layers keep or regather their input for weight gradients under
+  /// sequence parallelism; nullopt: not stated.
+  std::optional<plan::TensorInput> tensor_input;
   std::optional<LossWords> loss;
-  /// The type in which updates compute, if the type of parameters says it.
+  /// Type in which the optimizer computes, if the parameter type decides it; else nullopt.
   std::optional<plan::Masters> masters;
-  /// Ranks that share the states of experts; nullopt: as many as those of the rest.
+  /// Ranks that share the states of experts; nullopt: as many as share the other states.
   std::optional<std::int64_t> expert_group;
-  /// True if files say neither overlap, asynchronous tensor parallelism apart, nor what products
-  /// keep: the framework's defaults hold.
+  /// True if files state neither overlap (apart from asynchronous tensor parallelism) nor what
+  /// products keep, so that the framework's defaults hold.
   bool framework_overlap = false;
-  bool framework_gradients = false;  ///< True if files do not say the type of summed gradients.
-  /// Why the framework itself would not start the job, though the plan is legal.
+  /// True if files do not state the type in which gradients are summed.
+  bool framework_gradients = false;
+  /// Why the framework itself would not start the job, although the plan is legal; nullopt: it
+  /// would.
   std::optional<plan::Rejected> refused;
 
-  /// Computes the head and its loss with Liger's kernel, if `on`.
+  /// Selects Liger's kernel for the head and its loss, if `on`.
   void take_liger(bool on) {
     if (!on) return;
     fused_cross_entropy = true;

@@ -15,17 +15,17 @@
 
 namespace stepwright::framework_files {
 
-/// Reads a table by folder and name, `megatron/settings`: a list of groups, each a `source`, which
-/// says where the program defines its settings, and `rows` (`SettingTable`), `places`
-/// (`megatron/carried_fields.h`), `arguments` and `idle` (`megatron/arguments.h`), or others. Fails
-/// with `kInput` where there is none of that name.
+/// Reads a table by folder and name, such as `megatron/settings`. A table is a list of groups, each
+/// with a `source`, which says where the program defines its settings, and a list of `rows`
+/// (`SettingTable`), `places` (`megatron/carried_fields.h`), `arguments` and `idle`
+/// (`megatron/arguments.h`), or others. Fails with `kInput` if there is no such table.
 Document table_document(std::string_view name);
 
-/// The names of all tables, sorted.
+/// Returns the names of all tables, sorted.
 std::vector<std::string_view> table_names();
 
-/// Returns a table as a `Table`, which is made of its document when it is first asked for. Fails
-/// with `kInput` where there is none of that name.
+/// Returns a table as a `Table`, which is built from its document when it is first asked for. Fails
+/// with `kInput` if there is no such table.
 template <class Table>
 const Table& loaded_table(std::string_view name) {
   using Tables = std::map<std::string_view, std::unique_ptr<Later<Table>>>;
@@ -38,41 +38,42 @@ const Table& loaded_table(std::string_view name) {
     return tables;
   }();
   const auto found = kTables.find(name);
-  // The document of an unknown table cannot be read: the call fails.
+  // This call fails, because the table does not exist.
   if (found == kTables.end()) static_cast<void>(table_document(name));
   return found->second->get();
 }
 
-/// Fails with `kInput` on a group without a source.
+/// Fails with `kInput` if a group of table rows has no source.
 void check_source(Node group);
 
-/// Visits the rows of a list (`rows`) in each group of a table. Fails with `kInput` on a group
-/// without a source.
+/// Calls `visit` for each row of the list `list` in each group of a table. Fails with `kInput` if a
+/// group has no source.
 void each_row(const Document& table, std::string_view list,
               const std::function<void(Node row, const std::string& source)>& visit);
 
-/// The texts below `one`, or the list below `several`, of which a row has exactly one.
+/// Returns the text under `one` as a list, or the list under `several`; a row must have exactly one
+/// of the two keys.
 std::vector<std::string> texts_of(Node row, std::string_view one, std::string_view several);
 
-/// Texts to which the rows of a table point. They stay in their place when the owner is moved.
+/// Owner of the texts to which table rows point. Texts keep their address when the owner is moved.
 class KeptTexts {
  public:
   std::string_view keep(std::string text) { return *texts_.insert(std::move(text)).first; }
-  /// The text below a key; empty if absent.
+  /// Stores the text under a key of a table row; empty if the key is absent.
   std::string_view keep(Node row, std::string_view key);
 
  private:
   std::set<std::string> texts_;
 };
 
-/// Settings of a program. The first row counts whose key fits a setting's name.
+/// Known settings of a program. If several rows match a setting's name, the first one counts.
 class SettingTable {
  public:
-  /// Reads `{key, field, matters, leaves_out, harmless}`, with `keys` for several settings alike:
-  /// the members of `KnownSetting`. `write: always` is `always`; `usual` and `needs` are a word, or
-  /// a mapping from frameworks and `others` to words. A row with `leaves_out` matters, unless it
-  /// says `matters: unknown`; `leaves_out: ""`: nobody knows what. Fails with `kInput` on a group
-  /// without a source, and on a row without a key.
+  /// Reads rows `{key, field, matters, leaves_out, harmless}`, or `keys` for several settings of
+  /// the same kind, into `KnownSetting`. `write: always` sets `always`; `usual` and `needs` are a
+  /// word, or a mapping from frameworks and `others` to words. A row with `leaves_out` matters,
+  /// unless it has `matters: unknown`; `leaves_out: ""` means an unknown effect. Fails with
+  /// `kInput` if a group has no source or a row no key.
   explicit SettingTable(const Document& document);
   SettingTable(SettingTable&&) = default;
   SettingTable& operator=(SettingTable&&) = default;
@@ -87,10 +88,10 @@ class SettingTable {
   std::vector<KnownSetting> rows_;
 };
 
-/// The settings of a table (`axolotl/settings`), which is read when it is first asked for.
+/// Returns the settings of a table (`axolotl/settings`), which is read when it is first asked for.
 std::span<const KnownSetting> known_settings(std::string_view table);
 
-/// The row of a setting in a table. Fails with `kInput` if there is none.
+/// Returns the row of a setting in a table. Fails with `kInput` if there is none.
 const KnownSetting& setting_of(std::string_view table, std::string_view key);
 
 }  // namespace stepwright::framework_files

@@ -10,14 +10,14 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Names that tell alike: `harmless` is a value that changes nothing (empty: there is none), `as`
-/// why the settings matter (empty: as those of models and adapters do).
+/// Names that imply the same effect. `harmless`: a value without effect (empty: there is none).
+/// `as`: why the settings matter (empty: they change the model or its adapters).
 struct TellingRow {
   std::vector<std::string> patterns;
   std::string harmless, as;
 };
 
-/// Names of settings, with dashes for underscores, that tell what the settings change.
+/// Patterns of setting names, with dashes for underscores, that reveal an effect on the prediction.
 struct TellingNames {
   explicit TellingNames(const Document& document) {
     each_row(document, "telling", [&](Node row, const std::string&) {
@@ -32,7 +32,7 @@ struct TellingNames {
     });
   }
 
-  /// Why a setting matters by its name; empty if its name says nothing.
+  /// Returns why a setting of this name matters; empty if the name does not show it.
   [[nodiscard]] std::string reason(const std::string& name, std::string_view value) const {
     const auto fits = [&](const std::string& pattern) { return matches(pattern, name); };
     if (std::ranges::any_of(idle, fits)) return "";
@@ -49,7 +49,7 @@ struct TellingNames {
   std::vector<std::string> idle;
 };
 
-/// Returns "--Lora_Rank" as "lora-rank".
+/// Returns a setting's name in lower case with dashes: "--Lora_Rank" becomes "lora-rank".
 std::string dashed_setting(std::string_view name) {
   std::string plain(name.substr(std::min(name.find_first_not_of('-'), name.size())));
   for (char& c : plain) {

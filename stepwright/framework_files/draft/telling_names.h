@@ -4,8 +4,8 @@
 
 namespace stepwright::framework_files {
 
-/// Marks settings that no table of a program has, and whose names are like those that change the
-/// model or its adapters (`recognition/telling_names`), as ones that matter.
+/// Marks as mattering those unread settings that no table of the program knows, but whose names
+/// resemble settings that change the model or its adapters (`recognition/telling_names`).
 void mark_telling_names(ImportReport& report);
 
 }  // namespace stepwright::framework_files

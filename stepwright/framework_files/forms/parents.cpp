@@ -15,10 +15,10 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Files that are laid for one configuration, at most: parents of parents may be named twice.
+/// Most files merged into one configuration; a parent can be reached more than once.
 constexpr std::size_t kMostLaid = 100;
 
-/// The texts of a path or of a list of paths.
+/// Returns the texts of a path or of a list of paths.
 std::vector<std::string> paths_of(const Tree& value) {
   std::vector<std::string> paths;
   if (value.kind == Tree::Kind::kScalar) paths.push_back(value.text);
@@ -29,7 +29,7 @@ std::vector<std::string> paths_of(const Tree& value) {
   return paths;
 }
 
-/// Lays files over each other, from the topmost down.
+/// Merges files over their parents, starting with the topmost.
 class LaidLayers {
  public:
   LaidLayers(Sources files, std::span<const ParentKey> keys) : files_(files), keys_(keys) {}
@@ -81,11 +81,12 @@ class LaidLayers {
 
   Sources files_;
   std::span<const ParentKey> keys_;
-  std::vector<const SourceFile*> path_;  ///< From the topmost file to the one that is laid.
+  /// Files from the topmost one to the one that is being merged.
+  std::vector<const SourceFile*> path_;
   std::size_t count_ = 0;
 };
 
-/// The last parts of the paths that a configuration names as its parents.
+/// Returns the last parts of the paths that a configuration names as parents.
 std::set<std::string, std::less<>> parent_names(const SourceFile& file,
                                                 std::span<const ParentKey> keys) {
   std::set<std::string, std::less<>> names;

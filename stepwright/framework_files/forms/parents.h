@@ -10,30 +10,33 @@
 
 namespace stepwright::framework_files {
 
-/// A key under which a configuration names the files that it goes over: a path, or a list of paths
-/// of which later ones go over earlier ones.
+/// A key under which a configuration names the files that it overrides (its parents): a path, or a
+/// list of paths of which later ones override earlier ones.
 struct ParentKey {
   std::string_view name;
-  /// True if each member of the upper file replaces that of the lower file whole, also where both
-  /// are mappings.
+  /// True if each top-level member of the overriding file replaces the parent's member completely,
+  /// even if both are mappings.
   bool replaces = false;
 };
 
-/// A configuration together with the files that it goes over.
+/// A configuration merged with the parent files that it overrides.
 struct LaidConfiguration {
-  Tree tree;  ///< Lines are those of the topmost file; a key of parents that were absent is kept.
-  std::vector<std::string> absent;          ///< Parents, as they are named, that nobody gave.
-  std::vector<const SourceFile*> together;  ///< The files that were laid, each once.
+  /// The merged values; lines are those of the topmost file. A key of parents stays if one is
+  /// absent.
+  Tree tree;
+  /// Parents that were not given, as the configuration names them.
+  std::vector<std::string> absent;
+  std::vector<const SourceFile*> together;  ///< The files that were merged, each once.
 };
 
-/// Returns the file that has the last part of a path, among those that are given; null: none has.
+/// Returns the given file whose name is the last part of a path; null if there is none.
 const SourceFile* file_of(std::string_view path, Sources files);
 
-/// Returns the file that no other file names as a parent: the last of several.
+/// Returns the file that no other file names as a parent; if there are several, the last one.
 const SourceFile& topmost_file(Sources files, std::span<const ParentKey> keys);
 
-/// Lays `top` over its parents and these over theirs; a parent is found by the last part of its
-/// path. Fails with `kInput` on what is no mapping, and on a file that goes over itself.
+/// Merges `top` over its parents, and those over theirs; a parent is found by the last part of its
+/// path. Fails with `kInput` if a file is not a mapping or overrides itself.
 LaidConfiguration over_parents(const SourceFile& top, Sources files,
                                std::span<const ParentKey> keys);
 

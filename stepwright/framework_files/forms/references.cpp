@@ -27,9 +27,9 @@ bool is_variable(std::string_view name) {
   });
 }
 
-/// The value of a function of NeMo's launcher: `multiply`, `divide_ceil` and `divide_floor`, which
-/// launcher_scripts/main.py of NVIDIA/NeMo-Framework-Launcher registers. nullopt for any other, and
-/// where an argument is no whole number above zero.
+/// Returns the value of a function of NeMo's launcher: `multiply`, `divide_ceil` or `divide_floor`
+/// (launcher_scripts/main.py of NVIDIA/NeMo-Framework-Launcher registers them). nullopt for any
+/// other function, and if an argument is not an integer above zero.
 std::optional<Tree> value_of_launcher(std::string_view function, std::string_view first,
                                       std::string_view second) {
   constexpr std::int64_t kMostFactor = std::int64_t{1} << 30U;
@@ -45,7 +45,7 @@ std::optional<Tree> value_of_launcher(std::string_view function, std::string_vie
   return std::nullopt;
 }
 
-/// Replaces references in the texts of a tree.
+/// Replaces the references in a tree's texts by their values.
 class Resolver {
  public:
   Resolver(const Tree& root, std::vector<std::string>& notes,
@@ -112,7 +112,8 @@ class Resolver {
     return plain_scalar(usual);
   }
 
-  /// The value at a name from the root, or with dots in front from the mapping of the reference.
+  /// Returns the value under a dotted name, from the root or, with leading dots, relative to the
+  /// mapping that contains the reference.
   std::optional<Tree> at(std::string_view name, const std::vector<std::string>& path) const {
     const Tree* tree = &root_;
     if (name.starts_with('.')) {
@@ -128,7 +129,7 @@ class Resolver {
       tree = tree->find(name.substr(0, dot));
       name.remove_prefix(std::min(dot + 1, name.size()));
     }
-    // What is not one value is not copied over and over.
+    // Only scalars are copied, so that references to large values cannot multiply them.
     const bool single = tree != nullptr && tree->items.empty();
     return single ? std::optional(*tree) : std::nullopt;
   }

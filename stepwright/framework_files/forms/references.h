@@ -10,31 +10,31 @@
 
 namespace stepwright::framework_files {
 
-/// A scalar as YAML means it: a number, a truth value, null or text.
+/// Reads a scalar as YAML does: a number, a truth value, null or text.
 Tree plain_scalar(std::string_view text);
 
-/// A copy of a value and everything below it, with lines.
+/// Copies a value and everything below it, with line numbers.
 Tree placed_tree(Node node);
 
-/// A file over another one: mappings below mappings, anything else in its place.
+/// Merges `over` into `under`: mappings are merged recursively, any other value is replaced.
 void lay_over(Tree& under, const Tree& over);
 
-/// Puts the members of a mapping in the place of those of another one.
+/// Replaces or adds the members of one mapping in another one.
 void lay_members_over(Tree& under, const Tree& over);
 
-/// A mapping without one of its members.
+/// Returns a mapping without one of its members.
 Tree without(const Tree& mapping, std::string_view key);
 
-/// Takes the lines from a tree: those of a file that another goes over would be taken for lines of
-/// that.
+/// Removes the line numbers from a tree of an overridden file, where they would be taken for lines
+/// of the overriding file.
 void forget_lines(Tree& tree);
 
-/// A document whose texts have in the place of `${...}` what it means: `${a.b}` of OmegaConf from
-/// the root, `${.a}` and `${..a}` from its own mapping, `${oc.select:a.b,default}`,
-/// `${multiply:a,b}` of NeMo's launcher, and of variables what `environment` says, else the
-/// default,
-/// `${NAME:default}` and `${oc.env:NAME,default}`, which `notes` then name. Anything else stays as
-/// it is written.
+/// Returns a document with each `${...}` in its texts replaced: `${a.b}` of OmegaConf by the value
+/// from the root, `${.a}` and `${..a}` from the mapping itself or the one around it,
+/// `${oc.select:a.b,default}`, and `${multiply:a,b}` of NeMo's launcher.
+/// Variables, `${NAME:default}` and `${oc.env:NAME,default}`, are replaced by the value in
+/// `environment`, else by the default, which `notes` then names. Any other `${...}` stays as
+/// written.
 Document with_references(const Document& document, std::vector<std::string>& notes,
                          const std::map<std::string, std::string>& environment = {});
 

@@ -9,18 +9,19 @@ namespace stepwright::framework_files {
 namespace {
 
 constexpr std::size_t kLongest = 255;
-/// Places between the characters of the text, at which a match may stand.
+/// Positions between the characters of a text; a set bit means that a match can reach the position.
 using Places = std::bitset<kLongest + 1>;
 using Class = std::bitset<256>;
 
-/// Thrown within this file alone: what is no expression of the kinds that are read.
+/// Thrown inside this file if an expression is malformed or uses unsupported syntax.
 struct NotRead {};
 
 void add_range(Class& set, unsigned char first, unsigned char last) {
   for (unsigned one = first; one <= last; ++one) set.set(one);
 }
 
-/// `\d`, `\w`, `\s`, and in capitals all others; any other character stands for itself.
+/// Returns the class `\d`, `\w` or `\s`, or its complement for a capital; any other character means
+/// itself.
 Class escaped_class(char letter) {
   Class set;
   const auto small = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
@@ -36,8 +37,8 @@ Class escaped_class(char letter) {
   return set.set(static_cast<unsigned char>(letter));
 }
 
-/// Follows all ways through an expression at once: from the places where its part may begin to
-/// those where it may end.
+/// Matches an expression by following all alternatives at once: each part maps the positions where
+/// it can begin to those where it can end.
 class Matcher {
  public:
   Matcher(std::string_view expression, std::string_view text)
@@ -89,7 +90,8 @@ class Matcher {
     return value;
   }
 
-  /// How often a part may stand; whether it takes few or many first changes no whole match.
+  /// Reads how often a part repeats. Greedy or lazy repetition gives the same result for whole
+  /// matches.
   Times times(std::size_t& at) const {
     Times found;
     if (has(at, '*')) {

@@ -5,13 +5,13 @@
 
 namespace stepwright::framework_files {
 
-/// Whether a regular expression of Python matches all of a text (`re.fullmatch`): literals, `.`,
-/// classes, groups, alternatives, `*`, `+`, `?`, `{2,3}`, `^`, `$`. Nothing where it has something
-/// else (lookahead, references), is none, or asks for more steps than a million; the text has at
-/// most 255 bytes. Time is bounded, whatever the expression.
+/// True if a Python regular expression matches the whole text (`re.fullmatch`): literals, `.`,
+/// classes, groups, alternatives, `*`, `+`, `?`, `{2,3}`, `^`, `$`. nullopt if the expression has
+/// anything else (lookahead, references), is malformed, or needs more than a million steps. The
+/// text has at most 255 bytes, so that time is bounded for every expression.
 std::optional<bool> matches_whole(std::string_view expression, std::string_view text);
 
-/// Whether a text has a character that is special in such expressions, other than a point.
+/// True if a text has a character other than a point that is special in regular expressions.
 bool is_expression(std::string_view text);
 
 }  // namespace stepwright::framework_files

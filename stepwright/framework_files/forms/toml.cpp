@@ -22,12 +22,12 @@ namespace {
   fail_input(fmt::format("{}:{}:{}: {}", name, place.line, place.column, what));
 }
 
-/// Looks for keys with many parts: toml++ calls itself for each part of a dotted key.
+/// Finds dotted keys with too many parts, because toml++ recurses once for each part.
 class DottedKeys {
  public:
   explicit DottedKeys(std::string_view text) : text_(text) {}
 
-  /// The place of the first dot that makes a key too deep.
+  /// Returns the position of the first dot that makes a key too deep; nullopt if there is none.
   std::optional<std::size_t> too_deep_at() {
     std::size_t parts = 1;
     for (at_ = 0; at_ < text_.size();) {
@@ -50,7 +50,7 @@ class DottedKeys {
            std::string_view("_- \t").find(c) != std::string_view::npos;
   }
 
-  /// Goes from an opening quote, or three of them, to behind the closing one.
+  /// Moves from an opening quote, or three of them, past the closing one.
   void skip_quoted(char quote) {
     const std::string three(3, quote);
     const bool lines = text_.substr(at_).starts_with(three);

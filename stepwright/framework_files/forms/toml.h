@@ -7,8 +7,8 @@
 
 namespace stepwright::framework_files {
 
-/// Reads a TOML text as a document with lines and columns. `name` stands for it in messages. Fails
-/// with `kInput` on malformed TOML, naming the place, and on dates, infinities and NaN.
+/// Parses a TOML text into a document with lines and columns. `name` is its name in messages. Fails
+/// with `kInput` for malformed TOML, with the position, and for dates, infinities and NaN.
 Document parse_toml(std::string_view text, const std::string& name);
 
 }  // namespace stepwright::framework_files

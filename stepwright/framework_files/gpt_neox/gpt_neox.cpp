@@ -20,18 +20,18 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Tokens of the vocabularies that tokenizers of GPT-NeoX bring: megatron/tokenizer.
+/// Vocabulary size of a tokenizer that comes with GPT-NeoX (megatron/tokenizer).
 struct Vocabulary {
   std::string_view tokenizer;
   std::int64_t tokens;
 };
 constexpr Vocabulary kVocabularies[] = {{"GPT2BPETokenizer", 50257}, {"HFTokenizer", 50277}};
 
-/// One mapping of all files, its keys with underscores.
+/// Merges all files into one mapping, whose keys have underscores.
 Tree with_underscores(Sources files) {
   MappingBuilder all;
   for (const SourceFile& file : files) {
-    // Comments and commas at the end make it YAML, also where it begins with a brace.
+    // Comments and trailing commas make the text YAML, even if it begins with a brace.
     const std::size_t first = std::min(file.text.find_first_not_of(" \t\r\n"), file.text.size());
     const bool brace = first < file.text.size() && file.text[first] == '{';
     const Document document =
@@ -46,7 +46,7 @@ Tree with_underscores(Sources files) {
   return all.take();
 }
 
-/// The tokens of the vocabulary as they are padded; nothing where no one says them.
+/// Returns the padded vocabulary; nullopt if no setting states the vocabulary.
 std::optional<std::int64_t> vocabulary_of(const Fields& fields, std::int64_t tensor) {
   if (const auto padded = fields.size("padded_vocab_size")) return padded;
   std::optional<std::int64_t> tokens = fields.size("vocab_size");
@@ -69,9 +69,9 @@ void read_neox_mlp(const Fields& fields, model::Architecture& model) {
   const std::string word = fields.word("activation", "gelu");
   const bool llama = fields.word("mlp_type", "regular") == "llama";
   model.gated = word == "swiglu" || word == "geglu" || llama;
-  // megatron/model/transformer.py: ParallelMLP takes the width as that of an MLP without a gate:
-  // two thirds of it are both halves of the first product (configs/llama2/13B.yml says 41472 for
-  // 13824). LLaMAParallelMLP of 2023 takes it as it is.
+  // ParallelMLP (megatron/model/transformer.py) takes the width as that of an MLP without a gate:
+  // two thirds of it are both halves of the first product (configs/llama2/13B.yml has 41472 for
+  // 13824). LLaMAParallelMLP of 2023 takes the width unchanged.
   const auto said = fields.find("intermediate_size");
   std::int64_t width = said && !said->is_null() ? said->integer(1, kMostOfField) : 4 * model.hidden;
   if (model.gated && !llama) width = width * 2 / 3 / 2;
@@ -81,8 +81,9 @@ void read_neox_mlp(const Fields& fields, model::Architecture& model) {
   model.mlp_bias = fields.flag("use_bias_in_mlp", !model.gated);
 }
 
-/// The ranks between which a batch is shared, where a file says all three sizes of it: DeepSpeed
-/// asks that they agree. megatron/neox_arguments/arguments.py: calculate_batch_parameters.
+/// Returns the number of ranks among which a batch is divided, if a file states all three of its
+/// sizes, which DeepSpeed requires to agree; else nullopt. megatron/neox_arguments/arguments.py:
+/// calculate_batch_parameters.
 std::optional<std::int64_t> ranks_of_batch(const Fields& fields, const plan::Parallel& degrees) {
   const auto size = [&](std::string_view key) -> std::optional<std::int64_t> {
     const auto value = fields.node().find(key);
@@ -100,7 +101,7 @@ std::optional<std::int64_t> ranks_of_batch(const Fields& fields, const plan::Par
   return ranks;
 }
 
-/// Whether layers have experts, under the name of 2023 or that of 2024.
+/// True if layers have experts, under the key of 2023 or that of 2024.
 bool has_experts(const Fields& fields) {
   for (const std::string_view key : {"moe_num_experts", "num_experts"}) {
     const auto value = fields.node().find(key);
@@ -157,11 +158,11 @@ void read_neox_degrees(const Fields& fields, plan::Plan& plan, JobExtent& extent
                        ImportReport& report, const Given& given, const std::string& file) {
   plan::Parallel& degrees = plan.parallel;
   degrees.tensor = fields.integer("model_parallel_size", 1);
-  // 0: without DeepSpeed's pipeline.
+  // With 0, DeepSpeed's pipeline engine is not used.
   degrees.pipeline = std::max<std::int64_t>(1, fields.integer("pipe_parallel_size", 0, 0));
   degrees.context = fields.integer("context_parallel_size", 1);
   degrees.expert = fields.integer("moe_expert_parallel_size", 1);
-  // A batch job says them where the file does not.
+  // If the file lacks these numbers, the batch job states them.
   if (const auto nodes = fields.size("num_nodes")) extent.nodes = nodes;
   if (const auto devices = fields.size("num_gpus")) extent.devices_of_node = devices;
   if (!extent.nodes && !extent.devices_of_node) extent.ranks = ranks_of_batch(fields, degrees);
@@ -190,7 +191,7 @@ void read_neox_precision(const Fields& fields, Settled& settled, ImportReport& r
       {DType::kFp16, "fp16"}, {DType::kBf16, "bfloat16"}, {DType::kFp32, "fp32"}};
   settled.precision = fields.choice("precision", kWords, DType::kFp32);
   if (on("fp16")) {
-    // DeeperSpeed, for which files of 2021 and 2022 are written, takes the type from there:
+    // DeeperSpeed, for which files of 2021 and 2022 were written, reads the type from this key:
     // README.md of GPT-NeoX 1 and 2, tests/model/test_model_train.py (BF16_PARAMS_TO_TEST).
     const bool section = fields.node().get("fp16").is_mapping();
     const bool brain = section && fields.section("fp16").word("type", "fp16") == "bfloat16";
@@ -207,9 +208,8 @@ void read_neox_precision(const Fields& fields, Settled& settled, ImportReport& r
   settled.plan.accumulate = wide ? DType::kFp32 : settled.precision;
 }
 
-/// Fused kernels, which are off unless a file asks for them; EleutherAI/gpt-neox
-/// megatron/neox_arguments/neox_args.py: NeoXArgsModel. A norm of torch over layers is fused
-/// anyway.
+/// Reads fused kernels, which are off by default (EleutherAI/gpt-neox
+/// megatron/neox_arguments/neox_args.py: NeoXArgsModel). PyTorch's LayerNorm is always fused.
 void read_neox_kernels(const Fields& fields, Settled& settled) {
   const bool softmax = fields.flag("scaled_upper_triang_masked_softmax_fusion", false) ||
                        fields.flag("scaled_masked_softmax_fusion", false);
@@ -221,8 +221,9 @@ void read_neox_kernels(const Fields& fields, Settled& settled) {
   }
 }
 
-/// `[[["flash"], 32]]`, `[[["global"], "all"]]`: one kernel of attention in all layers; others are
-/// left. megatron/neox_arguments/utils.py: expand_attention_types.
+/// Returns the attention kernel of `[[["flash"], 32]]` or `[[["global"], "all"]]`, which all layers
+/// share; nullopt for other configurations. megatron/neox_arguments/utils.py:
+/// expand_attention_types.
 std::optional<cluster::AttentionKernel> neox_attention(const Fields& fields) {
   const auto config = fields.node().find("attention_config");
   if (!config || !config->is_sequence()) return {};
@@ -248,8 +249,8 @@ void read_neox_batch(const Fields& fields, plan::Plan& plan, JobBatch& batch) {
   const auto micro = fields.size("train_micro_batch_size_per_gpu");
   plan.micro_batch = micro.value_or(1);
   batch.open_micro_batch = !micro;
-  // megatron/neox_arguments/arguments.py: calculate_batch_parameters, which takes 1 where one of
-  // both is said; a file that says neither is started beside another.
+  // If only one of both is set, calculate_batch_parameters (megatron/neox_arguments/arguments.py)
+  // assumes 1. A file with neither is started together with another file.
   if (!batch.micro_batches && micro.has_value() != batch.sequences.has_value()) {
     batch.micro_batches = 1;
   }

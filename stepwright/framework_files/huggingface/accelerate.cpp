@@ -57,8 +57,8 @@ Tree deepspeed_section(const plan::PlannedJob& planned) {
 
 constexpr int kUsualStage = 2;
 
-/// Keys, and the words that leave states to the host; huggingface/accelerate
-/// src/accelerate/utils/dataclasses.py: DeepSpeedPlugin.
+/// Keys that offload states to the host, and the sections of DeepSpeed that they stand for;
+/// huggingface/accelerate src/accelerate/utils/dataclasses.py: DeepSpeedPlugin.
 constexpr std::pair<std::string_view, std::string_view> kOffloadKeys[] = {
     {"offload_optimizer_device", "offload_optimizer"}, {"offload_param_device", "offload_param"}};
 
@@ -85,7 +85,7 @@ std::string write_accelerate(const plan::PlannedJob& planned,
     file.set("deepspeed_config", deepspeed_section(planned));
   } else if (is_fsdp) {
     file.set("fsdp_config", fsdp_section(plan, recomputes));
-    // Without degrees FSDP shares states among all ranks.
+    // Without degrees, FSDP shards states over all ranks.
     Tree degrees = parallelism_section(plan);
     if (!degrees.items.empty()) file.set("parallelism_config", std::move(degrees));
   }
@@ -119,7 +119,7 @@ void read_parallelism_section(const Fields& section, Trainer& trainer, plan::Pla
   const auto copies = size("dp_replicate_size");
   const auto share = size("dp_shard_size");
   if (copies) trainer.copies = *copies;
-  // All of one leave the ranks to plain data parallelism.
+  // If all degrees are 1, all ranks belong to plain data parallelism.
   if (share || copies) trainer.share = share.value_or(1);
   if (degrees.tensor * degrees.context * copies.value_or(1) * trainer.share.value_or(1) == 1) {
     trainer.share.reset();
@@ -128,12 +128,12 @@ void read_parallelism_section(const Fields& section, Trainer& trainer, plan::Pla
 
 namespace {
 
-/// Whether a configuration has DeepSpeed as a file of its own.
+/// True if a configuration names a separate configuration file of DeepSpeed.
 bool names_deepspeed(const Fields& root) {
   return root.section("deepspeed_config").has("deepspeed_config_file");
 }
 
-/// Lists that layers are no units of their own, where nothing says what wraps them:
+/// Reports that layers are not separate FSDP units if no setting states what to wrap:
 /// src/accelerate/utils/dataclasses.py: FullyShardedDataParallelPlugin.
 void list_unwrapped(const Fields& section, Node type, ImportReport& report) {
   constexpr std::string_view kWhy =
@@ -152,7 +152,7 @@ void list_unwrapped(const Fields& section, Node type, ImportReport& report) {
   report.not_read.push_back(std::move(setting));
 }
 
-/// Nodes, ranks and what is shared among them.
+/// Reads numbers of nodes and ranks, and which states the ranks shard.
 void read_launch(const Fields& root, Trainer& trainer, plan::Plan& plan, JobExtent& extent,
                  ImportReport& report) {
   static constexpr std::array<std::string_view, 5> kTypes = {"FSDP", "DEEPSPEED", "MEGATRON_LM",
@@ -161,7 +161,8 @@ void read_launch(const Fields& root, Trainer& trainer, plan::Plan& plan, JobExte
   if (const auto ranks = root.size("num_processes")) extent.ranks = ranks;
   const std::string type = root.word("distributed_type", "NO");
   if (root.has("distributed_type") && type == "NO") {
-    // src/accelerate/commands/launch.py: simple_launcher starts one, whatever num_processes says.
+    // simple_launcher in src/accelerate/commands/launch.py starts one process, whatever
+    // num_processes is.
     extent.ranks = extent.nodes = 1;
     report.assume("job.cluster", "distributed_type NO starts one process");
   }
@@ -172,7 +173,7 @@ void read_launch(const Fields& root, Trainer& trainer, plan::Plan& plan, JobExte
   read_parallelism_section(root.section("parallelism_config"), trainer, plan);
   if (type != "FSDP") return;
   const Fields section = root.section("fsdp_config");
-  // src/accelerate/utils/dataclasses.py: fsdp_version is 1 where nothing says it.
+  // The default of fsdp_version is 1: src/accelerate/utils/dataclasses.py.
   trainer.fsdp = read_fsdp_section(section, {.states = "GGG", .mesh = false});
   list_unwrapped(section, *root.find("distributed_type"), report);
 }
@@ -198,7 +199,7 @@ void read_megatron_section(const Fields& root, plan::Plan& plan, JobBatch& batch
   }
 }
 
-/// DeepSpeed's configuration as Accelerate makes it of a section; huggingface/accelerate
+/// Returns the DeepSpeed configuration that Accelerate makes from a section; huggingface/accelerate
 /// src/accelerate/utils/dataclasses.py: DeepSpeedPlugin.__post_init__.
 Document deepspeed_of_section(const Fields& root, const std::string& name) {
   const Fields section = root.section("deepspeed_config");
@@ -231,7 +232,7 @@ void read_zero_section(const Fields& root, const std::string& name, plan::Plan& 
   read_deepspeed_offload(zero, stage, plan, report);
 }
 
-/// As the launcher reads it: in letters of either case.
+/// Reads the precision as the launcher does, without regard to case.
 DType precision_of(Fields root) {
   std::string word = root.word("mixed_precision", "no");
   std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });

@@ -7,7 +7,7 @@
 namespace stepwright::framework_files {
 
 /// Reads how a configuration of Accelerate starts the program of `files`: its ranks, FSDP,
-/// DeepSpeed, and the precision where the program says none.
+/// DeepSpeed, and the precision if the program states none.
 void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Settled& settled,
                             JobExtent& extent, ImportReport& report);
 

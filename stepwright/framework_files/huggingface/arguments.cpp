@@ -42,7 +42,7 @@ bool has_mark(const Fields& root) {
   return std::ranges::any_of(kMarks, [&](std::string_view mark) { return root.has(mark); });
 }
 
-/// The model alone, on plain data parallelism.
+/// Reads a plan from a model's config.json alone: plain data parallelism.
 void read_model_alone(const std::string& name, const Given& given, Settled& settled,
                       JobExtent& extent, ImportReport& report) {
   settled.framework_overlap = settled.framework_gradients = true;
@@ -50,15 +50,17 @@ void read_model_alone(const std::string& name, const Given& given, Settled& sett
   report.assume("parallel", "plain data parallelism, as only the model is said");
 }
 
-/// A program on transformers' Trainer that a command starts.
+/// A command that starts a program built on transformers' Trainer.
 struct TrainerCommand {
-  std::string method;  ///< "sft" of `trl sft` and of `scripts/sft.py`; empty: nothing is started.
-  bool trl = false;    ///< Whether it is a script of TRL, with its defaults.
-  std::optional<ShellWord> settings;  ///< The file that it is given.
+  /// Method "sft" for `trl sft` and `scripts/sft.py`; empty: the command starts no such program.
+  std::string method;
+  bool trl = false;                   ///< True for a script of TRL, which has TRL's defaults.
+  std::optional<ShellWord> settings;  ///< The settings file that the command names; nullopt: none.
 };
 
-/// The file behind `--config`, or right behind the program; huggingface/trl trl/scripts/utils.py:
-/// TrlParser; huggingface/alignment-handbook src/alignment/configs.py: H4ArgumentParser.
+/// Returns the file after `--config`, or directly after the program; nullopt: none. huggingface/trl
+/// trl/scripts/utils.py: TrlParser; huggingface/alignment-handbook src/alignment/configs.py:
+/// H4ArgumentParser.
 std::optional<ShellWord> settings_among(Words words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
@@ -74,12 +76,12 @@ std::optional<ShellWord> settings_among(Words words) {
   return std::nullopt;
 }
 
-/// True if a word of a command line is a method of learning: "dpo" of `lab-cli dpo --bf16`.
+/// True if a word of a command line is a training method: "dpo" in `lab-cli dpo --bf16`.
 bool names_method(std::string_view word) {
   return !meaning_of("huggingface/trl", "methods", word).empty();
 }
 
-/// True if a word is a module of TRL that trains.
+/// True if a word is the name of a TRL module that trains.
 bool is_trl_module(std::string_view word) {
   return std::ranges::any_of(words_below("huggingface/trl", "modules"),
                              [&](const WordRow& row) { return word.starts_with(row.first); });
@@ -106,7 +108,7 @@ TrainerCommand trainer_command(Words words) {
   return {};
 }
 
-/// Lists a method of TRL whose loss no plan has; it stands in a line of a file.
+/// Reports a method of TRL whose loss no plan has, with its line in a file.
 void leave_out_other_loss(const std::string& named, const std::string& file, std::uint32_t line,
                           ImportReport& report) {
   for (const auto& [method, why] : words_below("huggingface/trl", "other_losses")) {
@@ -116,8 +118,9 @@ void leave_out_other_loss(const std::string& named, const std::string& file, std
   }
 }
 
-/// trl 1.16.0 trl/trainer/base_config.py, sft_config.py, dpo_config.py, grpo_config.py: what they
-/// set in TrainingArguments. A sequence of GRPO is as long as its prompt and its completion may be.
+/// Adds the values that TRL sets in TrainingArguments (trl 1.16.0 trl/trainer/base_config.py,
+/// sft_config.py, dpo_config.py, grpo_config.py). A sequence of GRPO is as long as prompt and
+/// completion may be.
 void add_trl_defaults(std::string_view method, Tree& fields) {
   constexpr int kUsualLength = 1024;
   constexpr std::int64_t kUsualPart = 512;
@@ -137,9 +140,9 @@ void add_trl_defaults(std::string_view method, Tree& fields) {
   if (!says("bf16") && !says("fp16")) fields.set("bf16", true);
 }
 
-/// Switches adapters on where the name of the program says LoRA (`run_fsdp_qlora.py`) and its
-/// arguments have adapters but no switch. Fails with `kInput` where no argument speaks of adapters:
-/// the program sets them in its own code, or trains all weights.
+/// Turns adapters on if the program's name contains LoRA (`run_fsdp_qlora.py`) and its arguments
+/// configure adapters without a switch. Fails with `kInput` if no argument mentions adapters: the
+/// program then sets them in its own code, or trains all weights.
 void add_named_adapters(const TrainerCommand& started, const StartedCommand& command,
                         Tree& fields) {
   const std::string name = lower_case(started.method);
@@ -162,8 +165,8 @@ void add_named_adapters(const TrainerCommand& started, const StartedCommand& com
   fields.set(std::string(way), true);
 }
 
-/// trl 1.16.0 trl/trainer/dpo_config.py, grpo_config.py. Completions are generated for so many
-/// updates; a reference is there where `beta` is above 0.
+/// Reads the method of TRL (trl 1.16.0 trl/trainer/dpo_config.py, grpo_config.py). One generation
+/// of completions serves this many updates; there is a reference model if `beta` is above 0.
 void take_trl_method(std::string_view script, const Fields& arguments, Settled& settled) {
   plan::TrainingMethod& method = settled.method;
   if (script.find("sft") != std::string_view::npos) method.kind = plan::MethodKind::kSft;
@@ -187,7 +190,7 @@ void take_trl_method(std::string_view script, const Fields& arguments, Settled& 
                                  .tensor = arguments.integer("vllm_tensor_parallel_size", 1)};
 }
 
-/// Reads arguments of the Trainer and of a method of TRL, if there is one.
+/// Reads arguments of transformers' Trainer and, if there is one, of a method of TRL.
 Draft read_method_arguments(std::string_view method, const Fields& arguments, const HubFiles& files,
                             const Given& given, Draft draft, ImportReport& report) {
   take_trl_method(method, arguments, draft);
@@ -197,7 +200,7 @@ Draft read_method_arguments(std::string_view method, const Fields& arguments, co
   return draft;
 }
 
-/// The file of settings with what the command says over it, or the command's words alone.
+/// Returns the settings file overridden by the command's arguments, or the arguments alone.
 Document said_by(const TrainerCommand& started, const std::vector<ShellWord>& words,
                  HubScript& script) {
   if (!started.settings) {
@@ -214,7 +217,7 @@ Document said_by(const TrainerCommand& started, const std::vector<ShellWord>& wo
                              known_settings("huggingface/arguments"));
 }
 
-/// Refuses a program of its own whose file has no argument of transformers' Trainer.
+/// Fails for a user's own program whose file has no argument of transformers' Trainer.
 void refuse_other_settings(const TrainerCommand& started, const StartedCommand& command,
                            const Fields& arguments) {
   if (started.trl || !started.settings || has_mark(arguments)) return;
@@ -225,7 +228,8 @@ void refuse_other_settings(const TrainerCommand& started, const StartedCommand& 
       printable(started.settings->text)));
 }
 
-/// The devices that a program sees: where its launcher has not said how many, those of --cluster.
+/// Returns the cluster that a program sees, with as many devices as its launcher states, else those
+/// of --cluster.
 cluster::Cluster seen_cluster(JobExtent extent, const Given& given, const std::string& file) {
   plan::Plan plan;
   ImportReport report;
@@ -237,8 +241,8 @@ std::string_view stated_name(std::string_view setting) {
   return setting.substr(0, setting.find('='));
 }
 
-/// A program in Python that makes TrainingArguments of literals, with the files beside it;
-/// `options` are words of its command.
+/// Reads a Python program that makes TrainingArguments from literals, and the files given with it;
+/// `options` are the words of its command.
 Draft read_program(const HubFiles& files, const std::vector<std::string>& options,
                    const Given& given, Draft draft, ImportReport& report) {
   const SourceFile& file = *files.program;
@@ -265,7 +269,7 @@ Draft read_program(const HubFiles& files, const std::vector<std::string>& option
   return read_method_arguments(program.method, arguments, files, others, std::move(draft), report);
 }
 
-/// A script that starts such a program, which is among the files.
+/// Reads a script that starts a Trainer program, whose file was given.
 Draft read_started_program(HubScript& script, const SourceFile& program, const Given& given,
                            Draft draft, ImportReport& report) {
   const StartedCommand& command = script.command;
@@ -280,7 +284,7 @@ Draft read_started_program(HubScript& script, const SourceFile& program, const G
   return draft;
 }
 
-/// A script that starts a program on transformers' Trainer.
+/// Reads a script that starts a program built on transformers' Trainer.
 Draft read_trainer_script(Sources files, const SourceFile& file, const Given& given, Draft draft,
                           ImportReport& report) {
   const StartedProgram program{.framework = "transformers' Trainer",
@@ -325,7 +329,7 @@ Draft read_trainer_script(Sources files, const SourceFile& file, const Given& gi
 bool starts_trainer(Words words) {
   if (is_start_of("hf", words)) return true;
   const TrainerCommand command = trainer_command(words);
-  // The batch of TRL's own programs is transformers' default where nothing says it.
+  // TRL's own programs have transformers' default batch if none is stated.
   const bool trl = command.trl && names_method(command.method);
   return trl || command.settings.has_value();
 }

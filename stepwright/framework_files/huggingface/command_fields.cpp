@@ -11,7 +11,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// A value as YAML would read it.
+/// Returns a value with the type that YAML would give it.
 Tree typed_value(const std::string& word, std::uint32_t line) {
   const std::string text = number_as_python(word);
   double number = 0;
@@ -27,14 +27,14 @@ Tree typed_value(const std::string& word, std::uint32_t line) {
   return value;
 }
 
-/// "--per-device-batch=2" as a mapping calls it.
+/// Returns the mapping key of an argument such as "--per-device-batch=2".
 std::string field_name(std::string_view argument) {
   std::string name(argument.substr(2, argument.substr(2).find('=')));
   std::ranges::replace(name, '-', '_');
   return name;
 }
 
-/// The setting that a name means: itself, or the only one that begins with it.
+/// Returns the setting that a name means: the name itself, or the only setting that begins with it.
 std::string whole_name(std::string name, std::span<const KnownSetting> known) {
   std::string_view longer;
   for (const KnownSetting& one : known) {
@@ -89,7 +89,7 @@ Document with_command_fields(const Document& said, Words words,
   const Tree over = command_fields(words, known);
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
     Tree value = over.items[i + 1];
-    // Of another file than the one that messages name.
+    // The value comes from another file than the one that messages name.
     value.line = value.column = 0;
     all.set(over.items[i].text, std::move(value));
   }

@@ -10,18 +10,18 @@
 
 namespace stepwright::framework_files {
 
-/// The arguments of a command as a mapping, as argparse takes those of transformers: `--name 2` and
-/// `--name=2`; dashes in a name are underscores, an argument without a value is true, several
-/// values are a list, of a repeated one the last counts. Words of no argument are passed over. A
-/// name that only one of `known` begins with is that one, as argparse has it (`allow_abbrev`).
+/// Returns the arguments of a command as a mapping, as transformers' argparse reads them: `--name
+/// 2` and `--name=2`; dashes in a name become underscores, an argument without a value is true,
+/// several values are a list, and the last of repeated arguments counts. Words that belong to no
+/// argument are ignored. A prefix of exactly one name in `known` means that name (`allow_abbrev`).
 Tree command_fields(Words words, std::span<const KnownSetting> known = {});
 
-/// A document with what a command says in the place of its own values.
+/// Returns a document in which the arguments of a command override the document's values.
 Document with_command_fields(const Document& said, Words words,
                              std::span<const KnownSetting> known = {});
 
-/// Tells whether an argument (`--name`) of such a command can change time, memory or messages of a
-/// step: `StartedProgram::matters`.
+/// Returns a function that is true if an argument (`--name`) of such a command can change time,
+/// memory or messages of a step (for `StartedProgram::matters`).
 std::function<bool(std::string_view)> matters_by(std::span<const KnownSetting> known);
 
 }  // namespace stepwright::framework_files

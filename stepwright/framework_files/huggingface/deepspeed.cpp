@@ -29,11 +29,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// deepspeedai/DeepSpeed deepspeed/runtime/zero/config.py: defaults of DeepSpeedZeroConfig.
+// Defaults of DeepSpeedZeroConfig in deepspeedai/DeepSpeed deepspeed/runtime/zero/config.py.
 constexpr std::int64_t kUsualPrefetch = 50'000'000;
 constexpr std::string_view kLastWithMics = "0.19.6";
 
-/// ZeRO's stage for each strategy, and the key of its group of ranks.
+/// The ZeRO stage that shards given states, and the key for the size of its group of ranks.
 struct ZeroStage {
   std::string_view states;
   int stage = 0;
@@ -51,7 +51,7 @@ constexpr Named<DType> kDeepspeedTypes[] = {
 
 const ZeroStage& stage_of(const plan::PlannedJob& planned) {
   std::string word = plan::sharding_word(planned.plan.sharding);
-  // What one rank leaves to the host is ZeRO's, too.
+  // A single rank also needs ZeRO to offload states to the host.
   if (word == "NNN" && planned.plan.offload.optimizer > 0) {
     const bool third = planned.plan.offload.optimizer < 1 || planned.plan.offload.parameters;
     word = third ? "GGG" : "NNG";
@@ -83,7 +83,7 @@ Json zero_json(const plan::PlannedJob& planned) {
   return json;
 }
 
-/// The part that the training code has to do itself.
+/// Returns the properties that the training code must provide.
 Json code_json(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
   Json json = Json::object();
   if (!header.empty()) json["about"] = header;
@@ -106,7 +106,7 @@ void read_precision_keys(const Fields& fields, Settled& settled, ImportReport& r
   if (half && brain) fields.find("fp16")->fail("bf16 and fp16 are both enabled; only one can be");
   settled.precision = half ? DType::kFp16 : brain ? DType::kBf16 : DType::kFp32;
   const DType own = settled.precision;
-  // The optimizer of bf16 without ZeRO-2 keeps its sums in fp32.
+  // Without ZeRO-2, the optimizer for bf16 sums gradients in fp32.
   const DType usual = brain && stage < 2 ? DType::kFp32 : own;
   const DType reduced = fields.choice("communication_data_type", kDeepspeedTypes, usual);
   const DType summed =
@@ -128,7 +128,7 @@ void read_optimizer_keys(const Fields& fields, Settled& settled, ImportReport& r
                       settled, report);
 }
 
-/// The group that a key names; nothing where it is off.
+/// Returns the group size under a key; nullopt if it is off.
 std::optional<std::int64_t> group_of(const Fields& zero, std::string_view key) {
   const auto value = zero.find(key);
   if (!value) return std::nullopt;
@@ -136,7 +136,7 @@ std::optional<std::int64_t> group_of(const Fields& zero, std::string_view key) {
   return size > 1 ? std::optional(size) : std::nullopt;
 }
 
-/// Whether a section leaves states to the host. What lies on disks is said.
+/// True if a section offloads states to the host; offloading to disk is reported.
 bool is_of_host(const Fields& section, ImportReport& report) {
   static constexpr Named<int> kDevices[] = {{0, "none"}, {1, "cpu"}, {2, "nvme"}};
   const auto device = section.find("device");
@@ -146,7 +146,8 @@ bool is_of_host(const Fields& section, ImportReport& report) {
   return place == 1;
 }
 
-/// A section, or what says it since before ZeRO-Infinity: `cpu_offload: true`.
+/// Returns the setting that offloads to the host: a section, or the key from before ZeRO-Infinity,
+/// `cpu_offload: true`. nullopt: none does.
 std::optional<Node> host_setting(const Fields& zero, std::string_view section,
                                  std::string_view older, ImportReport& report) {
   if (is_of_host(zero.section(section), report)) return zero.section(section).find("device");
@@ -165,7 +166,7 @@ void read_deepspeed_offload(const Fields& zero, int stage, plan::Plan& plan, Imp
   }
   if (stage != 3) return;
   auto setting = host_setting(zero, "offload_param", "cpu_offload_param", report);
-  // As DeepSpeed 0.3 called it.
+  // This is the key of DeepSpeed 0.3.
   if (!setting) setting = host_setting(zero, "offload_param", "cpu_offload_params", report);
   if (!setting) return;
   const bool alike = plan.sharding.parameters == plan.sharding.optimizer;
@@ -333,14 +334,14 @@ Draft read_deepspeed_fields(const Fields& fields, Draft draft, ImportReport& rep
   return draft;
 }
 
-/// The field of the plan that a value of a configuration sets; empty: none.
+/// Returns the plan field that a setting of DeepSpeed sets; empty: none.
 std::string_view field_of(std::string_view path) {
   const auto all = known_settings("huggingface/deepspeed");
   const auto known = std::ranges::find(all, path, &KnownSetting::name);
   return known == all.end() ? "" : known->field;
 }
 
-/// Takes each "auto" that a plan would read out of a mapping; their paths and lines.
+/// Paths of "auto" values, with their lines.
 using Autos = std::map<std::string, std::uint32_t>;
 Tree without_autos(const Tree& tree, const std::string& path, Autos& autos) {
   if (tree.kind != Tree::Kind::kMapping) return tree;
@@ -365,7 +366,7 @@ Tree& section_of(Tree& tree, std::string_view key) {
   return *tree.find(key);
 }
 
-/// Fills in what the trainer of a configuration says, and takes it from what is still open.
+/// Fills in the trainer's values, and removes these settings from the open ones.
 class Filler {
  public:
   Filler(const TrainerValues& trainer, std::string file, Tree& tree, Autos& open,
@@ -379,14 +380,14 @@ class Filler {
     if (trainer_.accumulation) {
       match("gradient_accumulation_steps", *trainer_.accumulation, "gradient_accumulation_steps");
     }
-    // It is the product of these with the ranks.
+    // The batch is the product of these two numbers and the ranks.
     if (trainer_.micro_batch) open_.erase("train_batch_size");
     if (trainer_.precision) fill_precision();
     if (trainer_.hidden) fill_buckets();
   }
 
  private:
-  /// A value that must be the trainer's where the configuration says one.
+  /// Sets a value that must agree with the trainer's if the configuration states it.
   void match(std::string_view key, const Tree& value, std::string_view argument) {
     match_in(tree_, key, std::string(key), value, argument);
   }
@@ -403,7 +404,7 @@ class Filler {
     }
   }
 
-  /// Fills the precision of a section that the configuration has, or of one that Accelerate adds.
+  /// Fills in the precision, in a section of the configuration or in one that Accelerate adds.
   void fill_precision() {
     static constexpr std::pair<std::string_view, DType> kSections[] = {{"bf16", DType::kBf16},
                                                                        {"fp16", DType::kFp16}};
@@ -439,8 +440,8 @@ class Filler {
   ImportReport& report_;
 };
 
-/// Assumes a value for each "auto" that nothing fills: bf16 for an open precision, DeepSpeed's own
-/// defaults elsewhere.
+/// Assumes a value for each remaining "auto": bf16 for the precision, DeepSpeed's defaults for
+/// others.
 void note_open_autos(const Autos& open, const std::string& file, Tree& tree, ImportReport& report) {
   for (const auto& [path, line] : open) {
     report.assume(std::string(field_of(path)),
@@ -455,8 +456,8 @@ void note_open_autos(const Autos& open, const std::string& file, Tree& tree, Imp
                 fmt::format("auto ({}:{}): taken as bf16", file, open.at("bf16.enabled")));
 }
 
-/// The configuration that DeepSpeed prints into a log when its engine starts, on its own lines;
-/// nothing where a text is none. deepspeedai/DeepSpeed deepspeed/runtime/config.py: print.
+/// Returns the configuration that DeepSpeed prints into a log when its engine starts, with its line
+/// breaks; nullopt if the text has none. deepspeedai/DeepSpeed deepspeed/runtime/config.py: print.
 std::optional<std::string> printed_configuration(std::string_view text) {
   constexpr std::string_view kPrinted = "json = {";
   const std::size_t mark = text.find(kPrinted);

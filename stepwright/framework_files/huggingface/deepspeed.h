@@ -9,35 +9,37 @@
 
 namespace stepwright::framework_files {
 
-/// Elements of a bucket of gradients, or of parameters, where nothing says how many.
-/// deepspeedai/DeepSpeed deepspeed/runtime/zero/config.py: DeepSpeedZeroConfig.
+/// DeepSpeed's default for the elements of a bucket of gradients or parameters
+/// (deepspeedai/DeepSpeed deepspeed/runtime/zero/config.py: DeepSpeedZeroConfig).
 inline constexpr std::int64_t kDeepspeedBucket = 500'000'000;
 
-/// Values behind "auto" in the configuration of a trainer, as far as they are known.
+/// The trainer's values that replace "auto" in DeepSpeed's configuration; nullopt: unknown.
 struct TrainerValues {
   std::optional<std::int64_t> micro_batch, accumulation;
   std::optional<DType> precision;
-  std::optional<std::int64_t> hidden;  ///< Width of the model.
+  std::optional<std::int64_t> hidden;  ///< Hidden width of the model.
 };
 
-/// Reads a configuration of DeepSpeed, with the values that transformers' Trainer fills in: those
-/// of its arguments, and buckets that follow from the model's width. Fails with `kInput` where the
-/// configuration says another batch or precision than the trainer, which does not start then.
+/// Reads a configuration of DeepSpeed, with the values that transformers' Trainer fills in: its own
+/// arguments, and bucket sizes derived from the model's width. Fails with `kInput` if the
+/// configuration has another batch or precision than the trainer, because the program would not
+/// start. Sources:
 /// huggingface/transformers src/transformers/integrations/deepspeed.py: HfTrainerDeepSpeedConfig;
 /// huggingface/accelerate src/accelerate/utils/dataclasses.py: DeepSpeedPlugin (precision).
 Draft read_deepspeed_document(const Document& document, const Given& given, Draft draft,
                               ImportReport& report, const TrainerValues* trainer = nullptr);
 
-/// True if a job's framework is DeepSpeed, whatever program stands on it.
+/// True if a job's framework is DeepSpeed, directly or through a program built on it.
 bool runs_on_deepspeed(const plan::Job& job);
 
-/// The configuration of DeepSpeed as a mapping inside the file of a program on transformers'
-/// Trainer, which fills in batch and precision (`auto`).
+/// Returns the configuration of DeepSpeed as a mapping for the file of a program that uses
+/// transformers' Trainer, which fills in batch and precision (`auto`).
 Tree deepspeed_configuration(const plan::PlannedJob& planned);
 
-/// Reads what a section `zero_optimization` leaves to the host, with ZeRO's stage: all of the
-/// optimizer, with stage 3 also a share of it (ZeRO-Offload++), or parameters beside it. Ranks and
-/// sharding must be settled. deepspeedai/DeepSpeed deepspeed/runtime/zero/offload_config.py.
+/// Reads what a section `zero_optimization` offloads to the host at a stage of ZeRO: all optimizer
+/// states, with stage 3 also only a share of them (ZeRO-Offload++), or parameters in addition.
+/// Ranks and sharding must be settled. Source: deepspeedai/DeepSpeed
+/// deepspeed/runtime/zero/offload_config.py.
 void read_deepspeed_offload(const Fields& zero, int stage, plan::Plan& plan, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -33,7 +33,7 @@ constexpr std::string_view kLengths[] = {
     "max_seq_length", "max_seq_len",     "max_length",     "model_max_length", "block_size",
     "seq_length",     "sequence_length", "context_length", "seq_len",          "max_len"};
 
-/// The path of the configuration that a command names.
+/// Returns the path of the configuration that a command names; nullopt: none.
 std::optional<ShellWord> configuration_named(Words words) {
   for (const auto& [name, value] : command_options(words)) {
     const bool place = std::ranges::find(kPlaces, name) != std::end(kPlaces);
@@ -42,7 +42,7 @@ std::optional<ShellWord> configuration_named(Words words) {
   return std::nullopt;
 }
 
-/// The first of some arguments that is given.
+/// Returns the first of these arguments that is set; nullopt: none is.
 std::optional<Node> first_of(const Fields& arguments, std::span<const std::string_view> names) {
   for (const std::string_view name : names) {
     const auto value = arguments.node().find(name);
@@ -54,8 +54,8 @@ std::optional<Node> first_of(const Fields& arguments, std::span<const std::strin
 constexpr std::string_view kMicroBatches[] = {"train_micro_batch_size_per_gpu", "micro_batch_size",
                                               "per_device_train_batch_size", "batch_size"};
 
-/// Adds the batch that the program puts into a configuration without one, as DeepSpeed asks it to.
-/// microsoft/LMOps minillm/utils.py: initialize, of many alike.
+/// Adds the batch that a program puts into a configuration without one, as DeepSpeed requires. Many
+/// programs do; one is microsoft/LMOps minillm/utils.py: initialize.
 Document with_batch(Document said, const Fields& arguments, ImportReport& report) {
   Tree all = said.root().placed_tree();
   const auto lacks = [&](std::string_view key) {

@@ -62,7 +62,8 @@ FsdpChoice read_fsdp_section(const Fields& section, FsdpChoice usual) {
   }
   const auto checkpointing = with_or_without_prefix(section, "activation_checkpointing");
   choice.checkpointing = checkpointing && checkpointing->boolean();
-  // huggingface/accelerate src/accelerate/utils/dataclasses.py: activation_checkpointing_offload.
+  // Keeps inputs in host memory if activation_checkpointing_offload is set: huggingface/accelerate
+  // src/accelerate/utils/dataclasses.py.
   const auto moved = with_or_without_prefix(section, "activation_checkpointing_offload");
   choice.moves_inputs = choice.checkpointing && moved && moved->boolean();
   for (const std::string_view key : {"offload_params", "cpu_offload"}) {

@@ -10,47 +10,52 @@
 
 namespace stepwright::framework_files {
 
-/// Options of PyTorch's FSDP, as Accelerate takes them.
+/// Options of PyTorch's FSDP, in the form in which Accelerate reads them.
 struct FsdpChoice {
-  std::string states = "NNN";  ///< As `sharding_of` reads it; NNN is plain data parallelism.
-  bool by_node = false;        ///< The devices of a node share them (FSDP1's HYBRID_SHARD).
+  /// Word for which states are sharded, as `sharding_of` reads it; NNN: none, plain data
+  /// parallelism.
+  std::string states = "NNN";
+  /// True if each node shards over its own devices (FSDP1's HYBRID_SHARD).
+  bool by_node = false;
   bool checkpointing = false;  ///< True if FSDP itself recomputes activations.
-  bool mesh = true;           ///< Tensor and context parallelism can stand beside it: not of FSDP1.
-  bool moves_inputs = false;  ///< True if tensors that checkpointing keeps lie on the host.
-  /// Setting that leaves states to the host; nullopt: none does.
+  /// True if FSDP can be combined with tensor and context parallelism; false for FSDP1.
+  bool mesh = true;
+  bool moves_inputs = false;  ///< True if the tensors that checkpointing keeps are in host memory.
+  /// The setting that offloads states to the host; nullopt: none does.
   std::optional<UnreadSetting> offload;
 };
 
-/// The states that a word shares: `true` or `false` for reshard_after_forward, a strategy of FSDP1
-/// in any case, or its number. Fails with `kInput` on any other, at its place.
-/// huggingface/accelerate src/accelerate/utils/constants.py: FSDP_SHARDING_STRATEGY.
+/// Returns the states that a word shards: `true` or `false` (reshard_after_forward), or a strategy
+/// of FSDP1 in any case or as a number. Fails with `kInput`, at `place`, for any other word.
+/// Source: huggingface/accelerate src/accelerate/utils/constants.py: FSDP_SHARDING_STRATEGY.
 FsdpChoice fsdp_choice(std::string word, Node place);
 
-/// Reads the states that a section `fsdp_config` shares, whose keys may begin with `fsdp_`; `usual`
-/// where it says nothing. huggingface/accelerate src/accelerate/utils/dataclasses.py:
+/// Reads a section `fsdp_config`, whose keys can begin with `fsdp_`; `usual` is the choice if the
+/// section states none. Source: huggingface/accelerate src/accelerate/utils/dataclasses.py:
 /// FullyShardedDataParallelPlugin.
 FsdpChoice read_fsdp_section(const Fields& section, FsdpChoice usual = {.states = "GGG"});
 
-/// True if a setting of FSDP's version says 2; `usual` where it is absent.
+/// True if the setting of FSDP's version is 2; `usual` if it is absent.
 bool is_second_version(const std::optional<Node>& version, bool usual);
 
-/// The section that asks FSDP2 for a plan's states; `checkpointing`: FSDP itself recomputes.
+/// Returns the section that configures FSDP2 for a plan; `checkpointing`: FSDP itself recomputes.
 Tree fsdp_section(const plan::Plan& plan, bool checkpointing);
 
-/// Whether several ranks share the states of a plan whose ranks are settled.
+/// True if several ranks share the states of a plan, whose ranks must be settled.
 bool shares_states(const plan::Plan& plan);
 
-/// Leaves to the host what FSDP's CPUOffload does of states that are spread: the optimizer, and
-/// parameters with gradients where they are gathered for each use. What no plan has there is said
-/// under `setting`. pytorch/pytorch torch/distributed/fsdp/_fully_shard/_fsdp_api.py:
-/// CPUOffloadPolicy; huggingface/accelerate src/accelerate/utils/dataclasses.py: set_cpu_offload.
+/// Offloads to the host what FSDP's CPUOffload moves there if states are sharded: the optimizer,
+/// and parameters with gradients if they are gathered for each use. Properties that no plan can
+/// express are reported under `setting`. Sources: pytorch/pytorch
+/// torch/distributed/fsdp/_fully_shard/_fsdp_api.py: CPUOffloadPolicy; huggingface/accelerate
+/// src/accelerate/utils/dataclasses.py: set_cpu_offload.
 void leave_to_host(const UnreadSetting& setting, Settled& settled, ImportReport& report);
 
-/// Whether FSDP leaves the states of a plan to the host.
+/// True if FSDP offloads the states of a plan to the host.
 bool leaves_to_host(const plan::Plan& plan);
 
-/// Shares the states over the ranks that are left to data and context parallelism, in `copies`
-/// groups. Ranks must be settled.
+/// Shards the states over the data-parallel and context-parallel ranks, in `copies` groups of ranks
+/// that each hold all states. Ranks must be settled.
 void spread_states(const FsdpChoice& choice, std::int64_t copies, Settled& settled,
                    const JobExtent& extent, ImportReport& report);
 

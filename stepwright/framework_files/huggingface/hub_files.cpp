@@ -25,8 +25,8 @@ bool is_model(const SourceFile& file) {
          (holds(file, "\"hidden_size\"") || holds(file, "\"n_embd\""));
 }
 
-/// Whether a file is what `fsdp_config` of TrainingArguments may name: JSON of its keys alone;
-/// huggingface/transformers src/transformers/training_args.py: _process_fsdp_args.
+/// True if a file can be the one that `fsdp_config` of TrainingArguments names: JSON with only its
+/// keys; huggingface/transformers src/transformers/training_args.py: _process_fsdp_args.
 bool is_fsdp_config(const SourceFile& file) {
   static constexpr std::string_view kKeys[] = {"layer_cls_to_wrap\"",     "min_num_params\"",
                                                "reshard_after_forward\"", "fsdp_version\"",
@@ -37,8 +37,8 @@ bool is_fsdp_config(const SourceFile& file) {
          std::ranges::any_of(kKeys, [&](std::string_view key) { return holds(file, key); });
 }
 
-/// Returns the values of a file without lines, as they are of another file than the one that names
-/// it.
+/// Returns the values of a file without line numbers, which would be taken for lines of the file
+/// that names it.
 Tree without_lines(Tree tree) {
   tree.line = tree.column = 0;
   for (Tree& item : tree.items) item = without_lines(std::move(item));

@@ -15,7 +15,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// The words after `accelerate launch`, up to the program.
+/// Returns the words after `accelerate launch`, up to the program.
 std::vector<ShellWord> words_of_launch(const StartedCommand& command) {
   std::vector<ShellWord> words = command.launchers;
   words.insert(words.end(), command.words.begin(), command.words.end());
@@ -29,8 +29,8 @@ std::vector<ShellWord> words_of_launch(const StartedCommand& command) {
   return {launch + 2, std::find_if(launch + 2, words.end(), is_program)};
 }
 
-/// A configuration of Accelerate that TRL brings: huggingface/trl trl/accelerate_configs. All
-/// start eight processes of one node in bf16.
+/// A configuration of Accelerate that comes with TRL (huggingface/trl trl/accelerate_configs). All
+/// of them start eight processes on one node in bf16.
 struct Preset {
   std::string_view name;
   std::string_view type;
@@ -44,7 +44,7 @@ constexpr Preset kPresets[] = {{"zero1", "DEEPSPEED", "deepspeed_config.zero_sta
                                {"multi_gpu", "MULTI_GPU", ""},
                                {"single_gpu", "NO", ""}};
 
-/// `--accelerate_config zero3` of `trl`; trl/cli/accelerate_config.py.
+/// Takes the configuration of `trl ... --accelerate_config zero3`; trl/cli/accelerate_config.py.
 void take_preset(const StartedCommand& command, HubFiles& files) {
   const Tree said = command_fields(command.all_words());
   const Tree* named = said.find("accelerate_config");
@@ -62,8 +62,8 @@ void take_preset(const StartedCommand& command, HubFiles& files) {
   if (!preset->setting.empty()) files.launch.emplace_back(preset->setting);
 }
 
-/// Takes out options whose values the script leaves open, and lists them; those that say where
-/// ranks meet, and how many there are, the readers of launchers list.
+/// Removes and reports options whose values the script leaves open. Options for the rendezvous and
+/// the number of ranks are reported by the readers of launchers instead.
 void take_out_open_values(std::vector<ShellWord>& words, const StartedCommand& command,
                           ImportReport& report) {
   static constexpr std::string_view kOfLaunchers[] = {"num_", "machine_rank", "main_process_",

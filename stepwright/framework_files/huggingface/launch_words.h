@@ -5,10 +5,10 @@
 
 namespace stepwright::framework_files {
 
-/// Takes what `accelerate launch` is told on its command line, as `NAME=VALUE` of the configuration
-/// that says the same. Fails with `kInput` where it names a configuration that is not among the
-/// files. huggingface/accelerate src/accelerate/commands/launch.py: launch_command_parser, and
-/// _validate_launch_command, by which words go over the file.
+/// Takes the options of `accelerate launch` as `NAME=VALUE` texts of Accelerate's configuration.
+/// Fails with `kInput` if they name a configuration file that was not given. Sources:
+/// huggingface/accelerate src/accelerate/commands/launch.py: launch_command_parser, and
+/// _validate_launch_command, which decides which options override the file.
 void take_launch_words(const StartedCommand& command, HubFiles& files, ImportReport& report);
 
 }  // namespace stepwright::framework_files

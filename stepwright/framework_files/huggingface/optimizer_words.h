@@ -8,24 +8,25 @@
 
 namespace stepwright::framework_files {
 
-/// An optimizer as transformers and programs on it call it, and what a plan leaves out of it.
+/// A name of an optimizer in transformers and programs built on it, and its meaning.
 struct OptimizerWord {
-  std::string_view word;  ///< With `*` at the end, all that begin so.
+  std::string_view word;  ///< The name; with `*` at its end, all names that begin so.
   plan::Optimizer optimizer = plan::Optimizer::kAdamW;
-  std::string_view leaves_out{};  ///< Part that a plan leaves out; empty: nothing.
+  /// Property of the optimizer that a plan cannot express; empty: none.
+  std::string_view leaves_out{};
 };
 
-/// Words of optimizers in a program.
+/// The known names of optimizers in the files of a program.
 class OptimizerTable {
  public:
-  /// Reads `{word, optimizer, leaves_out}` below `optimizers`, with `words` for several alike.
-  /// Fails with `kInput` on a group without a source, on a row without a word, and on an optimizer
-  /// that no plan has.
+  /// Reads rows `{word, optimizer, leaves_out}` of lists `optimizers`, or `words` for several
+  /// names. Fails with `kInput` if a group has no source, a row no name, or an optimizer is in no
+  /// plan.
   explicit OptimizerTable(const Document& document);
   OptimizerTable(OptimizerTable&&) = default;
   OptimizerTable& operator=(OptimizerTable&&) = default;
 
-  /// The first word that fits; null if there is none.
+  /// Returns the first row that matches a name; null if there is none.
   [[nodiscard]] const OptimizerWord* find(std::string_view word) const;
 
  private:
@@ -33,7 +34,7 @@ class OptimizerTable {
   std::vector<OptimizerWord> words_;
 };
 
-/// The first word of an optimizer in files of such programs.
+/// Returns an optimizer's usual name in files of programs built on transformers.
 constexpr std::string_view word_of(plan::Optimizer optimizer) {
   switch (optimizer) {
     case plan::Optimizer::kSgd: return "sgd";
@@ -44,7 +45,7 @@ constexpr std::string_view word_of(plan::Optimizer optimizer) {
   }
 }
 
-/// The word of a table; null for an optimizer that it does not have.
+/// Returns the row of an optimizer's name in a table; null if it has none.
 const OptimizerWord* optimizer_word(std::string_view word,
                                     std::string_view table = "huggingface/optimizers");
 

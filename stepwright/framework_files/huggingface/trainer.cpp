@@ -135,7 +135,7 @@ Draft settle_trainer(const Trainer& trainer, const Given& given, Draft draft, Im
     std::optional<std::int64_t> hidden;
     if (given.known_model) hidden = given.known_model->hidden;
     if (draft.model) hidden = draft.model->hidden;
-    // Products in fp8 are the trainer's, above DeepSpeed's bf16.
+    // The trainer computes products in fp8 while DeepSpeed runs in bf16.
     const DType precision = draft.precision;
     const TrainerValues values{.micro_batch = draft.plan.micro_batch,
                                .accumulation = draft.batch.micro_batches.value_or(1),
@@ -151,7 +151,8 @@ Draft settle_trainer(const Trainer& trainer, const Given& given, Draft draft, Im
                 draft.extent, report);
   const bool stays = trainer.weights == LoadedWeights::kPure ||
                      (trainer.weights == LoadedWeights::kNarrow && !shares_states(draft.plan));
-  // Adapters are fp32: huggingface/peft src/peft/tuners/tuners_utils.py, autocast_adapter_dtype.
+  // Adapters are trained in fp32: huggingface/peft src/peft/tuners/tuners_utils.py,
+  // autocast_adapter_dtype.
   if (stays && !draft.adapters) draft.masters = plan::Masters::kNone;
   return draft;
 }

@@ -13,59 +13,63 @@
 
 namespace stepwright::framework_files {
 
-/// The type of the weights that are trained. kNarrow: 16 bits, which FSDP makes fp32 where products
-/// are cast (`bf16: true`; huggingface/accelerate src/accelerate/utils/fsdp_utils.py,
-/// fsdp2_prepare_model), and nothing else does. kPure: 16 bits, and nothing is cast.
+/// Type of the weights that are trained. kNarrow: 16 bits on loading, which FSDP converts to fp32
+/// if products are autocast (`bf16: true`; huggingface/accelerate
+/// src/accelerate/utils/fsdp_utils.py, fsdp2_prepare_model), and nothing else does. kPure: 16 bits
+/// without autocast. kUnsaid: not stated.
 enum class LoadedWeights : std::uint8_t { kUnsaid, kNarrow, kPure };
 
-/// Settings of a program on transformers' Trainer, in whatever words, beside those that its `Draft`
-/// has: micro-batch, accumulation, length, precision, recomputation, optimizer, degrees.
+/// Settings of a program that uses transformers' Trainer, under whatever names, in addition to
+/// those in its `Draft`: micro-batch, accumulation, length, precision, recomputation, optimizer,
+/// degrees.
 struct Trainer {
-  FsdpChoice fsdp;  ///< Options of FSDP; without effect under DeepSpeed.
-  /// Groups of ranks that share a model's states; nothing: what `share` leaves.
+  FsdpChoice fsdp;  ///< Options of FSDP; unused under DeepSpeed.
+  /// Groups of ranks that each hold all states of the model; nullopt: derived from `share`.
   std::optional<std::int64_t> copies = 1;
-  std::optional<std::int64_t> share;  ///< Data-parallel ranks of such a group, where it is said.
-  std::optional<Document> deepspeed;  ///< Where the program has one.
+  std::optional<std::int64_t> share;  ///< Data-parallel ranks in each group; nullopt: not stated.
+  /// Configuration of DeepSpeed; nullopt: the program does not use it.
+  std::optional<Document> deepspeed;
   LoadedWeights weights = LoadedWeights::kUnsaid;
 };
 
-/// Micro-batch, accumulation and precision of the draft before a file says them: the defaults of
-/// transformers' TrainingArguments.
+/// Sets the draft's micro-batch, accumulation and precision to the defaults of transformers'
+/// TrainingArguments; a file can override them.
 void take_trainer_defaults(Settled& settled, JobBatch& batch);
 
-/// Takes the kernel that a key names, in the words of "huggingface/attention"; any other is left
-/// out.
+/// Takes the attention kernel under a key, by the words of "huggingface/attention"; any other word
+/// is reported as left out.
 void take_attention(const Fields& fields, std::string_view key, Settled& settled);
 
-/// Leaves the kernel to PyTorch's scaled_dot_product_attention, whatever was said before.
+/// Selects PyTorch's scaled_dot_product_attention, whatever kernel was set before.
 void leave_attention_to_pytorch(Settled& settled);
 
-/// Fails with `kUnsupported` on arguments that only evaluate or predict.
+/// Fails with `kUnsupported` if the arguments only evaluate or predict.
 void check_trains(const Fields& fields);
 
-/// Takes the optimizer of a key that is stated. `known`: what its word means, null if unknown. A
-/// word that a plan has no more than in part
-/// is left out, and AdamW or its nearest is assumed.
+/// Takes the optimizer under a key that is set. `known` is the meaning of its name, null if
+/// unknown. If a plan expresses the optimizer only in part, or not at all, the setting is left out,
+/// and the nearest optimizer, or AdamW, is assumed.
 void take_optimizer_word(const Fields& fields, std::string_view key, const OptimizerWord* known,
 
                          Settled& settled, ImportReport& report);
 
-/// Takes an optimizer of "huggingface/optimizers", or AdamW in its place, said in what is left out.
+/// Takes an optimizer of "huggingface/optimizers"; for an unknown name AdamW, which the report
+/// says.
 void take_optimizer(const Fields& fields, std::string_view key, Settled& settled,
                     ImportReport& report);
 
-/// The configuration of DeepSpeed under a key: a mapping, or the path of a file that must be given.
-/// Fails with `kInput` where it is not, and where a file names itself.
+/// Returns the configuration of DeepSpeed under a key: a mapping, or the path of a given file;
+/// nullopt if absent. Fails with `kInput` if the file was not given or names itself.
 std::optional<Document> deepspeed_of(const Fields& fields, std::string_view key,
                                      const HubFiles& files);
 
-/// The groups of ranks that share states. Fails with `kInput` where a trainer's are not the
-/// data-parallel ranks, which must be settled.
+/// Returns the number of groups of ranks that each hold all states. Fails with `kInput` if groups
+/// times ranks per group are not the data-parallel ranks, which must be settled.
 std::int64_t settled_copies(const Trainer& trainer, const plan::Plan& plan, const JobExtent& extent,
                             const std::string& name);
 
-/// Spreads model and batch over the ranks: with DeepSpeed, whose `auto` values become those of the
-/// trainer, with FSDP or plain. `name` stands for the files.
+/// Distributes model and batch over the ranks: with DeepSpeed, whose `auto` values get the
+/// trainer's values, with FSDP, or plainly. `name` is the name of the files.
 Draft settle_trainer(const Trainer& trainer, const Given& given, Draft draft, ImportReport& report,
                      const std::string& name);
 

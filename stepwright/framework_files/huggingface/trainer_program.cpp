@@ -31,23 +31,23 @@ using ObjectKind = PythonObject::Kind;
 
 constexpr std::string_view kTable = "huggingface/trainer_program";
 constexpr std::string_view kPlain = "plain";
-/// The major number of the compute capability of devices without products in bf16.
+/// Major compute capability of devices that have no bf16 products.
 constexpr int kVolta = 7;
 
-/// Calls that say how a program trains.
+/// Calls in a program that decide how it trains.
 enum class CallKind : std::uint8_t {
-  kArguments,     ///< The arguments of training are made.
-  kTrainer,       ///< A trainer is made.
-  kModel,         ///< A model is loaded.
-  kDescribed,     ///< The configuration of a model is loaded.
-  kAdapters,      ///< Adapters are described (peft).
-  kBeside,        ///< Adapters are put beside a model (unsloth).
-  kKbit,          ///< A model with narrow weights is prepared.
-  kCheckpointed,  ///< Recomputation is switched on.
-  kOther,         ///< Another object is loaded: a tokenizer, ...
+  kArguments,     ///< A call that makes the training arguments.
+  kTrainer,       ///< A call that makes a trainer.
+  kModel,         ///< A call that loads a model's weights.
+  kDescribed,     ///< A call that loads a model's configuration.
+  kAdapters,      ///< A call that makes a configuration of adapters (peft).
+  kBeside,        ///< A call that adds adapters to a model (unsloth).
+  kKbit,          ///< A call that prepares a quantised model for training.
+  kCheckpointed,  ///< A call that turns recomputation on.
+  kOther,         ///< A call that loads another object, such as a tokenizer.
 };
 
-/// The kind of a call of `from_pretrained`, by its class.
+/// Returns the kind of a call of `from_pretrained`, given its class.
 CallKind loaded_kind(std::string_view path) {
   constexpr std::string_view kOthers[] = {"Tokenizer", "Processor", "FeatureExtractor",
                                           "GenerationConfig", "PeftModel"};
@@ -56,7 +56,7 @@ CallKind loaded_kind(std::string_view path) {
   return has("Config") ? CallKind::kDescribed : CallKind::kModel;
 }
 
-/// Follows a program and keeps the calls that say how it trains.
+/// Interprets a program and records the calls that decide how it trains.
 class TrainerCalls final : public launch_scripts::PythonLiterals {
  public:
   TrainerCalls(const cluster::Cluster& cluster, launch_scripts::ProgramOptions& options)
@@ -64,7 +64,7 @@ class TrainerCalls final : public launch_scripts::PythonLiterals {
         devices_(cluster.devices()),
         brain_floats_(cluster::generation_of(cluster.device).compute_capability != kVolta) {}
 
-  /// The first call of a kind; null if there is none.
+  /// Returns the first call of a kind; null if there is none.
   [[nodiscard]] const PythonObject* first(CallKind kind) const {
     const auto found = calls_.find(kind);
     return found == calls_.end() ? nullptr : &found->second;
@@ -88,7 +88,7 @@ class TrainerCalls final : public launch_scripts::PythonLiterals {
   }
 
  private:
-  /// The environment as a launcher sets it, of rank 0.
+  /// Returns the environment variables that a launcher sets for rank 0.
   [[nodiscard]] PythonObject variables(std::uint32_t line) const {
     PythonObject made = PythonObject::record();
     made.body->set("RANK", PythonObject::string("0", line));
@@ -134,12 +134,12 @@ class TrainerCalls final : public launch_scripts::PythonLiterals {
   std::map<CallKind, PythonObject> calls_;
 };
 
-/// The arguments of a program, of the calls that were kept.
+/// The training arguments that the recorded calls result in.
 class Told {
  public:
   explicit Told(const std::string& file) : file_(file) {}
 
-  /// Sets what no call before said.
+  /// Sets a value unless an earlier call has set it.
   void add(std::string_view name, Tree value) {
     if (fields_.find(name) == nullptr) fields_.set(name, std::move(value));
   }
@@ -151,7 +151,7 @@ class Told {
     }
     add(name, std::move(tree));
   }
-  /// Adds the arguments with names of a call that a section of the table has.
+  /// Adds the named arguments of a call that a section of the table lists.
   void add_named(const PythonObject& call, std::string_view section) {
     for (const auto& [name, value] : call.body->members) {
       const std::string_view known = meaning_of(kTable, section, name);
@@ -170,23 +170,24 @@ class Told {
   MappingBuilder fields_;
 };
 
-/// A record among the members of a call.
+/// Returns an object among the arguments of a call; null if the argument is none.
 PythonObject* record_below(const PythonObject& call, std::string_view name) {
   PythonObject* found = call.body->find(name);
   return found != nullptr && found->is(ObjectKind::kRecord) ? found : nullptr;
 }
 
-/// The words of a model that is loaded.
+/// Adds the arguments with which a model is loaded.
 void add_loaded(const PythonObject& call, Told& told) {
   if (!call.body->items.empty() && call.body->items.front().is(ObjectKind::kText)) {
     told.add("model_name_or_path", call.body->items.front());
   }
   told.add_named(call, "loaded");
-  // huggingface/accelerate docs/source/concept_guides/big_model_inference.md: a word puts layers on
-  // the devices of a process one after the other.
+  // A word as `device_map` places layers on the devices of one process, one device after the other:
+  // huggingface/accelerate docs/source/concept_guides/big_model_inference.md.
   const PythonObject* map = call.body->find("device_map");
   if (map != nullptr && map->is(ObjectKind::kText)) told.add("device_map", *map);
-  // huggingface/transformers src/transformers/utils/quantization_config.py: BitsAndBytesConfig.
+  // `quantization_config` is a BitsAndBytesConfig: huggingface/transformers
+  // src/transformers/utils/quantization_config.py.
   if (const PythonObject* narrow = record_below(call, "quantization_config")) {
     told.add_named(*narrow, "loaded");
   }
@@ -203,8 +204,8 @@ void add_adapters(const PythonObject& call, Told& told) {
   told.add("lora_dropout", 0);
 }
 
-/// Adds adapters, with the defaults of unsloth's `get_peft_model`: unslothai/unsloth
-/// unsloth/models/llama.py. Its own way of recomputation moves what is kept to the host.
+/// Adds adapters with the defaults of unsloth's `get_peft_model` (unslothai/unsloth
+/// unsloth/models/llama.py). Unsloth's recomputation moves kept activations to the host.
 void add_beside(const PythonObject& call, Told& told) {
   constexpr int kRank = 16;
   told.add("use_peft", true);
@@ -234,8 +235,8 @@ std::string method_of(std::string_view section, const PythonObject& call) {
   return method == kPlain ? "" : std::string(method);
 }
 
-/// The first call of a class of arguments that stands in a text which was followed without one.
-/// Fails with `kInput` where there is none that can be read.
+/// Returns the first call of a class of training arguments in a text, if interpreting the program
+/// reached none. Fails with `kInput` if no such call can be read.
 PythonObject standing_call(const SourceFile& file, launch_scripts::PythonProgram& program) {
   for (const auto& [name, method] : words_below(kTable, "arguments")) {
     if (launch_scripts::find_python_call(file.text, name) == std::string_view::npos) continue;
@@ -251,8 +252,9 @@ PythonObject standing_call(const SourceFile& file, launch_scripts::PythonProgram
       file.name));
 }
 
-/// The length at which a tokenizer cuts, of the first call that says one, where nothing else does:
-/// huggingface/transformers src/transformers/tokenization_utils_base.py, `max_length`.
+/// Returns the length at which a tokenizer cuts (`max_length`), from the first call that states it,
+/// for use if nothing else states the length: huggingface/transformers
+/// src/transformers/tokenization_utils_base.py.
 std::optional<PythonObject> cut_length(const SourceFile& file,
                                        launch_scripts::PythonProgram& program) {
   const std::string_view text = file.text;

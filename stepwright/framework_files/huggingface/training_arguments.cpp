@@ -14,7 +14,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Whether the words of `fsdp` turn it on; huggingface/transformers
+/// Reads the words of `fsdp`; true if they turn FSDP on. huggingface/transformers
 /// src/transformers/training_args.py: _process_fsdp_args.
 bool read_fsdp_words(Node given, Trainer& trainer) {
   static constexpr std::string_view kOthers[] = {"auto_wrap", "offload"};
@@ -38,8 +38,8 @@ DType trained_precision(const Fields& arguments) {
   return brain ? DType::kBf16 : half ? DType::kFp16 : DType::kFp32;
 }
 
-/// huggingface/transformers src/transformers/modeling_utils.py, from_pretrained: dtype, before it
-/// torch_dtype.
+/// Reads the type in which weights are loaded: `dtype`, in older releases torch_dtype;
+/// huggingface/transformers src/transformers/modeling_utils.py, from_pretrained.
 void read_loaded_type(const Fields& arguments, Trainer& trainer, Settled& settled) {
   for (const std::string_view key : {"torch_dtype", "dtype"}) {
     const auto said = arguments.node().find(key);
@@ -59,7 +59,7 @@ void read_length(const Fields& arguments, JobBatch& batch) {
                                      "model_max_length", "pack_length"}) {
     if (!batch.length) batch.length = arguments.size(key);
   }
-  // trl/trainer/grpo_config.py: a sequence is as long as its prompt and its completion may be.
+  // A sequence is as long as prompt and completion may be: trl/trainer/grpo_config.py.
   const auto completion = arguments.node().find("max_completion_length");
   if (batch.length || !completion || completion->is_null()) return;
   constexpr std::int64_t kUsualPrompt = 512;
@@ -67,8 +67,8 @@ void read_length(const Fields& arguments, JobBatch& batch) {
                  arguments.integer("max_completion_length", kUsualPrompt);
 }
 
-/// Adapters of TRL (`use_peft`) and of other scripts (`lora_enable`, `use_lora`).
-/// Words that no program of this room defines are taken by a table of synonyms, which is said.
+/// Reads adapters of TRL (`use_peft`) and of other scripts (`lora_enable`, `use_lora`). Keys that
+/// no supported program defines are matched by a table of synonyms, which the report says.
 std::optional<AdapterWords> script_adapters(const Fields& arguments, ImportReport& report) {
   constexpr std::string_view kTable = "huggingface/adapters";
   if (const auto on = adapter_switch(arguments, kTable, "own"); !on.empty()) {
@@ -91,10 +91,11 @@ std::optional<AdapterWords> script_adapters(const Fields& arguments, ImportRepor
   return read_adapter_words(arguments, kTable, peft ? "trl" : "scripts");
 }
 
-/// huggingface/trl trl/trainer/sft_config.py: `packing_strategy`; trl/data_utils.py: `bfd` puts the
-/// longest first into the fullest sequence that has room, `bfd_split` cuts what is longer where the
-/// former leaves its end out, and `wrapped` joins documents and cuts them; each works on a batch of
-/// `Dataset.map`. trl/trainer/sft_trainer.py: the first two fill nothing up.
+/// Reads TRL's packing (huggingface/trl trl/trainer/sft_config.py: `packing_strategy`;
+/// trl/data_utils.py). `bfd` puts the longest document first into the fullest sequence with room,
+/// `bfd_split` splits documents whose end `bfd` would cut off, and `wrapped` joins documents and
+/// cuts them; each works on one batch of `Dataset.map`. The first two do not pad
+/// (trl/trainer/sft_trainer.py).
 void read_trl_packing(const Fields& arguments, const Given& given, JobBatch& batch,
                       ImportReport& report) {
   const auto packs = arguments.node().find("packing");
@@ -102,7 +103,8 @@ void read_trl_packing(const Fields& arguments, const Given& given, JobBatch& bat
   if (!packed && arguments.node().find("max_length")) {
     list_length_bound(arguments, "max_length", given, batch, report);
   }
-  constexpr std::int64_t kMapBatch = 1000;  // huggingface/datasets src/datasets/arrow_dataset.py
+  // Examples in one batch of Dataset.map (huggingface/datasets src/datasets/arrow_dataset.py).
+  constexpr std::int64_t kMapBatch = 1000;
   PackingWords words = {
       .packing = {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kTruncate}};
   take_packing(arguments, "padding_free", words, given, batch);
@@ -117,9 +119,10 @@ void read_trl_packing(const Fields& arguments, const Given& given, JobBatch& bat
   take_packing(arguments, "packing", words, given, batch);
 }
 
-/// deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat/dschat/utils/module/lora.py: adapters
-/// of alpha 1 beside the products of modules whose names hold a text; without
-/// `--only_optimize_lora` the weights that none stands beside are trained, too.
+/// Reads adapters of DeepSpeed-Chat (deepspeedai/DeepSpeedExamples
+/// applications/DeepSpeed-Chat/dschat/utils/module/lora.py): alpha is 1, and products of modules
+/// whose names contain a text get adapters. Without `--only_optimize_lora`, weights without an
+/// adapter are trained, too.
 void read_chat_adapters(const Fields& arguments, ModelWords& model_words) {
   const auto rank = arguments.node().find("lora_dim");
   if (!rank || rank->integer(0) == 0) return;
@@ -143,8 +146,8 @@ void read_chat_adapters(const Fields& arguments, ModelWords& model_words) {
   }
 }
 
-/// `--deepspeed` without a file, beside `--zero_stage`: the program makes the configuration. The
-/// precision that this has, where no argument of the Trainer says it.
+/// Reads `--deepspeed` without a file but with `--zero_stage`, for which the program makes the
+/// configuration. Returns that configuration's precision, if no argument of the Trainer states one.
 /// deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat/dschat/utils/ds_utils.py:
 /// get_train_ds_config; training/step1_supervised_finetuning/main.py: parse_args.
 std::optional<DType> read_switched_deepspeed(const Fields& arguments, const HubFiles& files,
@@ -185,8 +188,8 @@ bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& train
   const bool named = given && read_fsdp_words(*given, trainer);
   if (!named && !(section_alone && has_section)) return false;
   if (trainer.fsdp.states == "NNN" && !named) trainer.fsdp.states = "GGG";
-  // axolotl 0.19.0 src/axolotl/utils/schemas/validation.py, _resolve_fsdp_version: 1 where nothing
-  // says it; transformers' arguments have no degrees of a mesh.
+  // The default version is 1 (axolotl 0.19.0 src/axolotl/utils/schemas/validation.py,
+  // _resolve_fsdp_version), and transformers' arguments have no degrees of a mesh.
   trainer.fsdp.mesh = is_second_version(fields.node().find("fsdp_version"), false);
   if (!has_section) return true;
   const FsdpChoice words = trainer.fsdp;
@@ -210,7 +213,7 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
   take_moved_checkpoints(arguments, settled.plan);
   settled.take_liger(arguments.flag("use_liger_kernel", false));
   take_optimizer(arguments, "optim", settled, report);
-  // DeepSpeed's own argument names the file, too: deepspeed/__init__.py: add_config_arguments.
+  // DeepSpeed's own argument can also name the file: deepspeed/__init__.py: add_config_arguments.
   const std::string_view key = arguments.has("deepspeed_config") ? "deepspeed_config" : "deepspeed";
   if (!trainer.deepspeed) trainer.deepspeed = deepspeed_of(arguments, key, files);
   if (trainer.fsdp.states == "NNN") read_fsdp_settings(arguments, false, trainer);
@@ -256,7 +259,7 @@ Draft read_training_arguments(const Fields& arguments, const HubFiles& files, co
   if (draft.framework.variant.empty()) draft.framework.variant = "transformers";
   take_trainer_defaults(draft, draft.batch);
   Trainer trainer;
-  // The first is transformers' own, the others are scripts'.
+  // The first key is transformers' own, the others belong to scripts.
   for (const std::string_view key : {"model_name_or_path", "model_id_or_path", "base_model",
                                      "model_path", "pretrained_model_name_or_path", "model_id"}) {
     const auto id = arguments.node().find(key);

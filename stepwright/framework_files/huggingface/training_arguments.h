@@ -11,33 +11,34 @@
 namespace stepwright::framework_files {
 
 /// Reads micro-batch, accumulation, precision, recomputation, optimizer and degrees under the names
-/// of transformers' TrainingArguments, of releases 4 and 5, and of trl's SFTConfig.
-/// huggingface/transformers src/transformers/training_args.py;
-/// huggingface/trl trl/trainer/sft_config.py.
+/// of transformers' TrainingArguments (releases 4 and 5) and trl's SFTConfig. Sources:
+/// huggingface/transformers src/transformers/training_args.py; huggingface/trl
+/// trl/trainer/sft_config.py.
 Draft read_training_arguments(const Fields& arguments, const HubFiles& files, const Given& given,
                               Draft draft, ImportReport& report,
                               std::span<const KnownSetting> known);
 
-/// Reads training arguments without the length and the spread over ranks, for programs that say
-/// these in words of their own.
+/// Reads training arguments except length and distribution over ranks, for programs that have names
+/// of their own for these.
 void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer& trainer,
                          Settled& settled, JobBatch& batch, ImportReport& report);
 
-/// Reads the words of `fsdp` and, over them, `fsdp_config`, which turns FSDP on by itself with
-/// `section_alone`. Whether FSDP is on.
+/// Reads `fsdp` and `fsdp_config`, which overrides it; with `section_alone`, `fsdp_config` turns
+/// FSDP on without `fsdp`. Returns true if FSDP is on.
 bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& trainer);
 
-/// Takes a setting that is on and moves to the host what is kept: with full recomputation, read
-/// before, the inputs of layers; everything else is left out.
+/// Takes a setting that moves kept activations to the host, if it is on. With full recomputation,
+/// which must be read before, these are the inputs of layers; otherwise the setting is left out.
 void take_moved_inputs(const Fields& fields, std::string_view key, plan::Plan& plan);
 
-/// Spreads it over the ranks that `files` start, and lists what became of the settings.
+/// Distributes the program over the ranks that `files` start, and reports what happened to
+/// settings.
 Draft settle_program(const Fields& fields, const HubFiles& files, Trainer& trainer,
                      const Given& given, Draft draft, ImportReport& report,
                      std::span<const KnownSetting> known);
 
-/// Moves checkpoints to the host where `gradient_checkpointing_kwargs` says so. transformers 5.23
-/// src/transformers/trainer.py: `offload` holds what checkpoints save in pinned memory of the host.
+/// Moves checkpoints to the host if `gradient_checkpointing_kwargs` says so. transformers 5.23
+/// src/transformers/trainer.py: `offload` holds checkpoints in pinned host memory.
 void take_moved_checkpoints(const Fields& arguments, plan::Plan& plan);
 
 }  // namespace stepwright::framework_files

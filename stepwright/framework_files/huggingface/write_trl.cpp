@@ -26,7 +26,8 @@ std::string_view trl_precision(DType precision) {
   return precision == DType::kFp16 ? "fp16" : "bf16";
 }
 
-/// src/accelerate/commands/launch.py: FSDP2 over the degrees of a plan, or plain data parallelism.
+/// Returns the options of accelerate launch for FSDP2 with a plan's degrees, or for plain data
+/// parallelism: src/accelerate/commands/launch.py.
 std::string launch_lines(const plan::PlannedJob& planned) {
   const plan::Plan& plan = planned.plan;
   const plan::Parallel& degrees = plan.parallel;
@@ -52,7 +53,7 @@ std::string launch_lines(const plan::PlannedJob& planned) {
   return text + trl_option("parallelism_config_cp_comm_strategy", ring ? "alltoall" : "allgather");
 }
 
-/// Returns arguments of adapters: trl 1.16.0 trl/trainer/model_config.py.
+/// Returns the arguments that configure adapters: trl 1.16.0 trl/trainer/model_config.py.
 std::string trl_adapters(const model::Architecture& model) {
   if (!model.adapters) return "";
   const model::Adapters& adapters = *model.adapters;
@@ -69,7 +70,7 @@ std::string trl_adapters(const model::Architecture& model) {
 }
 
 std::string_view trl_attention(const plan::PlannedJob& planned) {
-  // src/accelerate: context parallelism is PyTorch's, of scaled_dot_product_attention.
+  // Accelerate's context parallelism is PyTorch's, which requires scaled_dot_product_attention.
   if (planned.plan.parallel.context > 1) return "sdpa";
   const cluster::AttentionKernel kernel = planned.job.kernels.attention;
   if (kernel == cluster::AttentionKernel::kUnfused) return "eager";

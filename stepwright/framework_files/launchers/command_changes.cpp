@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostChangesNamed = 8;
 
-/// Maps each argument of a command to the words behind it, with the variables that matter.
+/// Maps each argument of a command to its values, and each variable that matters to its value.
 std::map<std::string, std::string> arguments_of(const ShellCommand& command) {
   std::map<std::string, std::string> arguments;
   for (const std::vector<ShellWord>* words : {&command.launchers, &command.words}) {
@@ -23,7 +23,7 @@ std::map<std::string, std::string> arguments_of(const ShellCommand& command) {
       const bool option = word.text.starts_with("--");
       const std::size_t equals = option ? word.text.find('=') : std::string::npos;
       if (option) {
-        // Of one that is repeated the last counts.
+        // The last of repeated arguments counts.
         name = word.text.substr(0, equals);
         arguments[name].clear();
       }

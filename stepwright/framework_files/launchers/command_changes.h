@@ -8,17 +8,18 @@
 
 namespace stepwright::framework_files {
 
-/// An argument of a command, or a variable that it sees, which another command has otherwise.
+/// An argument, or an environment variable, that differs between two commands.
 struct CommandChange {
-  std::string name;                   ///< "--micro-batch-size"; empty: words in front of all.
-  std::optional<std::string> before;  ///< The old value; nullopt if absent.
+  /// Name such as "--micro-batch-size"; empty: the words before the first argument.
+  std::string name;
+  std::optional<std::string> before;  ///< Value in the first command; nullopt if absent.
   std::optional<std::string> after;
 };
 
-/// How the second of two commands differs, in the order of names.
+/// Returns how the second of two commands differs from the first, sorted by name.
 std::vector<CommandChange> changes(const ShellCommand& before, const ShellCommand& after);
 
-/// "--micro-batch-size 2 instead of 1, --bf16, no --fp16".
+/// Returns changes as a text: "--micro-batch-size 2 instead of 1, --bf16, no --fp16".
 std::string changes_text(const std::vector<CommandChange>& changes);
 
 }  // namespace stepwright::framework_files

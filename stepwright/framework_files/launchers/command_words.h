@@ -10,33 +10,33 @@
 
 namespace stepwright::framework_files {
 
-/// Fails with `kInput` on a word behind the program that Hydra cannot read as NAME=VALUE, ~NAME or
-/// an option: facebookresearch/hydra hydra/grammar/OverrideParser.g4.
+/// Fails with `kInput` for a word after the program that Hydra cannot read as NAME=VALUE, ~NAME or
+/// an option (facebookresearch/hydra hydra/grammar/OverrideParser.g4).
 void check_hydra_words(const StartedCommand& command);
 
 /// An argument of a command: `--name value` or `--name=value`.
 struct CommandOption {
-  std::string name;  ///< As it was written, without the dashes in front.
-  ShellWord value;   ///< "true" where none follows.
+  std::string name;  ///< Name as written, without leading dashes.
+  ShellWord value;   ///< Value of the argument; "true" if no value follows.
 };
 
-/// The arguments among words, in their order; other words are passed over.
+/// Returns the arguments among words, in order; other words are ignored.
 std::vector<CommandOption> command_options(Words words);
 
-/// The file of that name, the last part of a path, among those that are given or else written by a
-/// command's script; nothing where there is none. Lives as long as both.
+/// Returns the file whose name is the last part of a path, among the given files or else those that
+/// a command's script writes; null if there is none. The pointer is valid as long as both.
 const SourceFile* file_named(std::string_view name, Sources files, const StartedCommand& command);
 
-/// Fails with `kInput` for a file that a word of a command names and that nobody gave.
+/// Fails with `kInput` because a word of a command names a file that was not given.
 [[noreturn]] void fail_without_file(const ShellWord& path, const StartedCommand& command);
 
-/// Parts the scripts of a shell from all other files.
+/// Files separated into shell scripts and all others.
 struct PartedFiles {
   std::vector<SourceFile> scripts, others;
 };
 PartedFiles parted_files(Sources files);
 
-/// The program that a command starts, without what it sees.
+/// Returns the program that a command starts, without its environment variables.
 ProgramStart program_start(const StartedCommand& command);
 
 }  // namespace stepwright::framework_files

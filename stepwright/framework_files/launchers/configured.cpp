@@ -17,7 +17,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// "policy.x=1" of "++policy.x=1"; empty for another word, and where the value is no scalar.
+/// Returns the setting in a word: "policy.x=1" of "++policy.x=1". Empty for another word, and if
+/// the value is not a scalar.
 std::string setting_of(std::string_view word) {
   while (word.starts_with('+')) word.remove_prefix(1);
   const std::size_t equals = word.find('=');
@@ -29,17 +30,17 @@ std::string setting_of(std::string_view word) {
   return path && scalar ? std::string(word) : "";
 }
 
-/// True if a word names a configuration by its ending.
+/// True if a word ends like the name of a configuration file.
 bool names_configuration(std::string_view text) {
   return text.ends_with(".yml") || text.ends_with(".yaml") || text.ends_with(".json");
 }
 
-/// Finds files by the last part of their paths.
+/// Finds configuration files by the last part of their paths.
 class Configurations {
  public:
   Configurations(Sources files, const StartedCommand& command) : files_(files), command_(command) {}
 
-  /// Takes the file of a word; whether there is one. `must`: fails where there is none.
+  /// Adds the file that a word names; false if there is none. `must`: fails if there is none.
   bool add_named(const ShellWord& word, bool must) {
     const std::string name = launch_scripts::base_name(word.text);
     for (const std::string& one : {name, name + ".yml", name + ".yaml"}) {
@@ -48,7 +49,7 @@ class Configurations {
     if (!must) return false;
     fail_without_file(word, command_);
   }
-  /// Returns the files that were taken, and behind them the others.
+  /// Returns the added files, followed by the other given files.
   std::vector<SourceFile> all() && {
     for (const SourceFile& file : files_) {
       const bool there = std::ranges::find(taken_, file.name, &SourceFile::name) != taken_.end();
@@ -71,7 +72,7 @@ class Configurations {
   std::vector<SourceFile> taken_;
 };
 
-/// True for an option, or for the beginning of just one, which argparse takes for it.
+/// True for an option, or for a prefix of exactly one option, which argparse accepts.
 bool names_option(std::string_view name, std::span<const std::string_view> options) {
   if (std::ranges::find(options, name) != options.end()) return true;
   if (name.size() < 4 || !name.starts_with("--")) return false;

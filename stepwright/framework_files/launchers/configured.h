@@ -9,28 +9,32 @@
 
 namespace stepwright::framework_files {
 
-/// A program that is started with files of its configuration.
+/// A program that is started with configuration files.
 struct ConfiguredProgram {
-  std::string_view framework;                 ///< As people call it.
-  std::string_view arguments;                 ///< Arguments that it takes: "--config FILE.yaml".
-  std::string_view target;                    ///< Whose commands start it.
-  std::span<const std::string_view> options;  ///< That name a file.
-  bool unnamed = false;    ///< Words behind the program name files, too, also without `.yml`.
-  bool overrides = false;  ///< Words NAME=VALUE stand over the files.
-  bool hydra = false;      ///< Whether Hydra reads those words.
+  std::string_view framework;  ///< Framework name for messages.
+  /// Arguments of the program, for messages: "--config FILE.yaml".
+  std::string_view arguments;
+  /// Target whose start marks recognise the program's commands.
+  std::string_view target;
+  /// Options of the program whose value names a configuration file.
+  std::span<const std::string_view> options;
+  /// True if words after the program also name files, with or without `.yml`.
+  bool unnamed = false;
+  bool overrides = false;  ///< True if NAME=VALUE words override the files.
+  bool hydra = false;      ///< True if Hydra reads the NAME=VALUE words.
 };
 
-/// The files that a script starts such a program with, those beside them last, and what stands over
-/// them in the place of `Given::settings`.
+/// The configuration files with which a script starts such a program, then the other given files;
+/// and the command's overrides in `Given::settings`.
 struct ConfiguredRun {
   std::vector<SourceFile> files;
   Given given;
-  std::vector<std::string> words;  ///< Behind the program, which are no options, as they stand.
+  std::vector<std::string> words;  ///< Words after the program that are not options, as written.
 };
 
-/// Reads a script that starts such a program: its files are among those that are given, or written
-/// by it; nodes and devices are those of its launcher. Fails as `started_command`, and with
-/// `kInput` where a file that it names was not given.
+/// Reads a script that starts such a program. Its files must be given, or written by the script;
+/// nodes and devices are those of its launcher. Fails like `started_command`, and with `kInput` if
+/// a file that the command names was not given.
 ConfiguredRun read_configured(Sources files, const Given& given, const ConfiguredProgram& program,
                               JobExtent& extent, ProgramStart& start, ImportReport& report);
 

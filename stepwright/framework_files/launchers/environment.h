@@ -11,31 +11,31 @@
 
 namespace stepwright::framework_files {
 
-/// A variable that the processes of a job must see, and why.
+/// An environment variable that a job's processes need, and the reason.
 struct EnvironmentSetting {
   std::string name;
-  std::string value;  ///< Empty: it must not be set.
+  std::string value;  ///< Value of the variable; empty: it must be unset.
   std::string reason;
 };
 
-/// The settings that a plan needs wherever it runs: NCCL's algorithms. Fails with `kUnsupported`
-/// when schemes of more than one rank ask NCCL for different ones, which its environment cannot
-/// tell apart.
+/// Returns the variables that a plan needs under every framework: NCCL's algorithms. Fails with
+/// `kUnsupported` if groups of several ranks need different algorithms, because NCCL's environment
+/// cannot distinguish groups.
 std::vector<EnvironmentSetting> nccl_settings(const plan::PlannedJob& planned);
 
-/// Finds a variable that libraries below a framework heed; null for any other.
+/// Returns the row of a variable that libraries such as NCCL read; null for any other variable.
 const KnownSetting* known_variable(std::string_view name);
 
-/// Reads the variables that a command sees, once the arguments are read: of those which NCCL, CUDA,
-/// PyTorch and Transformer Engine heed, the choice of collectives and, unless the arguments say
-/// it, of the kernel of attention; the others are listed as not read.
+/// Reads the variables that a command sees, after its arguments. Variables of NCCL, CUDA, PyTorch
+/// and Transformer Engine choose collective algorithms and, unless the arguments do, the attention
+/// kernel; their other variables are listed as not read.
 void read_environment(const StartedCommand& command, Settled& settled, const JobExtent& extent,
                       ImportReport& report);
 
-/// All that a plan's job needs set under its framework, by that framework's file.
+/// Returns all variables that a plan's job needs under its framework.
 std::vector<EnvironmentSetting> needed_settings(const plan::PlannedJob& planned);
 
-/// One line of shell for each: `export NAME=VALUE  # reason`, `unset NAME  # reason`.
+/// Returns one shell line for each setting: `export NAME=VALUE  # reason`, `unset NAME  # reason`.
 std::string shell_lines(const std::vector<EnvironmentSetting>& settings);
 
 }  // namespace stepwright::framework_files

@@ -9,7 +9,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// The algorithms of a plan whose NCCL_ALGO has a value; nothing where no plan has it.
+/// Returns the algorithms of a plan for which NCCL_ALGO has a value; nullopt if no algorithm has
+/// it.
 std::optional<plan::Collectives> collectives_of(std::string_view nccl_algo,
                                                 const plan::Plan& plan) {
   for (const auto& [algorithm, word, definition] : collective::kAlgorithmRows) {
@@ -22,9 +23,10 @@ std::optional<plan::Collectives> collectives_of(std::string_view nccl_algo,
   return std::nullopt;
 }
 
-/// Returns the kernel that Transformer Engine is left with (`get_attention_backend` in
-/// transformer_engine/pytorch/attention/dot_product_attention/utils.py): each of its kernels is on
-/// unless its variable is 0. nullopt if more than one is on.
+/// Returns the attention kernel that Transformer Engine's variables leave on
+/// (`get_attention_backend` in
+/// transformer_engine/pytorch/attention/dot_product_attention/utils.py): each kernel is on unless
+/// its variable is 0. nullopt if more than one is on.
 std::optional<cluster::AttentionKernel> attention_left(
     const std::map<std::string, ShellWord>& environment) {
   const auto is_on = [&](const char* name) {
@@ -38,13 +40,13 @@ std::optional<cluster::AttentionKernel> attention_left(
   return fused ? cluster::AttentionKernel::kCudnn : cluster::AttentionKernel::kUnfused;
 }
 
-/// The threads of a process; nothing where the text is no number of them.
+/// Returns the number of threads of a process; nullopt if the text is none, or out of range.
 std::optional<std::int64_t> threads_in(std::string_view text) {
   const auto threads = launch_scripts::number_in_digits(text);
   return threads && *threads >= 1 && *threads <= plan::kMostHostThreads ? threads : std::nullopt;
 }
 
-/// The workspaces of cuBLAS that PyTorch demands in deterministic runs.
+/// True for the cuBLAS workspace setting that PyTorch requires for deterministic runs.
 bool asks_for_equal_bits(std::string_view name, std::string_view value) {
   return name == "CUBLAS_WORKSPACE_CONFIG" && value == ":4096:8";
 }

@@ -7,7 +7,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// "-x NAME" for each variable that is set.
+/// Returns "-x NAME" for each variable that is set.
 std::string forwarded(const std::vector<EnvironmentSetting>& settings) {
   std::string text = "-x MASTER_ADDR -x MASTER_PORT";
   for (const EnvironmentSetting& setting : settings) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::ptrdiff_t kMostSettingParts = 20;
 
-/// The name of a setting; empty for another word.
+/// Returns the name of a setting; empty for a word that is none.
 std::string_view name_of_setting(std::string_view word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string_view::npos) return "";

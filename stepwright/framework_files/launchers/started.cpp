@@ -23,9 +23,9 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Open conditions that are tried the other way, at most.
+/// Most undetermined conditions for which the other outcome is tried.
 constexpr std::size_t kMostTries = 60;
-/// Steps that all tries may take together.
+/// Most steps that all tries may take together.
 constexpr std::size_t kMostEffort = 500'000;
 
 bool is_argument_number(std::string_view name) {
@@ -33,7 +33,7 @@ bool is_argument_number(std::string_view name) {
          name.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Whether a script has a name anywhere, not as a part of a longer one.
+/// True if a text contains a name, not as a part of a longer one.
 bool mentions(std::string_view text, std::string_view name) {
   for (std::size_t at = text.find(name); at != std::string_view::npos;
        at = text.find(name, at + 1)) {
@@ -75,12 +75,12 @@ std::map<std::string, std::string> variables_given(Sources files, const Given& g
   return variables;
 }
 
-/// Whether a word is no more than something open, and stands where arguments stand, not their
-/// values. `kept`: the words before it.
+/// True if a word is a single unknown part in a position for arguments, not for an argument's
+/// value. `kept` are the words before it.
 bool holds_arguments(const ShellWord& word, const std::vector<ShellWord>& kept,
                      const StartedProgram& program) {
   const ShellWord& before = kept.back();
-  // Of mpirun, srun and the like.
+  // These options belong to mpirun, srun and similar launchers.
   static constexpr std::string_view kCounts[] = {"-n",   "-np",       "-N",
                                                  "-ppn", "-npernode", "-perhost"};
   if (word.open.size() != 1 || word.open.front() != word.text) return false;
@@ -92,8 +92,8 @@ bool holds_arguments(const ShellWord& word, const std::vector<ShellWord>& kept,
   return before.text.find('=') != std::string::npos || !program.takes_values(before.text);
 }
 
-/// The place behind a `--` that parts a program which submits jobs from the command that they run:
-/// `python submit.py --gpus 8 -- torchrun train.py`. 0: there is none.
+/// Returns the index after a `--` that separates a program which submits jobs from the job's
+/// command: `python submit.py --gpus 8 -- torchrun train.py`. 0: there is none.
 std::size_t place_of_submitted(Words words) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const bool parted = words[i].text == "--" && i > 0;
@@ -104,8 +104,8 @@ std::size_t place_of_submitted(Words words) {
   return 0;
 }
 
-/// The first word of what is launched: a file of Python, the module behind `-m` that is no launcher
-/// itself, or the program behind `--no_python`; without one the first word.
+/// Returns the index of the launched program: a Python file, a module after `-m` that is not a
+/// launcher itself, or the program after `--no_python`; if there is none, 0.
 std::size_t place_of_program(Words words) {
   if (const std::size_t inner = place_of_submitted(words)) {
     return inner + place_of_program(words.subspan(inner));
@@ -130,7 +130,7 @@ std::size_t place_of_program(Words words) {
   return 0;
 }
 
-/// Scripts as they are read with some open conditions decided.
+/// Interprets the scripts with given outcomes for some undetermined conditions.
 class Scripts {
  public:
   Scripts(Sources files, const Given& given, const StartedProgram& program) : program_(program) {
@@ -150,10 +150,10 @@ class Scripts {
 
   [[nodiscard]] const std::vector<std::string>& arguments_given() const { return arguments_; }
 
-  /// Whether one more way may be tried.
+  /// True if one more outcome may be tried.
   [[nodiscard]] bool tries() { return ++tries_ <= kMostTries && effort_ <= kMostEffort; }
 
-  /// Commands that start a job, each but once.
+  /// Returns the commands that start a job, equal ones once.
   [[nodiscard]] std::vector<const ShellCommand*> jobs(const ShellScript& script) const {
     std::vector<const ShellCommand*> found;
     for (const ShellCommand& command : script.commands) {
@@ -179,7 +179,7 @@ class Scripts {
     command.words = std::move(kept);
   }
 
-  /// A file of nothing but arguments is one command.
+  /// Joins the lines of a file that contains only arguments into one command.
   static void join_argument_lines(ShellScript& script) {
     const auto arguments = [](const ShellCommand& command) {
       return command.words.front().text.starts_with("--");
@@ -200,7 +200,8 @@ class Scripts {
   std::size_t effort_ = 0;
 };
 
-/// The variable, or the number of an argument, that would say what is open; empty for other things.
+/// Returns the variable, or the argument number, that would set an unknown part; empty if there is
+/// none.
 std::string variable_of(const std::string& place, const ShellScript& script) {
   const auto holder = script.holders.find(place);
   if (holder != script.holders.end()) return holder->second;
@@ -212,7 +213,8 @@ std::string variable_of(const std::string& place, const ShellScript& script) {
   return launch_scripts::is_shell_name(name) || is_argument_number(name) ? std::string(name) : "";
 }
 
-/// "--set FSDP=VALUE decides it", for what hangs on variables.
+/// Returns "--set FSDP=VALUE decides it" for the first unknown part that a variable sets; empty if
+/// none is.
 std::string remedy(const std::vector<std::string>& open, const ShellScript& script) {
   for (const std::string& place : open) {
     const std::string name = variable_of(place, script);
@@ -221,7 +223,7 @@ std::string remedy(const std::vector<std::string>& open, const ShellScript& scri
   return "";
 }
 
-/// Names what launchers start whose path holds a variable that the script does not set:
+/// Returns the launched programs whose path contains a variable that the script does not set:
 /// "torchrun src/$EXPERIMENT".
 std::string open_programs(const ShellScript& script) {
   std::string text;
@@ -289,7 +291,8 @@ std::string open_programs(const ShellScript& script) {
                          program.framework, program.arguments, why, advice));
 }
 
-/// The way to decide the one open condition without which nothing is started.
+/// Returns the outcome of the one undetermined condition that must change so that a job is started;
+/// empty if there is no such condition.
 std::map<std::string, std::size_t> way_to_a_job(Scripts& scripts, const ShellScript& script) {
   std::optional<std::map<std::string, std::size_t>> found;
   for (const auto& [place, choice] : script.choices) {
@@ -309,7 +312,7 @@ std::string named(const ShellScript& script, const ShellCommand& command) {
   return fmt::format("{} ({}:{})", printable(word.text), script.files[command.file], command.line);
 }
 
-/// The names of what changes: "--lr, --output_dir".
+/// Returns the names of changed arguments: "--lr, --output_dir".
 std::string changed_names(const std::vector<CommandChange>& changed) {
   std::vector<std::string> names;
   for (const CommandChange& one : changed) {
@@ -318,7 +321,7 @@ std::string changed_names(const std::vector<CommandChange>& changed) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// True if commands differ in arguments alone that change neither time, memory nor messages.
+/// True if commands differ only in arguments that change neither time, memory nor messages.
 bool alike(const std::vector<const ShellCommand*>& jobs, const StartedProgram& program) {
   return std::ranges::all_of(jobs, [&](const ShellCommand* job) {
     return std::ranges::none_of(changes(*jobs.front(), *job), [&](const CommandChange& one) {
@@ -357,7 +360,7 @@ const ShellCommand& picked(const std::vector<const ShellCommand*>& jobs, const S
                  : fmt::format("{}; --command N picks one", all));
 }
 
-/// Options of launchers that say where ranks meet, not how many there are.
+/// True for launcher options about the rendezvous, which do not change the number of ranks.
 bool places_ranks(std::string_view option) {
   static constexpr std::string_view kOptions[] = {
       "--master_addr", "--master-addr",   "--master_port",   "--master-port", "--node_rank",
@@ -365,7 +368,7 @@ bool places_ranks(std::string_view option) {
   return launch_scripts::is_one_of(option, kOptions);
 }
 
-/// Lists the conditions that would change the command, were they decided otherwise.
+/// Reports the undetermined conditions whose other outcome would change the command.
 class OpenConditions {
  public:
   OpenConditions(Scripts& scripts, const StartedProgram& program, const ShellCommand& taken,
@@ -396,7 +399,8 @@ class OpenConditions {
   }
 
  private:
-  /// Says how the command would differ; empty if nothing changes or nothing is started.
+  /// Returns how the command would differ for other outcomes; empty if it would not differ, or
+  /// nothing would be started.
   std::string other_way(const std::map<std::string, std::size_t>& ways) try {
     const ShellScript script = scripts_.read(ways);
     const auto jobs = scripts_.jobs(script);
@@ -418,13 +422,13 @@ class OpenConditions {
   const ShellCommand& taken_;
   std::size_t number_;
   ImportReport& report_;
-  // Of the ways that were tried for one condition.
+  // The greatest importance of the changes that one condition's outcomes make.
   Matters matters_ = Matters::kNo;
-  std::vector<std::string> arguments_;  ///< Arguments that the ways change.
+  std::vector<std::string> arguments_;  ///< Arguments that differ for the other outcomes.
 };
 
-/// Lists arguments that a variable holds which the script does not set, as that may be empty; fails
-/// where a command prints them, as that is not run.
+/// Reports arguments in a variable that the script does not set, since it can be empty. Fails if a
+/// command would print the arguments, since commands are not run.
 void leave_out(const ShellWord& word, const StartedCommand& made, const ShellScript& script,
                ImportReport& report) {
   const std::string& file = made.file;
@@ -442,7 +446,7 @@ void leave_out(const ShellWord& word, const StartedCommand& made, const ShellScr
                   launch_scripts::capture_advice(word.text, word.line, script.files.front())));
 }
 
-/// Parts a command into what launches and what is launched.
+/// Splits a command into the launchers and the program that they start.
 StartedCommand parted(const ShellScript& script, const ShellCommand& command,
                       ImportReport& report) {
   StartedCommand made{.file = script.files[command.file],
@@ -454,7 +458,7 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
   made.launchers.assign(command.words.begin(), first);
   made.launchers.insert(made.launchers.end(), command.launchers.begin(), command.launchers.end());
   for (const auto& [name, text] : script.written) {
-    // Behind as many lines as the script has before it.
+    // As many empty lines are added as the script has before the text, so that line numbers agree.
     const std::size_t before = text.line > 0 ? text.line - 1 : 0;
     made.written[name] = {script.files[text.file], std::string(before, '\n') + text.text};
     for (const std::string& place : text.open) {
@@ -470,7 +474,7 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
   for (const ShellWord& word : command.open_arguments) {
     leave_out(placed(word), made, script, report);
   }
-  // What is open is called as a person can set it.
+  // Unknown parts are named by the variable that a person can set.
   const auto name_open = [&](ShellWord& word) {
     for (std::string& place : word.open) {
       if (const std::string name = variable_of(place, script); !name.empty()) place = name;
@@ -482,7 +486,7 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
   return made;
 }
 
-/// Says which task of a job array was read, where scripts ask for its index.
+/// Adds a note which task of a job array was read, if scripts use its index.
 void note_array(const StartedCommand& command, Sources files, const Given& given,
                 ImportReport& report) {
   if (command.job == nullptr || command.job->array.empty()) return;
@@ -496,7 +500,7 @@ void note_array(const StartedCommand& command, Sources files, const Given& given
       printable(command.job->array), variable));
 }
 
-/// "--set MODEL=VALUE --set SIZE=VALUE": what says all that is open in a word.
+/// Returns the options that set all unknown parts of a word: "--set MODEL=VALUE --set SIZE=VALUE".
 std::string settings_of(const std::vector<std::string>& open) {
   std::vector<std::string> settings;
   for (const std::string& name : open) {
@@ -506,7 +510,8 @@ std::string settings_of(const std::vector<std::string>& open) {
   return fmt::format("{}", fmt::join(settings, " "));
 }
 
-/// The variables whose values commands print which nobody runs: `$(yq .layers model.yaml)`.
+/// Returns the variables whose values come from commands that are not run: `$(yq .layers
+/// model.yaml)`.
 std::vector<std::string> printed_values(Words words) {
   std::vector<std::string> names;
   for (const ShellWord& word : words) {
@@ -517,7 +522,8 @@ std::vector<std::string> printed_values(Words words) {
   return names;
 }
 
-/// ", and so do --set hidden=VALUE, ...": the others of such variables; empty if there is none.
+/// Returns ", and so do --set hidden=VALUE, ..." with the other variables of this kind; empty if
+/// there are none.
 std::string others_printed(const std::vector<std::string>& names, const std::string& but) {
   constexpr std::size_t kMost = 20;
   std::vector<std::string> others;
@@ -660,7 +666,7 @@ void fail_for_open_value(const Error& error, const StartedCommand& command,
         error.kind(), fmt::format("{}; the script leaves it open: {}{}", error.what(), how, advice),
         error.place());
   }
-  throw error;  // NOLINT(misc-throw-by-value-catch-by-reference): it goes on as it came.
+  throw error;  // The error continues unchanged.
 }
 
 }  // namespace stepwright::framework_files

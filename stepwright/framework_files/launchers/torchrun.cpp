@@ -35,8 +35,8 @@ using LauncherWords = Words;
 
 constexpr std::string_view kPrograms = "launchers/programs";
 
-/// The kind of a program that may stand in front of another one; empty for any other word. The
-/// words behind such a program are its own.
+/// Returns the kind of a launcher, a program that starts another one; empty for any other word. The
+/// words after a launcher are its own options.
 std::string_view launcher_kind(const ShellWord& word) {
   return meaning_of(kPrograms, "programs", launch_scripts::base_name(word.text));
 }
@@ -47,12 +47,12 @@ bool is_launcher_of(const ShellWord& word, LauncherKinds kinds) {
   return std::ranges::find(kinds, launcher_kind(word)) != kinds.end();
 }
 
-/// True if a word is among those of a section.
+/// True if a section of the table of launchers lists a word.
 bool is_listed(std::string_view section, std::string_view word) {
   return !meaning_of(kPrograms, section, word).empty();
 }
 
-/// The words of each program of some kinds among those in front of the training program.
+/// Returns, for each launcher of some kinds before the training program, the words after it.
 std::vector<LauncherWords> words_behind(const StartedCommand& command, LauncherKinds kinds) {
   std::vector<LauncherWords> found;
   const LauncherWords words(command.launchers);
@@ -65,7 +65,8 @@ std::vector<LauncherWords> words_behind(const StartedCommand& command, LauncherK
   return found;
 }
 
-/// The value of the first option of a section, in its order, in words in front of the program.
+/// Returns the value of a section's first option that is set among the words before the program;
+/// nullopt: none is.
 std::optional<std::int64_t> launched(const StartedCommand& command, std::string_view section) {
   for (const auto& [name, brief] : words_below(kPrograms, section)) {
     if (const auto value = launch_scripts::batch_option(command.launchers, name)) return value;
@@ -88,8 +89,9 @@ bool has_option(const StartedCommand& command, std::string_view name) {
   });
 }
 
-/// `--include host:0,1@other:0,1` of DeepSpeed: nodes, and devices of each where all list as many;
-/// deepspeedai/DeepSpeed deepspeed/launcher/runner.py: parse_resource_filter.
+/// Reads DeepSpeed's `--include host:0,1@other:0,1`: the nodes, and the devices per node if all
+/// hosts list equally many; deepspeedai/DeepSpeed deepspeed/launcher/runner.py:
+/// parse_resource_filter.
 void read_included(const StartedCommand& command, JobExtent& extent) {
   const std::vector<ShellWord>& words = command.launchers;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -117,7 +119,8 @@ void read_included(const StartedCommand& command, JobExtent& extent) {
 
 bool starts_with_mpi(const StartedCommand& command) { return starts_with_any(command, {"mpi"}); }
 
-/// The processes that `ppr:8:node` places on each node.
+/// Returns the number of processes that `ppr:8:node` places on each node; nullopt for other
+/// policies.
 std::optional<std::int64_t> placed_on_node(std::string_view policy) {
   const std::size_t at = policy.find("ppr:");
   if (at == std::string_view::npos) return std::nullopt;
@@ -128,11 +131,11 @@ std::optional<std::int64_t> placed_on_node(std::string_view policy) {
   return sound ? std::optional(count.value) : std::nullopt;
 }
 
-/// Nodes, and slots of all nodes, of a file of hosts: "node001 slots=8", "node001:8", "node001".
+/// Numbers of nodes and slots in a host file: "node001 slots=8", "node001:8", "node001".
 struct HostLines {
   std::int64_t nodes = 0;
   std::int64_t slots = 0;
-  bool said = true;  ///< True if each line says its slots.
+  bool said = true;  ///< True if each line of the host file states its slots.
 };
 
 HostLines hosts_of(std::string_view text, char between) {
@@ -154,8 +157,8 @@ HostLines hosts_of(std::string_view text, char between) {
   return hosts;
 }
 
-/// The hosts that a launcher is given: `-H a:8,b:8`, `--hostfile FILE` of a file that the script
-/// writes.
+/// Returns the hosts of a launcher: `-H a:8,b:8`, or `--hostfile FILE` if the script writes the
+/// file. nullopt: none.
 std::optional<HostLines> given_hosts(const StartedCommand& command) {
   const std::vector<ShellWord>& words = command.launchers;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -178,15 +181,15 @@ std::optional<HostLines> given_hosts(const StartedCommand& command) {
   return std::nullopt;
 }
 
-/// Processes that a launcher of MPI starts, as far as its words and its batch job say.
+/// Numbers of processes that an MPI launcher starts, from its words and its batch job.
 struct MpiExtent {
   std::optional<std::int64_t> ranks, nodes, of_node;
-  bool open_ranks = false;  ///< True if it is told a number that the script leaves open.
+  bool open_ranks = false;  ///< True if the launcher gets a number that the script leaves open.
 };
 
-/// Processes in all and of each node. Open MPI's mpirun(1): `-np`, `-npernode`, `-N`, `--map-by
-/// ppr:N:node`; Hydra of MPICH and Intel MPI: `-n`, `-ppn`, `-perhost`. Without a number Open MPI
-/// starts a process for each slot of its hosts or of the batch job.
+/// Returns the processes in total and per node. Options are `-np`, `-npernode`, `-N`, `--map-by
+/// ppr:N:node` of Open MPI's mpirun(1), and `-n`, `-ppn`, `-perhost` of Hydra in MPICH and Intel
+/// MPI. Without a number, Open MPI starts a process for each slot of its hosts or of the batch job.
 MpiExtent mpi_extent(const StartedCommand& command) {
   MpiExtent extent;
   const auto all = words_behind(command, {"mpi"});
@@ -237,8 +240,8 @@ void read_mpi(const StartedCommand& command, JobExtent& job_extent) {
   }
 }
 
-/// Processes that IBM's jsrun starts: so many resource sets, so many tasks in each, so many sets on
-/// a host; false where no jsrun is there, or its words are open. jsrun(1).
+/// Reads the processes that IBM's jsrun(1) starts: the number of resource sets, tasks per set and
+/// sets per host. False if the command has no jsrun, or numbers are unknown.
 bool read_jsrun(const StartedCommand& command, JobExtent& extent) {
   const auto all = words_behind(command, {"jsrun"});
   if (all.empty()) return false;
@@ -258,7 +261,7 @@ bool read_jsrun(const StartedCommand& command, JobExtent& extent) {
   return true;
 }
 
-/// `--hostfile FILE` of DeepSpeed, where the script writes it: "node001 slots=8".
+/// Reads DeepSpeed's `--hostfile FILE` if the script writes the file: "node001 slots=8".
 void read_host_file(const StartedCommand& command, JobExtent& extent) {
   const auto hosts = given_hosts(command);
   if (!hosts || hosts->slots % hosts->nodes != 0) return;
@@ -266,13 +269,13 @@ void read_host_file(const StartedCommand& command, JobExtent& extent) {
   if (!extent.devices_of_node && hosts->said) extent.devices_of_node = hosts->slots / hosts->nodes;
 }
 
-/// A number that says how large a job is and that the script leaves open.
+/// A number that decides the size of the job and that the script leaves open.
 struct OpenExtent {
-  std::string name;      ///< The option or variable: "--nnodes".
-  std::string value;     ///< As it is written: "$WORLD_SIZE".
-  std::string variable;  ///< That a person can set; empty: there is none.
+  std::string name;      ///< Name of the option or variable: "--nnodes".
+  std::string value;     ///< Value as it is written: "$WORLD_SIZE".
+  std::string variable;  ///< Variable that a person can set; empty: there is none.
   std::uint32_t line = 0;
-  bool nodes = false;  ///< True for a number of nodes, false for one of processes.
+  bool nodes = false;  ///< True for a number of nodes, false for a number of processes.
 };
 
 OpenExtent open_extent(std::string_view name, const ShellWord& value, bool nodes) {
@@ -286,7 +289,7 @@ OpenExtent open_extent(std::string_view name, const ShellWord& value, bool nodes
           .nodes = nodes};
 }
 
-/// All that a command leaves open of its extent, in words in front of the program.
+/// Returns the open sizes among the words before the program.
 std::vector<OpenExtent> open_extents(const StartedCommand& command) {
   std::vector<OpenExtent> found;
   const bool mpi = starts_with_mpi(command);
@@ -315,7 +318,7 @@ std::vector<OpenExtent> open_extents(const StartedCommand& command) {
   return found;
 }
 
-/// Fails where a node has fewer visible devices than processes; says where it has more.
+/// Fails if a node has fewer visible devices than processes; adds a note if it has more.
 void check_visible_devices(const StartedCommand& command, const JobExtent& extent,
                            ImportReport& report) {
   const auto visible = visible_device_count(command);
@@ -366,19 +369,20 @@ bool has_launcher(const StartedCommand& command) {
 
 namespace {
 
-/// Whether a program that is told how many processes it starts stands in front.
+/// True if a launcher that is given its number of processes starts the program.
 bool has_starter(const StartedCommand& command) {
   return starts_with_any(command, {"mpi", "torchrun", "accelerate", "deepspeed"});
 }
 
-/// Nodes and devices of a batch job, where no word in front of the program says them.
+/// Takes the nodes and devices of a batch job, unless the words before the program state them.
 void take_job(const StartedCommand& command, JobExtent& extent) {
   if (command.job == nullptr) return;
   if (!extent.nodes) extent.nodes = command.job->nodes;
   if (!extent.devices_of_node) extent.devices_of_node = command.job->devices_per_node;
 }
 
-/// Devices of a batch job that says no nodes, where nothing else says how large the job is.
+/// Takes the devices of a batch job without a number of nodes, if nothing else states the job's
+/// size.
 void take_devices_of_job(const StartedCommand& command, JobExtent& extent) {
   if (command.job == nullptr || !command.job->devices) return;
   const std::int64_t all = *command.job->devices;
@@ -390,7 +394,8 @@ void take_devices_of_job(const StartedCommand& command, JobExtent& extent) {
   }
 }
 
-/// Processes that start a launcher on each node: `mpirun -npernode 1 torchrun ...`.
+/// Takes the nodes of an MPI launcher that starts one launcher on each: `mpirun -npernode 1
+/// torchrun ...`.
 void take_nodes_of_mpi(const StartedCommand& command, JobExtent& job_extent) {
   const MpiExtent extent = mpi_extent(command);
   if (job_extent.nodes || extent.of_node.value_or(1) != 1) return;
@@ -431,9 +436,9 @@ void read_launcher(const StartedCommand& command, JobExtent& extent, ImportRepor
   }
   if (starter || extent.ranks) return;
   const bool silent = !extent.nodes && !extent.devices_of_node && command.job == nullptr;
-  // torch.distributed's `env://` counts the processes that the environment says.
+  // `env://` of torch.distributed takes the number of processes from the environment.
   if (silent && !has_launcher(command)) extent.ranks = environment_number(command, "WORLD_SIZE");
-  // Slots of other schedulers are cores.
+  // Slots of other schedulers are CPU cores.
   const bool slurm = command.job != nullptr && command.job->scheduler == "slurm";
   if (const auto tasks = launched(command, "tasks")) extent.ranks = tasks;
   if (!extent.ranks && slurm) extent.ranks = command.job->tasks;
@@ -465,7 +470,7 @@ std::optional<std::int64_t> environment_number(const StartedCommand& command,
 
 void read_own_processes(const StartedCommand& command, JobExtent& extent, ImportReport& report) {
   read_launcher(command, extent, report);
-  // A task of a batch system starts the processes of a node.
+  // Each task of the batch system starts the processes of one node.
   if (!has_starter(command)) {
     extent.ranks.reset();
     extent.devices_of_node = launched(command, "own_devices");

@@ -30,15 +30,15 @@ namespace {
 
 constexpr std::string_view kFactory = "llama-factory";
 
-/// True if preferences are learnt beside a frozen copy of the model; hiyouga/LLaMA-Factory
-/// src/llamafactory/hparams/finetuning_args.py: `use_ref_model`, train/dpo/workflow.py. Adapters
-/// are switched off in its place.
+/// True if preference training needs a frozen reference copy of the model; hiyouga/LLaMA-Factory
+/// src/llamafactory/hparams/finetuning_args.py: `use_ref_model`, train/dpo/workflow.py. With
+/// adapters, the reference is the model with adapters switched off.
 bool has_reference(const Fields& fields) {
   const std::string loss = fields.word("pref_loss", "sigmoid");
   return loss != "orpo" && loss != "simpo";
 }
 
-/// Files of `llamafactory-cli export` and `chat`, whose arguments are also those of training.
+/// Fails for files of `llamafactory-cli export` and `chat`, which have arguments of training, too.
 void check_no_export(const Fields& fields) {
   const auto said = [&](std::string_view key) {
     const auto value = fields.node().find(key);
@@ -52,7 +52,8 @@ void check_no_export(const Fields& fields) {
   }
 }
 
-/// Reads the method of training. DPO counts a chosen and a rejected answer of each pair.
+/// Reads the training method. In DPO each pair counts as two sequences, the chosen and the rejected
+/// answer.
 void read_stage(const Fields& fields, Settled& settled) {
   const auto stage = fields.node().find("stage");
   const std::string word = stage && !stage->is_null() ? stage->text() : "sft";
@@ -67,7 +68,7 @@ void read_stage(const Fields& fields, Settled& settled) {
   settled.method.reference.place = plan::ModelPlace::kSame;
 }
 
-/// Reads which weights are trained, and with which loss; hiyouga/LLaMA-Factory
+/// Reads which weights are trained, and by which method; hiyouga/LLaMA-Factory
 /// src/llamafactory/hparams/finetuning_args.py: stage, finetuning_type.
 Draft read_method(const Fields& fields, Draft draft, ImportReport& report) {
   const auto type = fields.node().find("finetuning_type");
@@ -85,7 +86,7 @@ Draft read_method(const Fields& fields, Draft draft, ImportReport& report) {
   return draft;
 }
 
-/// Sequence parallelism of its forks; Qihoo360/360-LLaMA-Factory
+/// Reads the sequence parallelism of a fork; Qihoo360/360-LLaMA-Factory
 /// src/llamafactory/hparams/model_args.py: sequence_parallel_size, sequence_parallel_mode.
 void read_sequence_parallelism(const Fields& fields, plan::Plan& plan) {
   static constexpr Named<plan::ContextKind> kModes[] = {
@@ -97,9 +98,9 @@ void read_sequence_parallelism(const Fields& fields, plan::Plan& plan) {
   plan.context_kind = fields.choice("sequence_parallel_mode", kModes, plan::ContextKind::kRing);
 }
 
-/// hiyouga/LLaMA-Factory src/llamafactory/model/patcher.py: compute_dtype.
-/// src/llamafactory/model/adapter.py, init_adapter: trained weights are made fp32, but with
-/// `pure_bf16`.
+/// Reads the weights' type: hiyouga/LLaMA-Factory src/llamafactory/model/patcher.py: compute_dtype.
+/// Trained weights are converted to fp32 unless `pure_bf16` is set:
+/// src/llamafactory/model/adapter.py, init_adapter.
 void read_weight_types(const Fields& fields, Trainer& trainer, Settled& settled,
                        ImportReport& report) {
   const bool pure = fields.flag("pure_bf16", false);
@@ -123,10 +124,11 @@ void read_recomputation(const Fields& fields, plan::Plan& plan, ImportReport& re
   if (!off && fields.flag("use_unsloth_gc", false)) plan.offload.move_inputs();
 }
 
-/// hiyouga/LLaMA-Factory src/llamafactory/data/processor/supervised.py: examples are cut to
-/// `cutoff_len`, and each group that is preprocessed packed by `greedy_knapsack`, the longest that
-/// fits first; without `neat_packing` documents of a sequence see each other.
-/// src/llamafactory/data/processor/pretrain.py: in pretraining they are joined and cut.
+/// Reads packing (hiyouga/LLaMA-Factory src/llamafactory/data/processor/supervised.py): examples
+/// are cut to `cutoff_len`, and each preprocessed group is packed by `greedy_knapsack`, which takes
+/// the longest example that fits first. Without `neat_packing`, documents in a sequence attend to
+/// each other. In pretraining, documents are joined and cut:
+/// src/llamafactory/data/processor/pretrain.py.
 void read_factory_packing(const Fields& fields, const Given& given, JobBatch& batch,
                           ImportReport& report) {
   constexpr std::int64_t kUsualGroup = 1000;
@@ -152,13 +154,14 @@ void read_factory_packing(const Fields& fields, const Given& given, JobBatch& ba
   }
 }
 
-/// Workers of Ray, each with one device, are all that trains where Ray starts it; hiyouga/
-/// LLaMA-Factory src/llamafactory/hparams/training_args.py, train/trainer_utils.py:
-/// get_ray_trainer. A script says so by USE_RAY, settings alone by naming the run of Ray.
+/// Sets the number of devices to the workers of Ray, each of which has one, if Ray starts the job;
+/// hiyouga/LLaMA-Factory src/llamafactory/hparams/training_args.py, train/trainer_utils.py:
+/// get_ray_trainer. A script uses Ray if it sets USE_RAY, settings without a script if they name
+/// the Ray run.
 void take_ray_workers(const Fields& fields, const StartedCommand* command, JobExtent& extent) {
   bool used = fields.has("ray_num_workers");
   if (command != nullptr) {
-    // src/llamafactory/extras/misc.py: is_env_enabled.
+    // Values that turn a variable on (src/llamafactory/extras/misc.py: is_env_enabled).
     static constexpr std::string_view kEnabled[] = {"1", "true", "True", "y", "Y"};
     const auto found = command->environment.find("USE_RAY");
     used = found != command->environment.end() &&
@@ -169,8 +172,8 @@ void take_ray_workers(const Fields& fields, const StartedCommand* command, JobEx
   extent.ranks = fields.integer("ray_num_workers", 1);
 }
 
-/// The length where `cutoff_len` does not say: src/llamafactory/hparams/data_args.py of v0.9.5. The
-/// program src/train_bash.py is of v0.7.1 and before (src/llmtuner/hparams/data_args.py).
+/// Returns the default of `cutoff_len`: src/llamafactory/hparams/data_args.py of v0.9.5; for the
+/// program src/train_bash.py that of v0.7.1 (src/llmtuner/hparams/data_args.py).
 std::int64_t usual_length(const StartedCommand* command) {
   constexpr std::int64_t kLength = 2048;
   constexpr std::int64_t kLengthBefore = 1024;
@@ -178,7 +181,8 @@ std::int64_t usual_length(const StartedCommand* command) {
   return old ? kLengthBefore : kLength;
 }
 
-/// `command`: that of the script that starts it, if one was given.
+/// Reads a settings file. `command` is the command of the script that starts it; null: no script
+/// was given.
 Draft read_factory_program(const HubFiles& files, const Document& document,
                            const StartedCommand* command, const Given& given, Draft draft,
                            ImportReport& report) {
@@ -195,7 +199,7 @@ Draft read_factory_program(const HubFiles& files, const Document& document,
   Trainer trainer;
   draft.batch.length = fields.integer("cutoff_len", usual_length(command));
   draft = read_method(fields, std::move(draft), report);
-  // hiyouga/LLaMA-Factory src/llamafactory/hparams/finetuning_args.py: both by default.
+  // Both are true by default: hiyouga/LLaMA-Factory src/llamafactory/hparams/finetuning_args.py.
   draft.frozen = model::Frozen{.encoder = fields.flag("freeze_vision_tower", true),
                                .projector = fields.flag("freeze_multi_modal_projector", true)};
   read_trainer_fields(fields, files, trainer, draft, draft.batch, report);
@@ -212,8 +216,8 @@ Draft read_factory_program(const HubFiles& files, const Document& document,
   return draft;
 }
 
-/// True if the words behind a program are of LLaMA-Factory: a file of settings, its own arguments,
-/// or none.
+/// True if the words after a program fit LLaMA-Factory: a settings file, arguments of its own, or
+/// nothing.
 bool has_factory_words(Words words) {
   static constexpr std::string_view kOwn[] = {"--stage",   "--finetuning_type", "--template",
                                               "--dataset", "--dataset_dir",     "--cutoff_len"};
@@ -225,7 +229,7 @@ bool has_factory_words(Words words) {
   });
 }
 
-/// The word of a command behind which LLaMA-Factory's arguments begin; -1: there is none.
+/// Returns the index of the word after which LLaMA-Factory's arguments begin; -1 if there is none.
 std::ptrdiff_t place_of_start(Words words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
@@ -236,14 +240,14 @@ std::ptrdiff_t place_of_start(Words words) {
     }
     const bool own =
         text.ends_with("src/train_bash.py") || text.ends_with("llamafactory/launcher.py");
-    // Programs of others have that name, too.
+    // Other projects have a program of this name, too.
     const bool likely = text.ends_with("src/train.py") && has_factory_words(words.subspan(i + 1));
     if (own || likely) return static_cast<std::ptrdiff_t>(i);
   }
   return -1;
 }
 
-/// A script that starts it, with a file of settings or with all as arguments.
+/// Reads a script that starts LLaMA-Factory with a settings file or with arguments;
 /// hiyouga/LLaMA-Factory src/llamafactory/hparams/parser.py: read_args.
 Draft read_factory_script(Sources files, const SourceFile& script, const Given& given, Draft draft,
                           ImportReport& report) {

@@ -11,15 +11,15 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Fields that it calls otherwise than Megatron-Core.
+/// Fields whose key differs from Megatron-Core's name.
 constexpr MegatronPlace kMcaPlaces[] = {{"ddp_bucket_size", "bucket_size"}};
 
-/// Fields of Megatron-Core as the file says them.
+/// Returns the fields of Megatron-Core that the file sets.
 Tree said_fields(const Fields& fields) {
   Tree said = megatron_tree(fields.node(), kMcaPlaces);
   const Tree* modules = said.find("recompute_modules");
   if (modules == nullptr || modules->kind != Tree::Kind::kScalar) return said;
-  // "core_attn,moe" as a list.
+  // "core_attn,moe" becomes a list.
   Tree list = Tree::flow_sequence();
   list.line = modules->line;
   for (const std::string& word : words_in(*fields.node().find("recompute_modules"))) list.add(word);
@@ -60,7 +60,7 @@ Draft read_factory_on_megatron(const HubFiles& files, const Fields& fields, cons
   std::vector<KnownSetting> known(own.begin(), own.end());
   known.insert(known.end(), others.begin(), others.end());
   draft = read_megatron_text(text, fields, known, given, std::move(draft), report, name);
-  // src/llamafactory/train/mca/workflow.py trains all weights.
+  // This trainer trains all weights: src/llamafactory/train/mca/workflow.py.
   if (type && type->is_scalar() && type->text() == "full") return draft;
   report.not_read.push_back({"finetuning_type", type && type->is_scalar() ? type->text() : "lora",
                              name, type ? type->line() : 0, Matters::kYes,

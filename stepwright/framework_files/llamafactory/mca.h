@@ -6,12 +6,13 @@
 
 namespace stepwright::framework_files {
 
-/// Whether a configuration of LLaMA-Factory is of its trainer on Megatron-Core (`USE_MCA=1`): it
-/// has degrees that no other trainer of it takes.
+/// True if a configuration of LLaMA-Factory is for its trainer on Megatron-Core (`USE_MCA=1`): it
+/// has degrees that no other trainer of LLaMA-Factory accepts.
 bool is_factory_on_megatron(const Fields& fields);
 
-/// Reads such a configuration; hiyouga/LLaMA-Factory src/llamafactory/train/mca/workflow.py,
-/// alibaba/ROLL mcore_adapter/src/mcore_adapter/training_args.py. The model must be named or given.
+/// Reads a configuration for LLaMA-Factory's trainer on Megatron-Core. The model must be named or
+/// given. Sources: hiyouga/LLaMA-Factory src/llamafactory/train/mca/workflow.py, alibaba/ROLL
+/// mcore_adapter/src/mcore_adapter/training_args.py.
 Draft read_factory_on_megatron(const HubFiles& files, const Fields& fields, const Given& given,
                                Draft draft, ImportReport& report);
 

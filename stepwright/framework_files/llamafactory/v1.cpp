@@ -18,15 +18,15 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Ways to share states: src/llamafactory/v1/plugins/trainer_plugins/distributed/hub.py,
+/// How the trainer shards states: src/llamafactory/v1/plugins/trainer_plugins/distributed/hub.py,
 /// DistributedPlugin.
 enum class Sharing : std::uint8_t { kNone, kFsdp2, kFsdpTurbo, kDeepSpeed };
 constexpr Named<Sharing> kSharings[] = {{Sharing::kFsdp2, "fsdp2"},
                                         {Sharing::kFsdpTurbo, "fsdpturbo"},
                                         {Sharing::kDeepSpeed, "deepspeed"}};
 
-/// src/llamafactory/v1/plugins/model_plugins/peft.py: get_lora_model; .../quantization.py:
-/// quantization_with_bnb.
+/// Reads adapters: src/llamafactory/v1/plugins/model_plugins/peft.py: get_lora_model;
+/// .../quantization.py: quantization_with_bnb.
 std::optional<AdapterWords> v1_adapters(const Fields& fields) {
   const Fields peft = fields.section("peft_config");
   const auto name = peft.node().find("name");
@@ -47,8 +47,8 @@ void read_v1_optimizer(const Fields& section, Settled& settled, ImportReport& re
                       report);
 }
 
-/// src/llamafactory/v1/plugins/model_plugins/kernels/interface.py: apply_liger_kernels, which keeps
-/// the logits, as the loss is weighted.
+/// Reads Liger's kernels. The logits are kept, because the loss is weighted:
+/// src/llamafactory/v1/plugins/model_plugins/kernels/interface.py: apply_liger_kernels.
 void read_v1_kernels(const Fields& section, Settled& settled) {
   if (section.word("name", "") != "liger_kernel") return;
   const auto included = section.node().find("include_kernels");
@@ -62,7 +62,7 @@ void read_v1_kernels(const Fields& section, Settled& settled) {
   settled.kernels.emplace_back(&plan::Kernels::fused_activation, has("swiglu"));
 }
 
-/// The ranks that sizes of the two meshes make, where a file says all of one.
+/// Reads the degrees, and the number of ranks if a file states all sizes of one of the two meshes:
 /// src/llamafactory/v1/accelerator/interface.py: DistributedStrategy.
 void read_v1_degrees(const Fields& dist, Sharing sharing, plan::Plan& plan, JobExtent& extent) {
   static constexpr Named<plan::ContextKind> kModes[] = {{plan::ContextKind::kUlysses, "ulysses"},
@@ -77,8 +77,8 @@ void read_v1_degrees(const Fields& dist, Sharing sharing, plan::Plan& plan, JobE
   if (share && !extent.ranks) extent.ranks = *share * dist.integer("mp_replicate_size", 1);
 }
 
-/// Spreads the states over replicas x shards, context parallelism among them. FSDPTurbo's mesh has
-/// the data-parallel ranks alone.
+/// Shards the states over replicas x shards of ranks, which include context-parallel ranks; the
+/// mesh of FSDPTurbo has data-parallel ranks only.
 void share_states(const Fields& dist, const std::string& file, Settled& settled,
                   const JobExtent& extent, ImportReport& report) {
   const std::int64_t ranks = settled.plan.parallel.data * settled.plan.parallel.context;
@@ -98,7 +98,7 @@ void share_states(const Fields& dist, const std::string& file, Settled& settled,
   spread_states(choice, copies, settled, extent, report);
 }
 
-/// Returns the precision of a configuration of DeepSpeed that leaves it open.
+/// Returns the precision for a DeepSpeed configuration that leaves it open:
 /// src/llamafactory/v1/plugins/model_plugins/deepspeed_utils.py: infer_deepspeed_mixed_precision.
 DType precision_of_deepspeed(const Document& document) {
   const Fields root(document.root());
@@ -125,8 +125,9 @@ Draft settle_deepspeed(const Fields& dist, const HubFiles& files, const Given& g
   return settle_trainer(trainer, given, std::move(draft), report, name);
 }
 
-/// FSDP2 in bf16 over fp32 parameters, or plain data parallelism, which computes in the type of its
-/// weights: fp32, or under adapters that of the file. v1/core/model_engine.py: _init_model.
+/// Settles FSDP2, in bf16 with fp32 parameters, or plain data parallelism, which computes in the
+/// weights' type: fp32, or with adapters the type in the file. v1/core/model_engine.py:
+/// _init_model.
 Draft settle_fsdp(const Fields& fields, Sharing sharing, const HubFiles& files, const Given& given,
                   Draft draft, ImportReport& report) {
   const std::string& name = files.program->name;
@@ -147,8 +148,8 @@ Draft settle_fsdp(const Fields& fields, Sharing sharing, const HubFiles& files, 
   return draft;
 }
 
-/// src/llamafactory/v1/plugins/trainer_plugins/batching.py: documents of a micro-batch one behind
-/// the other.
+/// Reads packing: the documents of a micro-batch follow one another
+/// (src/llamafactory/v1/plugins/trainer_plugins/batching.py).
 void read_v1_packing(const Fields& fields, const Given& given, JobBatch& batch) {
   static constexpr std::array<std::string_view, 4> kBatchings = {
       "normal", "padding_free", "dynamic_batching", "dynamic_padding_free"};

@@ -5,8 +5,8 @@
 
 namespace stepwright::framework_files {
 
-/// Reads a configuration of LLaMA-Factory's second trainer (`USE_V1=1 llamafactory-cli sft FILE`),
-/// which shares models by FSDP2 or DDP itself, or by the configuration of DeepSpeed that it names.
+/// Reads a configuration for LLaMA-Factory's second trainer (`USE_V1=1 llamafactory-cli sft FILE`),
+/// which shards models by its own FSDP2 or DDP, or by the DeepSpeed configuration that it names.
 Draft read_factory_v1(const HubFiles& files, const Given& given, Draft draft, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -14,8 +14,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// src/llamafactory/hparams/model_args.py: fp8; finetuning_args.py: pure_bf16, beside which
-/// hparams/parser.py takes no mixed precision; transformers' bf16 and fp16.
+/// Adds the precision: src/llamafactory/hparams/model_args.py: fp8; finetuning_args.py: pure_bf16,
+/// with which hparams/parser.py allows no mixed precision; transformers' bf16 and fp16.
 void add_llamafactory_precision(Tree& file, const plan::Job& job) {
   const DType precision = job.precision;
   const bool pure = job.kernels.masters == plan::Masters::kNone;
@@ -23,13 +23,14 @@ void add_llamafactory_precision(Tree& file, const plan::Job& job) {
   if (precision == DType::kFp8) file.set("fp8", true);
 }
 
-/// Names a kernel of attention: src/llamafactory/extras/constants.py, AttentionFunction.
+/// Returns the name of an attention kernel: src/llamafactory/extras/constants.py,
+/// AttentionFunction.
 std::string_view llamafactory_attention(cluster::AttentionKernel kernel) {
   if (kernel == cluster::AttentionKernel::kUnfused) return "disabled";
   return kernel == cluster::AttentionKernel::kFlash3 ? "fa3" : "sdpa";
 }
 
-/// Documents that are packed, of conversations: src/llamafactory/hparams/data_args.py.
+/// Adds conversations, with their packing: src/llamafactory/hparams/data_args.py.
 void add_llamafactory_packing(Tree& file, const packing::Packing& packing) {
   const bool packs = packing.kind != packing::PackingKind::kNone;
   file.set("stage", "sft").set("do_train", true);
@@ -39,13 +40,13 @@ void add_llamafactory_packing(Tree& file, const packing::Packing& packing) {
   if (packs && packing.group > 0) file.set("preprocessing_batch_size", packing.group);
 }
 
-/// Data and a rate with which it starts; data/dataset_info.json has them.
+/// Adds a data set of data/dataset_info.json and a learning rate to start with.
 void add_llamafactory_start(Tree& file, const plan::Job& job) {
   constexpr int kSteps = 100;
   if (job.documents) {
     add_llamafactory_packing(file, job.documents->packing);
   } else if (job.method.kind == plan::MethodKind::kSft) {
-    // Sequences are full.
+    // Packing without masks fills all sequences.
     add_llamafactory_packing(file, {.kind = packing::PackingKind::kFirstFit, .masks = false});
   } else {
     file.set("stage", "pt").set("do_train", true);
@@ -56,7 +57,7 @@ void add_llamafactory_start(Tree& file, const plan::Job& job) {
   file.set("lr_scheduler_type", "cosine").set("logging_steps", 1);
 }
 
-/// src/llamafactory/hparams/finetuning_args.py: LoraArguments;
+/// Adds which weights are trained: src/llamafactory/hparams/finetuning_args.py: LoraArguments;
 /// src/llamafactory/hparams/model_args.py: quantization_bit.
 void add_llamafactory_training(Tree& file, const model::Architecture& model) {
   file.set("finetuning_type", model.adapters ? "lora" : "full");

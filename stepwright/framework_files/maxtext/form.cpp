@@ -16,7 +16,7 @@ namespace stepwright::framework_files {
 
 namespace {
 
-/// How its log names a value: src/maxtext/configs/pyconfig.py.
+/// Start of the log lines that state a value: src/maxtext/configs/pyconfig.py.
 constexpr std::string_view kLogged = "Config param ";
 
 constexpr SettingProgram kProgram = {.framework = "MaxText",
@@ -49,12 +49,12 @@ Document read_logged(const SourceFile& file) {
   return Document::from(std::move(settings), file.name);
 }
 
-/// A configuration goes over the one that it names, whose members it replaces whole:
+/// A configuration overrides the one that it names, and replaces that one's members completely:
 /// src/MaxText/pyconfig.py, _load_config.
 constexpr ParentKey kBaseConfig[] = {{.name = "base_config", .replaces = true}};
 
-/// Lays YAML files together: `top` over the files that it names, and, where it names none of them,
-/// the other files over it in their order.
+/// Merges YAML files: `top` overrides the files that it names; files that it does not name override
+/// `top`, in their order.
 Tree laid_together(const SourceFile& top, Sources files) {
   LaidConfiguration laid = over_parents(top, files, kBaseConfig);
   MappingBuilder members(std::move(laid.tree));
@@ -73,14 +73,14 @@ Tree laid_together(const SourceFile& top, Sources files) {
   return members.take();
 }
 
-/// The file that a command starts with, among those that are given; null: none of them.
+/// Returns the given file with which a command starts; null: it is not among them.
 const SourceFile* started_with(const Document& words, Sources files) {
   const auto named = words.root().find("[]");
   if (!named || !named->is_scalar()) return nullptr;
   return file_of(named->text(), files);
 }
 
-/// Adds what the environment says of settings, which no word says, too: src/MaxText/pyconfig.py,
+/// Adds settings from environment variables, unless a word sets them: src/MaxText/pyconfig.py,
 /// yaml_key_to_env_key.
 void add_environment(const ProgramStart& start, MappingBuilder& settings) {
   constexpr std::string_view kPrefix = "M_";
@@ -116,7 +116,7 @@ Document read_maxtext_form(Sources files, const Given& given, JobExtent& extent,
   add_environment(start, all);
   for (const auto& [name, value] : words.root().members()) all.set(name, placed_tree(value));
   Tree settings = all.take();
-  // The file that it starts with is there, or says nothing of its own.
+  // The file with which the command starts is given, or is base.yml, whose values are built in.
   if (files.size() > 1 || settings.find("[]") == nullptr ||
       settings.find("[]")->text.ends_with("base.yml")) {
     settings.set("[]", Tree());

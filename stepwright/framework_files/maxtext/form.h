@@ -8,11 +8,10 @@
 
 namespace stepwright::framework_files {
 
-/// The configuration of MaxText that files say, as one mapping: a YAML file over those that it
-/// names
-/// (`base_config`), and further YAML files over it; a script that starts MaxText's train with a
-/// file and words NAME=VALUE, which stand over YAML files that are given behind it; or the lines
-/// "Config param NAME: VALUE" that it logs.
+/// Returns the configuration of MaxText in files as one mapping. The files are a YAML file with
+/// those that it names (`base_config`) and further YAML files, which override it; or a script that
+/// starts MaxText's train with a file and NAME=VALUE words, which override the file; or the lines
+/// "Config param NAME: VALUE" of a log.
 Document read_maxtext_form(Sources files, const Given& given, JobExtent& extent,
                            ProgramStart& start, ImportReport& report);
 

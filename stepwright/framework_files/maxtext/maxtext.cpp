@@ -31,7 +31,8 @@ MaxTextMesh mesh_of(const plan::Plan& plan) {
   return mesh;
 }
 
-/// Sets each axis inside a node and across nodes: the fastest ones fill the node.
+/// Sets each axis within nodes and across nodes; the first axes, in which neighbouring ranks
+/// differ, fill the node.
 void add_mesh(Tree& file, const MaxTextMesh& mesh, const cluster::Cluster& cluster) {
   std::int64_t room = cluster.devices_per_node;
   for (const auto& [name, size] : kMaxTextAxes) {

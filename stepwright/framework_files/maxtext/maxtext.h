@@ -4,8 +4,7 @@
 
 namespace stepwright::framework_files {
 
-/// Reads a configuration of MaxText whose words stand in a mapping, over the model that the draft
-/// has.
+/// Reads a configuration of MaxText from one mapping; its values override the draft's model.
 Draft read_maxtext_config(const Document& document, const Given& given, Draft draft,
                           ImportReport& report);
 

@@ -19,7 +19,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Powers of two by which a model of base.yml grows: src/MaxText/pyconfig.py:
+/// Exponents of two by which the sizes of base.yml's model grow: src/MaxText/pyconfig.py:
 /// get_individual_scales.
 struct MaxTextScale {
   int heads = 0, width = 0, layers = 0;
@@ -38,7 +38,7 @@ MaxTextScale scale_of(const Fields& fields) {
           .layers = power / 3};
 }
 
-/// Sizes, with base.yml's where a file is silent.
+/// Reads the model's sizes, with the defaults of base.yml.
 model::Architecture read_model_sizes(const Fields& fields) {
   const MaxTextScale scale = scale_of(fields);
   model::Architecture model;
@@ -46,7 +46,7 @@ model::Architecture read_model_sizes(const Fields& fields) {
   model.hidden = fields.integer("base_emb_dim", 2048) << scale.width;
   model.layers = fields.integer("base_num_decoder_layers", 16) << scale.layers;
   if (model.layers > model::kLargestLayers) fields.node().fail("more layers than a model can have");
-  // Before 2023-10 both kinds of heads had one name.
+  // Until 2023-10, one key set query heads and key heads.
   const std::int64_t heads = fields.integer("base_num_heads", 16);
   const std::int64_t queries = fields.integer("base_num_query_heads", heads);
   model.heads = queries << scale.heads;
@@ -71,7 +71,7 @@ model::Architecture read_model_sizes(const Fields& fields) {
   return model;
 }
 
-/// A name stands for all sizes, unless override_model_config lets others count.
+/// Reads the model: its name decides all sizes, unless override_model_config allows other settings.
 void read_maxtext_model(const Fields& fields, const Given& given, ModelWords& model_words,
                         ImportReport& report) {
   const std::string name = fields.word("model_name", "default");
@@ -93,14 +93,15 @@ void read_maxtext_model(const Fields& fields, const Given& given, ModelWords& mo
   report.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(name), known));
 }
 
-/// The degrees of one level of the mesh; 0 where it follows from the devices.
+/// The degrees of one level of the mesh, within nodes or across nodes.
 struct MeshLevel {
   MaxTextMesh mesh;
-  std::int64_t MaxTextMesh::* open = nullptr;  ///< The axis that takes what is left.
-  std::int64_t product = 1;                    ///< Product of the axes whose degrees are said.
+  /// The axis that gets the remaining devices; null: none.
+  std::int64_t MaxTextMesh::* open = nullptr;
+  std::int64_t product = 1;  ///< Product of the axes whose degrees are stated.
 };
 
-/// Axes that are others under another name: states and activations are cut alike.
+/// Axes that shard states and activations like another axis, and so count as that axis.
 struct OtherAxis {
   std::string_view name;
   std::int64_t MaxTextMesh::* size;
@@ -109,7 +110,7 @@ constexpr OtherAxis kOtherAxes[] = {{"fsdp_transpose", &MaxTextMesh::fsdp},
                                     {"tensor_transpose", &MaxTextMesh::tensor},
                                     {"sequence", &MaxTextMesh::context}};
 
-/// base.yml leaves data open across nodes and fsdp inside of them.
+/// Reads one level. By default base.yml leaves `data` open across nodes and `fsdp` within nodes.
 MeshLevel read_level(const Fields& fields, std::string_view level, std::string_view usually_open) {
   MeshLevel read;
   const auto take = [&](std::string_view axis, std::int64_t MaxTextMesh::* size) {
@@ -127,7 +128,7 @@ MeshLevel read_level(const Fields& fields, std::string_view level, std::string_v
       fields.node().fail("the axes of the mesh have more than 2^63 ranks");
     }
   };
-  // What a file says to be open goes before what base.yml leaves open.
+  // An axis that the file leaves open takes precedence over the one that base.yml leaves open.
   std::string_view open = usually_open;
   for (const auto& [axis, size] : kMaxTextAxes) {
     const auto value = fields.node().find(fmt::format("{}_{}_parallelism", level, axis));
@@ -139,7 +140,7 @@ MeshLevel read_level(const Fields& fields, std::string_view level, std::string_v
   return read;
 }
 
-/// Gives open axes what is left: outside of nodes their number, inside the rest.
+/// Sets the open axes: across nodes to the remaining nodes, within nodes to the remaining devices.
 MaxTextMesh filled(MeshLevel outer, MeshLevel inner, const cluster::Cluster& cluster,
                    const Fields& fields) {
   const std::int64_t devices = cluster.devices();
@@ -185,7 +186,7 @@ MaxTextMesh read_mesh(const Fields& fields, const std::string& name, const Given
                       plan::Plan& plan, JobExtent& extent, ImportReport& report) {
   const MeshLevel outer = read_level(fields, "dcn", "data");
   const MeshLevel inner = read_level(fields, "ici", "fsdp");
-  // What is open follows from the devices, which are known once there is a cluster.
+  // Open axes follow from the number of devices, for which the cluster must be known.
   if (outer.open != nullptr || inner.open != nullptr)
     settle_ranks(plan, extent, report, given, name);
   MaxTextMesh mesh = filled(outer, inner, extent.cluster, fields);
@@ -275,7 +276,7 @@ void read_remat(const Fields& fields, const std::string& file, plan::Plan& plan,
                              Matters::kYes, std::string(known->leaves_out)});
 }
 
-/// Words of base.yml, quantization; src/maxtext/layers/quantizations.py.
+/// Reads quantization: the words of base.yml; src/maxtext/layers/quantizations.py.
 void read_quantization(const Fields& fields, const std::string& file, Settled& settled,
                        ImportReport& report) {
   const std::string word = fields.word("quantization", "");
@@ -302,13 +303,14 @@ void read_attention(const Fields& fields, const std::string& file, Settled& sett
   if (known) {
     settled.attention = fields.choice("attention", kJaxAttention, cluster::AttentionKernel::kCudnn);
   } else if (word != "autoselected") {
-    // Kernels of JAX and of TPUs, which no job names.
+    // Other kernels are for JAX or TPUs, and no job names them.
     report.not_read.push_back({"attention", printable(word), file, fields.find("attention")->line(),
                                Matters::kYes, "the kernel of attention"});
   }
 }
 
-/// Experts whose products are no grouped ones are left off by a word that elsewhere means nothing.
+/// Marks as mattering the settings that turn grouped products of experts off, which have no effect
+/// in models without experts.
 void mark_dense_experts(ImportReport& report) {
   for (UnreadSetting& one : report.not_read) {
     if (one.name != "sparse_matmul" && one.name != "megablox") continue;
@@ -317,8 +319,8 @@ void mark_dense_experts(ImportReport& report) {
   }
 }
 
-/// Parameters in bf16, whose moments are so, too, but where `mu_dtype` says otherwise:
-/// src/MaxText/configs/base.yml; src/MaxText/optimizers.py, adamw's mu_dtype.
+/// Reads bf16 parameters. The optimizer's moments have the same type, unless `mu_dtype` sets
+/// another: src/MaxText/configs/base.yml; src/MaxText/optimizers.py, adamw's mu_dtype.
 void read_weight_type(const Fields& fields, Settled& settled) {
   const auto type = fields.node().find("weight_dtype");
   if (!type || !type->is_scalar() || type->text() != "bfloat16") return;

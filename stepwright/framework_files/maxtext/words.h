@@ -9,7 +9,7 @@
 
 namespace stepwright::framework_files {
 
-// Words of MaxText's configurations, as they are written and read.
+// Words in MaxText's configurations, for writing and reading.
 
 inline constexpr Named<plan::RecomputeKind> kWrittenPolicies[] = {
     {plan::RecomputeKind::kNone, "minimal_with_context"},
@@ -27,7 +27,7 @@ inline constexpr Named<cluster::AttentionKernel> kJaxAttention[] = {
     {cluster::AttentionKernel::kUnfused, "dot_product"},
     {cluster::AttentionKernel::kCudnn, "cudnn_flash_te"}};
 
-/// Sizes of the axes of MaxText's mesh.
+/// Degrees of the axes of MaxText's device mesh.
 struct MaxTextMesh {
   std::int64_t data = 1, pipeline = 1, fsdp = 1, context = 1, tensor = 1, tensor_sequence = 1,
                expert = 1;
@@ -36,19 +36,19 @@ struct MaxTextAxis {
   std::string_view name;
   std::int64_t MaxTextMesh::* size;
 };
-/// The axes of a mesh, from the fastest to the slowest (base.yml, mesh_axes).
+/// The axes of a mesh; neighbouring ranks differ in the first axis (base.yml, mesh_axes).
 inline constexpr MaxTextAxis kMaxTextAxes[] = {
     {"expert", &MaxTextMesh::expert}, {"tensor_sequence", &MaxTextMesh::tensor_sequence},
     {"tensor", &MaxTextMesh::tensor}, {"context", &MaxTextMesh::context},
     {"fsdp", &MaxTextMesh::fsdp},     {"pipeline", &MaxTextMesh::pipeline},
     {"data", &MaxTextMesh::data}};
 
-/// A policy of rematerialization, as plans take it: base.yml, remat_policy;
-/// src/maxtext/layers/decoders.py, get_remat_policy.
+/// A rematerialization policy of MaxText, in terms of plans (base.yml, remat_policy;
+/// src/maxtext/layers/decoders.py, get_remat_policy).
 struct RematPolicy {
   std::string_view name;
   plan::Recompute recompute;
-  std::string_view leaves_out = {};  ///< Where no plan says it exactly.
+  std::string_view leaves_out = {};  ///< Property that no plan expresses exactly; empty: none.
 };
 inline constexpr std::string_view kNearestPolicy = "what it keeps exactly";
 inline constexpr std::string_view kOffloaded = "offload to the host";

@@ -17,7 +17,7 @@ constexpr Named<Arity> kArityNames[] = {{Arity::kNone, "none"},
                                         {Arity::kSome, "some"},
                                         {Arity::kAny, "any"}};
 
-/// All arguments, those that set a field first.
+/// All arguments of Megatron-LM; those that set a field come first.
 class ArgumentTable {
  public:
   explicit ArgumentTable(const Document& document) {

@@ -36,7 +36,8 @@ void set_bridge_activation(const Fields& model, Tree& fields) {
 
 namespace {
 
-/// Enumerators of AttnBackend by their numbers, from 1 (megatron/core/transformer/enums.py).
+/// Names of the enumerators of AttnBackend, whose numbers start at 1
+/// (megatron/core/transformer/enums.py).
 constexpr std::array<std::string_view, 5> kBridgeBackends = {"flash", "fused", "unfused", "local",
                                                              "auto"};
 constexpr std::pair<std::string_view, std::string_view> kBridgeTypes[] = {
@@ -52,7 +53,7 @@ Tree placed_at(Tree tree, Node node) {
   return tree;
 }
 
-/// A class or function with its arguments as the word that stands for it.
+/// Returns the word of Megatron's arguments for a class or function with its arguments.
 std::string target_word(Node target) {
   const std::string name = target.get("_target_").text();
   const auto arguments = target.find("_args_");
@@ -67,7 +68,7 @@ std::string target_word(Node target) {
   return name;
 }
 
-/// [[embedding, decoder], [decoder, loss]] as "Et|tL".
+/// Returns the layout "Et|tL" for [[embedding, decoder], [decoder, loss]].
 std::string stages_text(Node stages) {
   std::string text;
   for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -95,7 +96,7 @@ Tree field_tree(std::string_view name, Node value) {
   return placed_at(std::move(tree), value);
 }
 
-/// The field of Megatron that a setting is; empty: none.
+/// Returns the field of Megatron that a setting sets; empty: none.
 std::string_view field_of(std::string_view section, std::string_view name) {
   const std::string path = fmt::format("{}.{}", section, name);
   const auto places = megatron_places("megatron/container");
@@ -103,7 +104,7 @@ std::string_view field_of(std::string_view section, std::string_view name) {
   return known != places.end() ? known->field : section == "model" ? name : std::string_view();
 }
 
-/// Adds fields of a section, and of others what they are called.
+/// Adds the fields of Megatron in a section, and its other settings under `section.name`.
 void add_section(const std::string& section, Node node, BridgeFields& bridge) {
   MappingBuilder fields(std::move(bridge.fields));
   for (const auto& [name, value] : node.members()) {
@@ -117,7 +118,7 @@ void add_section(const std::string& section, Node node, BridgeFields& bridge) {
   bridge.fields = fields.take();
 }
 
-/// The types of `model`, over which `mixed_precision` stands: a name or its settings.
+/// Adds the types in `model`, which `mixed_precision` overrides: a name, or its settings.
 void add_precision(Node root, BridgeFields& bridge) {
   const auto set = [&](std::string_view field, std::string_view word, Node from,
                        const std::string& name) {
@@ -160,7 +161,7 @@ BridgeFields bridge_fields(Node root) {
   for (const auto& [section, node] : root.members()) {
     if (node.is_mapping() && section != "peft") add_section(section, node, bridge);
   }
-  // src/megatron/bridge/training/config.py: either switch sets both.
+  // Either of the two switches sets both: src/megatron/bridge/training/config.py.
   const auto optimizer = root.find("optimizer");
   const auto shares = optimizer && optimizer->is_mapping()
                           ? optimizer->find("use_distributed_optimizer")

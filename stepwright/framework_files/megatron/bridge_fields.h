@@ -11,26 +11,29 @@
 
 namespace stepwright::framework_files {
 
-/// A ConfigContainer of Megatron-Bridge as fields of Megatron.
+/// A ConfigContainer of Megatron-Bridge, converted to fields of Megatron.
 struct BridgeFields {
-  /// Settings that are no fields of Megatron stand under `section.name`.
+  /// Fields by name. Settings that are no fields of Megatron are under `section.name`.
   Tree fields = Tree::mapping();
-  std::map<std::string, std::string> names;  ///< Places such as "train.micro_batch_size", by field.
-  std::string assumed;                       ///< A field that no line says.
-  bool whole = false;  ///< It states all there is, as the YAML that training writes does.
+  /// Paths in the container, such as "train.micro_batch_size", by field.
+  std::map<std::string, std::string> names;
+  /// A field that was set without a line in the file; empty: none.
+  std::string assumed;
+  /// True if the file states all fields, as the YAML that training writes does.
+  bool whole = false;
 };
 
-/// Sets the activation that `activation_func` and `gated_linear_unit` of a model are. Fails with
-/// `kUnsupported` on one that no model has.
+/// Sets the activation field from a model's `activation_func` and `gated_linear_unit`. Fails with
+/// `kUnsupported` for an activation that no model has.
 void set_bridge_activation(const Fields& model, Tree& fields);
 
-/// Reads the sections of a ConfigContainer, whose classes and functions stand as `_target_`
+/// Reads the sections of a ConfigContainer, whose classes and functions are named by `_target_`
 /// (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/training/utils/config_utils.py). Fails with
-/// `kUnsupported` on an activation that no model has.
+/// `kUnsupported` for an activation that no model has.
 BridgeFields bridge_fields(Node root);
 
-/// Calls the settings of a report as the container does. Of a whole one, what is as Megatron has it
-/// anyway is read, or left off the report where it changes no figure.
+/// Renames the settings of a report to their names in the container. If the container states all
+/// fields, a setting at Megatron's default counts as read, or is dropped if it has no effect.
 void report_bridge(const BridgeFields& bridge, ImportReport& report);
 
 }  // namespace stepwright::framework_files

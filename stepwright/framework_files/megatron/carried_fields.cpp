@@ -17,7 +17,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Sorts the settings of a file.
+/// Collects the fields of Megatron in a file, and its other settings.
 class Gatherer {
  public:
   explicit Gatherer(std::span<const MegatronPlace> places) : places_(places) {}
@@ -63,7 +63,7 @@ class Gatherer {
   MappingBuilder fields_;
 };
 
-/// Whether a file changes the sizes of the model that it names.
+/// True if a file changes sizes of the model that it names.
 bool changes_model(const Tree& said, const Tree& sizes) {
   for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
     const KnownSetting* known =
@@ -81,7 +81,7 @@ std::set<std::string> keys_of(const Tree& mapping) {
   return keys;
 }
 
-/// Counts as read the settings that were asked for in the file's own form.
+/// Moves settings that were asked for in the file's own form to the settings that were read.
 void move_asked(const Fields& root, std::span<const KnownSetting> known, ImportReport& report) {
   for (const UnreadSetting& one : report.not_read) {
     if (!root.asked(one.name)) continue;
@@ -130,7 +130,7 @@ Draft read_megatron_text(const MegatronText& text, const Fields& root,
                          ImportReport& the_report, const std::string& file) {
   const std::optional<model::Architecture> base =
       given.known_model ? given.known_model : draft.model;
-  // Sizes of a file that names its model go over those of that one.
+  // Sizes in the file override those of the model that it names.
   const bool named = base && (draft.model || text.said.find("num_layers") == nullptr);
   const Tree sizes = named ? model_sizes(*base) : Tree::mapping();
   Tree fields = sizes;

@@ -14,20 +14,21 @@
 
 namespace stepwright::framework_files {
 
-// Configurations of other programs that carry the fields of Megatron-Core.
+// Configurations of other programs that contain fields of Megatron-Core.
 
-/// Where a file has a field of Megatron.
+/// The dotted path at which a file has a field of Megatron.
 struct MegatronPlace {
-  /// Dotted path in a file; with `.*` at the end, fields of a section under their own names.
+  /// Dotted path; with `.*` at its end, a section whose fields have their own names.
   std::string_view path;
-  std::string_view field;  ///< Empty for a section, and for what is left where it is.
+  /// Name of the field; empty for a section, and for a setting that keeps its path.
+  std::string_view field;
 };
 
-/// The places of a table.
+/// A table of the dotted paths at which a program's files have fields of Megatron.
 class PlaceTable {
  public:
-  /// Reads `{path, field}` below `places`, with `paths` for several alike. Fails with `kInput` on a
-  /// group without a source, and on a place without a path.
+  /// Reads rows `{path, field}` of lists `places`, or `paths` for several of one kind. Fails with
+  /// `kInput` if a group has no source or a row no path.
   explicit PlaceTable(const Document& document);
   PlaceTable(PlaceTable&&) = default;
   PlaceTable& operator=(PlaceTable&&) = default;
@@ -39,29 +40,30 @@ class PlaceTable {
   std::vector<MegatronPlace> places_;
 };
 
-/// The places of a table (`rl/verl`).
+/// Returns the paths of Megatron's fields that a table (`rl/verl`) lists.
 std::span<const MegatronPlace> megatron_places(std::string_view table);
 
-/// Fields of Megatron under their names, and all else under its dotted path. Later places of a file
-/// count.
+/// Returns the fields of Megatron under their names, and all other settings under their dotted
+/// paths. If a file has a field at several paths, the last one counts.
 Tree megatron_tree(Node root, std::span<const MegatronPlace> places);
 
-/// Visits the fields of a plan (`megatron_fields`) that are no sizes of its model and that the
-/// section `unwritten` of a table does not name, in their order.
+/// Visits, in order, the fields of a plan (`megatron_fields`) that are not sizes of its model and
+/// that the section `unwritten` of a table does not list.
 void each_written_field(
     const plan::PlannedJob& planned, const Tree& fields, std::string_view table,
     const std::function<void(const std::string& field, const Tree& value)>& visit);
 
-/// Fields of Megatron that a file says, and others.
+/// The fields of Megatron that a file states, and further ones that complete them.
 struct MegatronText {
-  Tree said;                       ///< As `megatron_tree` gives them.
-  Tree usual = Tree::mapping();    ///< Fields that the program assumes where the file is silent.
-  std::string_view program = {};   ///< Whose assumptions these are.
-  Tree derived = Tree::mapping();  ///< Fields that follow from other settings of the file.
+  Tree said;                       ///< Fields in the file, as `megatron_tree` returns them.
+  Tree usual = Tree::mapping();    ///< The program's defaults for fields that the file lacks.
+  std::string_view program = {};   ///< Name of the program whose defaults `usual` are.
+  Tree derived = Tree::mapping();  ///< Fields that are derived from other settings of the file.
 };
 
-/// Reads such fields; sizes of the model that nobody says are those of the one that the file names.
-/// Lists the settings, and those that were asked for of the file's own form, `root`.
+/// Reads a plan from these fields. If the file names a model, it supplies the sizes that no field
+/// states. Reports these settings, and the settings in `root`, the file's own form, that were asked
+/// for.
 Draft read_megatron_text(const MegatronText& text, const Fields& root,
                          std::span<const KnownSetting> known, const Given& given, Draft draft,
                          ImportReport& the_report, const std::string& file);

@@ -28,8 +28,8 @@ void take_deepspeed_states(const Fields& fields, Settled& settled, ImportReport&
   auto stage = static_cast<std::size_t>(given ? given->number(0, 3) : 1);
   if (!given) report.assume("sharding.states", "ZeRO-1 is the default of --zero-stage");
   if (stage == 0 && fields.word("precision", "") == "bf16") {
-    // deepspeedai/DeepSpeed deepspeed/runtime/bf16_optimizer.py: BF16_Optimizer has a share of the
-    // states on each data rank without ZeRO, too.
+    // BF16_Optimizer shards its states over data-parallel ranks even without ZeRO:
+    // deepspeedai/DeepSpeed deepspeed/runtime/bf16_optimizer.py.
     stage = 1;
     report.notes.push_back(
         "Without ZeRO, DeepSpeed's optimizer of bf16 shards its states as ZeRO-1.");
@@ -42,14 +42,14 @@ void take_deepspeed_states(const Fields& fields, Settled& settled, ImportReport&
 void take_deepspeed_model(const Fields& fields, model::Architecture& model) {
   model.embedding_norm = fields.flag("embedding_norm", false);
   if (!model.experts) return;
-  // deepspeedai/Megatron-DeepSpeed megatron/arguments.py: --topk, --expert-interval;
-  // megatron/model/transformer.py: layers count from 1.
+  // --topk and --expert-interval are in deepspeedai/Megatron-DeepSpeed megatron/arguments.py;
+  // layers count from 1 in megatron/model/transformer.py.
   model.experts->top_k = fields.integer("moe_router_topk", 1);
   const auto interval = static_cast<std::size_t>(fields.integer("expert_interval", 2));
   std::vector<std::uint8_t> dense(static_cast<std::size_t>(model.layers), 1);
   for (std::size_t i = interval; i <= dense.size(); i += interval) dense[i - 1] = 0;
   model::set_dense_layers(model, dense);
-  model.experts->router_bias = false;  // Its gates have none.
+  model.experts->router_bias = false;  // Gates of Megatron-DeepSpeed have no bias.
 }
 
 }  // namespace stepwright::framework_files

@@ -6,20 +6,21 @@
 
 namespace stepwright::framework_files {
 
-/// Whether fields are of Megatron-DeepSpeed (deepspeedai, BigScience's fork): it trains by
-/// DeepSpeed where `--deepspeed` says so.
+/// True if fields belong to Megatron-DeepSpeed (deepspeedai's, or BigScience's fork), which trains
+/// by DeepSpeed if `--deepspeed` is set.
 bool is_megatron_deepspeed(const Fields& fields);
 
-/// Takes the framework and its degrees: Ulysses, experts that tensor ranks do not share. Fails with
-/// `kInput` on stages of a pipeline that `--no-pipeline-parallel` forbids.
+/// Sets the framework and its degrees: Ulysses, and experts that tensor ranks do not share. Fails
+/// with `kInput` if there are pipeline stages although `--no-pipeline-parallel` is set.
 void take_deepspeed_degrees(const Fields& fields, Settled& settled);
 
-/// Takes how states are sharded, by the stage of ZeRO that the arguments say (the configuration
-/// that they name decides; it is listed as not read); buckets and overlap are DeepSpeed's own.
+/// Sets how states are sharded, from the ZeRO stage in the arguments. The DeepSpeed configuration
+/// that they name, which overrides it, is listed as not read; buckets and overlap are DeepSpeed's
+/// own.
 void take_deepspeed_states(const Fields& fields, Settled& settled, ImportReport& report);
 
-/// Takes what its models have beside Megatron's: a norm after the embedding, experts in each second
-/// layer, one expert for each token.
+/// Sets the model properties that Megatron-DeepSpeed has and Megatron lacks: a norm after the
+/// embedding, experts in every second layer, one expert per token.
 void take_deepspeed_model(const Fields& fields, model::Architecture& model);
 
 }  // namespace stepwright::framework_files

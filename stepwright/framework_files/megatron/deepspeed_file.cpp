@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view kConfigField = "deepspeed_config";
 
-/// A whole number of the section `zero_optimization`; nothing for "auto" and what a script leaves
-/// open.
+/// Returns an integer of the section `zero_optimization`; nullopt for "auto" and a value that a
+/// script leaves open.
 std::optional<std::int64_t> number_of(const Document& document, std::string_view key) {
   const auto zero = document.root().find("zero_optimization");
   const auto value = zero && zero->is_mapping() ? zero->find(key) : std::nullopt;
@@ -35,7 +35,7 @@ std::optional<Document> take_deepspeed_file(MegatronArguments& arguments,
   const SourceFile* file = file_named(launch_scripts::base_name(named->text), files, command);
   if (file == nullptr || !is_deepspeed(*file)) return std::nullopt;
   Document document = parse_as_python(file->text, file->name);
-  // DeepSpeed ends at a batch that is no number; a script may leave it open.
+  // DeepSpeed refuses a batch that is not a number; a value that a script leaves open is skipped.
   const Fields root(document.root());
   if (root.word("train_batch_size", "auto") != "auto")
     static_cast<void>(root.integer("train_batch_size", 1));

@@ -3,13 +3,13 @@
 namespace stepwright::framework_files {
 namespace {
 
-// NVIDIA/Megatron-LM megatron/core/model_parallel_config.py.
+// Settings in this file: NVIDIA/Megatron-LM megatron/core/model_parallel_config.py.
 
 constexpr std::string_view kDegreeRows[] = {"tensor_model_parallel_size",
                                             "pipeline_model_parallel_size", "context_parallel_size",
                                             "sequence_parallel"};
 
-/// One tensor rank has no sequence parallelism, whatever a file says.
+/// Turns sequence parallelism off if there is a single tensor rank, whatever a file says.
 void read_degrees(const Fields& /*fields*/, const Known& /*known*/, Reading& reading) {
   if (reading.plan.parallel.tensor == 1) reading.plan.sequence_parallel = false;
 }
@@ -28,7 +28,7 @@ void write_expert_degrees(const plan::PlannedJob& planned, std::string_view /*re
   fields.set("expert_tensor_parallel_size", planned.plan.parallel.expert_tensor);
 }
 
-/// A word that comes second for a kind is read, and never written.
+/// Words for kinds of context parallelism. The second word of a kind is read, but never written.
 constexpr Named<plan::ContextKind> kMegatronContexts[] = {
     {plan::ContextKind::kRing, "p2p"},
     {plan::ContextKind::kAllGather, "all_gather"},
@@ -54,7 +54,8 @@ void write_context_kind(const plan::PlannedJob& planned, std::string_view /*rele
   fields.set("cp_comm_type", Tree::flow_sequence().add(word));
 }
 
-/// The order in which data ranks are farthest apart, where experts lie as a plan's grid has them.
+/// Reads use_tp_pp_dp_mapping, which orders ranks so that data-parallel ranks are farthest apart;
+/// accepted if experts are placed as in a plan.
 void read_rank_order(const Fields& fields, const Known& known, Reading& reading) {
   if (!fields.flag("use_tp_pp_dp_mapping", false)) return;
   const plan::Parallel& degrees = reading.plan.parallel;

@@ -6,7 +6,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Which layers have no experts, from a period, whose first layer has them, or a list of 0 and 1.
+/// Returns 1 for each layer without experts, from a list of 0 and 1 or from a period, whose first
+/// layer has experts.
 std::vector<std::uint8_t> dense_layers(Node node, std::int64_t layers) {
   if (!node.is_scalar()) return zeros_of(node, layers);
   std::vector<std::uint8_t> dense(static_cast<std::size_t>(layers), 1);
@@ -15,7 +16,8 @@ std::vector<std::uint8_t> dense_layers(Node node, std::int64_t layers) {
   return dense;
 }
 
-/// A router whose choice is corrected takes sigmoids (megatron/core/transformer/moe/moe_utils.py).
+/// Adds the router. A correction bias implies sigmoid scores
+/// (megatron/core/transformer/moe/moe_utils.py).
 void add_router(Tree& fields, const model::Experts& experts) {
   fields.set("moe_router_topk", experts.top_k);
   if (experts.correction_bias || experts.scoring == model::Scoring::kSigmoid) {
@@ -74,7 +76,7 @@ void read_experts(const Fields& fields, model::Architecture& model) {
   experts.shared_gate = fields.flag("moe_shared_expert_gate", false);
   read_router(fields, experts);
   experts.bias = model.mlp_bias;
-  // Its router has a bias where linear layers have, next to which none corrects the choice here.
+  // The router has a bias if linear layers have one, but not together with a correction bias here.
   experts.router_bias = model.mlp_bias && !experts.correction_bias;
   model.experts = experts;
 }

@@ -6,12 +6,12 @@
 
 namespace stepwright::framework_files {
 
-/// Adds the experts of a model and their router under the names of Megatron-Core's configuration.
+/// Adds a model's experts and router as fields with Megatron-Core's names.
 void add_expert_fields(Tree& fields, const model::Architecture& model);
-/// Adds which layers have them, unless all do.
+/// Adds which layers have experts, unless all do.
 void add_expert_layers(Tree& fields, const model::Architecture& model);
 
-/// Reads both into a model of attention and dense MLPs.
+/// Reads experts and router into a model, which so far has attention and dense MLPs.
 void read_experts(const Fields& fields, model::Architecture& model);
 /// Reads which layers have experts.
 void read_expert_layers(const Fields& fields, model::Architecture& model);

@@ -63,7 +63,7 @@ Tree word_tree(const ShellWord& word) {
   return placed(Tree::scalar(number_as_python(word.text), false), word.line);
 }
 
-/// "-5" and "-.5", which argparse takes for values.
+/// True for "-5" and "-.5", which argparse takes for values.
 bool is_negative_word(std::string_view text) {
   static constexpr std::string_view kDigits = "0123456789";
   if (text.size() < 2 || text.front() != '-') return false;
@@ -76,15 +76,15 @@ bool is_negative_word(std::string_view text) {
   return !decimals.empty() && decimals.find_first_not_of(kDigits) == std::string_view::npos;
 }
 
-/// Whether argparse takes a word for an argument, not for a value.
+/// True if argparse takes a word for an argument, not for a value.
 bool is_argument_word(const ShellWord& word) {
   const std::string_view text = word.text;
   return text.size() > 1 && text.front() == '-' && !is_negative_word(text) &&
          (text.find(' ') == std::string_view::npos || text.find('=') < text.find(' '));
 }
 
-/// Fields as arguments set them: of one that is repeated the last counts, two that contradict each
-/// other fail.
+/// Collects the fields that arguments set. The last of repeated arguments counts; two arguments
+/// that set a field differently fail.
 class FieldsOfFlags {
  public:
   explicit FieldsOfFlags(const std::string& name) : name_(name) {}
@@ -103,7 +103,7 @@ class FieldsOfFlags {
     said = Said{text, flag.flag, line};
     arguments_.fields.set(flag.field, value);
   }
-  /// Lists an argument that means nothing, as a field is not set.
+  /// Removes and reports an argument that has no effect because the field `needed` is not set.
   void drop_without(std::string_view flag, std::string_view needed, ImportReport& report) {
     const std::string_view field = find_argument(flag)->field;
     const auto known = said_.find(field);
@@ -113,14 +113,15 @@ class FieldsOfFlags {
     said_.erase(known);
     arguments_.fields.set(field, Tree::scalar("null", false));
   }
-  /// One expert is a dense MLP (`--num-experts 1` of Megatron-DeepSpeed).
+  /// Removes the experts if there is only one, which is a dense MLP (`--num-experts 1` of
+  /// Megatron-DeepSpeed).
   void drop_one_expert() {
     const auto known = said_.find("num_moe_experts");
     if (known == said_.end() || known->second.text != "1") return;
     said_.erase(known);
     arguments_.fields.set("num_moe_experts", Tree::scalar("null", false));
   }
-  /// Takes back what an argument without words has set.
+  /// Unsets a field that an argument without words has set.
   void unset(const MegatronArgument& flag) {
     const auto known = said_.find(flag.field);
     if (known == said_.end() || known->second.text != flag.value) return;
@@ -149,7 +150,7 @@ std::string values_text(Words words) {
   return printable(fmt::format("{}", fmt::join(texts, " ")));
 }
 
-/// Reads the words of a command one argument after the other.
+/// Reads the words of a command, argument by argument.
 class ArgumentReader {
  public:
   ArgumentReader(Words words, const std::string& name, bool replace, FieldsOfFlags& fields,
@@ -176,18 +177,19 @@ class ArgumentReader {
   }
 
  private:
-  /// The argument of a word, also where it is an abbreviation of one.
+  /// Returns the argument that a word names, in full or as an abbreviation; nullopt if it names
+  /// none.
   std::optional<MegatronArgument> matched(const ShellWord& word) {
     if (const auto exact = find_argument(word.text)) return exact;
     if (!word.text.starts_with("--") || word.text.size() == 2) return std::nullopt;
     const auto names = arguments_beginning(word.text);
     if (names.size() != 1) return std::nullopt;
-    // A switch of a fork that begins like an argument: `--moe-aux-loss`.
+    // The word can be a switch of a fork, such as `--moe-aux-loss`, with the same beginning.
     const auto longer = find_argument(names.front());
     return longer && is_switch_here(*longer) ? std::nullopt : longer;
   }
 
-  /// True if an argument that takes a value has none behind it.
+  /// True if an argument that takes a value is followed by none.
   [[nodiscard]] bool is_switch_here(const MegatronArgument& argument) const {
     if (argument.arity == Arity::kNone || argument.arity == Arity::kAny) return false;
     return values_.empty() && (at_ == words_.size() || is_argument_word(words_[at_]));
@@ -232,8 +234,9 @@ class ArgumentReader {
     }
   }
 
-  /// Values behind the one that an argument takes: other layers have other numbers of experts in
-  /// Megatron-DeepSpeed (`--num-experts 32 64`), and elsewhere argparse refuses them.
+  /// Reports further values after the one that an argument takes: in Megatron-DeepSpeed, layers can
+  /// have different numbers of experts (`--num-experts 32 64`); elsewhere argparse refuses such
+  /// values.
   void list_more(const MegatronArgument& argument, const ShellWord& word) {
     collect(SIZE_MAX);
     const auto& first = values_.front().text;
@@ -244,7 +247,7 @@ class ArgumentReader {
                                 Matters::kYes, "all values but the first"});
   }
 
-  /// With `replace_` it may be given a truth value.
+  /// Reads an argument without words; with `replace_`, a truth value can follow it.
   void take_switch(const MegatronArgument& argument, const ShellWord& word) {
     const bool off = !values_.empty() && values_.front().text == "false";
     if (!values_.empty() && !off && values_.front().text != "true") {
@@ -293,7 +296,8 @@ class ArgumentReader {
   ImportReport& report_;
 };
 
-/// The words of a setting `NAME=VALUE` whose name is an argument, as it is written or with dashes.
+/// Returns the argument that a setting `NAME=VALUE` names, with underscores or dashes; nullopt if
+/// it names none.
 std::optional<ShellWord> as_argument(const std::string& setting) {
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos) return std::nullopt;
@@ -317,7 +321,7 @@ std::vector<std::string> flag_texts(const Tree& fields, std::string_view release
     if (flag.arity == Arity::kNone && value->text != flag.value) continue;
     if (std::ranges::find(written, flag.field) != written.end()) continue;
     written.push_back(flag.field);
-    // A value that begins like an argument is no argument behind an equals sign.
+    // After an equals sign a value that begins with a dash is not taken for an argument.
     const char between = value->text.starts_with('-') ? '=' : ' ';
     texts.push_back(flag.arity == Arity::kNone
                         ? std::string(flag.flag)
@@ -338,7 +342,7 @@ MegatronArguments read_flags(Words words, const std::string& name,
     const auto word = as_argument(setting);
     if (word) ArgumentReader({&*word, 1}, kGiven, true, fields, report).read();
   }
-  // core_transformer_config_from_args heeds it under the switch alone.
+  // core_transformer_config_from_args reads it only if the switch is set.
   fields.drop_without("--num-query-groups", "group_query_attention", report);
   fields.drop_one_expert();
   return fields.take();

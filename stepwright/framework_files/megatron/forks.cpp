@@ -15,16 +15,15 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Arguments of MindSpeed alone, whose `--use-flash-attn` puts its fused kernel in the place of
-/// Megatron's own attention: Ascend/MindSpeed
-/// mindspeed/features_manager/transformer/flash_attention.
+/// Arguments that only MindSpeed has. Its `--use-flash-attn` replaces Megatron's attention by a
+/// fused kernel: Ascend/MindSpeed mindspeed/features_manager/transformer/flash_attention.
 constexpr std::string_view kMindSpeed[] = {
     "--use-fused-rmsnorm", "--use-fused-swiglu",  "--use-fused-rotary-pos-emb",
     "--swap-attention",    "--reuse-fp32-param",  "--use-ascend-mc2",
     "--use-mc2",           "--npu-deterministic", "--recompute-activation-function",
     "--shape-order",       "--sparse-mode",       "--jit-compile"};
 
-/// A number, 0 where -1 says that there is none.
+/// Returns the number of an argument; -1, which means none, becomes 0.
 std::int64_t number_of(const Tree& value, std::string_view flag, const std::string& name) {
   const IntegerReading number = read_integer(value.text);
   if (number.status == IntegerReading::Status::kGood && number.value >= -1) {
@@ -63,7 +62,7 @@ void take_context_algorithm(MegatronArguments& arguments, const std::string& nam
             said->line);
 }
 
-/// "8,9,8,7": the layers of each stage, as a layout says them.
+/// Reads the layers of each stage, "8,9,8,7", as a pipeline layout.
 void take_layer_list(MegatronArguments& arguments) {
   const auto said = take_field(arguments, "fork_layer_list");
   if (!said) return;
@@ -105,9 +104,9 @@ void take_fork_experts(MegatronArguments& arguments, const std::string& name) {
   set_field(arguments, "moe_layer_freq", std::move(marks), "--first-k-dense-replace", dense->line);
 }
 
-/// `--attention-head-type multiquery` of BigCode's fork: all heads share one key and one value, of
-/// which each tensor rank has a copy: megatron/model/transformer.py, ParallelAttention. A plan says
-/// copies as heads, one for each rank.
+/// Reads `--attention-head-type multiquery` of BigCode's fork: all heads share one key and value
+/// head, of which each tensor rank has a copy (megatron/model/transformer.py, ParallelAttention). A
+/// plan counts the copies as heads, one for each rank.
 void take_head_type(MegatronArguments& arguments, ImportReport& report) {
   constexpr std::string_view kFlag = "--attention-head-type";
   const auto said = take_field(arguments, "fork_head_type");
@@ -124,7 +123,7 @@ void take_head_type(MegatronArguments& arguments, ImportReport& report) {
                    copies)});
 }
 
-/// Experts of the fork that MegaBlocks brings: each token goes to one where nothing is said.
+/// Reads the experts of MegaBlocks' fork; by default each token uses one.
 void take_megablocks_experts(MegatronArguments& arguments) {
   const auto top = take_field(arguments, "fork_top_k");
   const auto experts = take_field(arguments, "fork_num_experts");

@@ -10,20 +10,20 @@
 
 namespace stepwright::framework_files {
 
-/// Word of `attention_backend`: a fused kernel of a fork in the place of Megatron's own attention.
+/// Value of `attention_backend` for a fused kernel of a fork in place of Megatron's attention.
 inline constexpr std::string_view kForkAttention = "fusion";
 
-/// Takes a field out of arguments; nothing where they do not say it.
+/// Removes a field from arguments and returns its value; nullopt if they do not set it.
 std::optional<Tree> take_field(MegatronArguments& arguments, std::string_view field);
 
-/// Says what arguments of forks of Megatron-LM mean in its own words, and of those that mean
-/// nothing there whether they can matter. Fails with `kInput` on values that cannot be.
-/// `name`: of the file. Ascend/MindSpeed mindspeed/features_manager, mindspeed/arguments.py;
-/// Ascend/MindSpeed-LLM mindspeed_llm/training/arguments.py.
+/// Translates the arguments of Megatron-LM's forks into Megatron's own fields, and reports whether
+/// the arguments without a counterpart can matter. Fails with `kInput` for impossible values.
+/// `name` is the file's name. Sources: Ascend/MindSpeed mindspeed/features_manager,
+/// mindspeed/arguments.py; Ascend/MindSpeed-LLM mindspeed_llm/training/arguments.py.
 void take_forks(MegatronArguments& arguments, const std::string& name, ImportReport& report);
 
-/// True if some argument is one that a fork of Megatron-LM has and itself has not. The arguments
-/// are as `read_flags` returns them.
+/// True if some argument exists only in a fork of Megatron-LM. The arguments are as `read_flags`
+/// returned them.
 bool has_forks(const MegatronArguments& arguments, const ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -11,7 +11,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// The batch of the last step of "0:384 200B:768 400B:1152", tokens and the batch from there on.
+/// Returns the last batch size of a schedule "0:384 200B:768 400B:1152", whose entries are the
+/// number of tokens and the batch from there on.
 std::int64_t last_of_schedule(Node node) {
   const std::string text = node.text();
   const std::size_t colon = text.rfind(':');
@@ -37,7 +38,7 @@ void read_precision(const Fields& fields, const Known& /*known*/, Reading& readi
         *fields.find(fields.has("fp8") ? "fp8" : "fp4"),
         "that parameters and activations are in fp32, as neither bf16 nor fp16 is said");
   }
-  // In bf16 Megatron accumulates in fp32 unless it is told not to, in fp16 only when it is told.
+  // By default Megatron accumulates gradients in fp32 for bf16, but not for fp16.
   const bool wide = fields.flag("grad_reduce_in_fp32", word != "fp16");
   const DType narrow = word == "fp16" ? DType::kFp16 : DType::kBf16;
   reading.plan.accumulate = wide || word == "fp32" ? DType::kFp32 : narrow;
@@ -57,8 +58,8 @@ void write_precision(const plan::PlannedJob& planned, std::string_view /*release
   if (job.precision != DType::kFp32) fields.set("grad_reduce_in_fp32", wide);
 }
 
-/// By owner where states are sharded; without its layout of buffers gradients reach all ranks, and
-/// tables are dealt out whole, too.
+/// Reads Muon. If states are sharded, each parameter has one owner; without the distributed buffer
+/// layout, all ranks receive the gradients, and embedding tables are assigned whole, too.
 void read_muon(const Fields& fields, Reading& reading) {
   reading.optimizer = plan::Optimizer::kMuon;
   reading.muon = fields.choice("muon_tp_mode", plan::kMuonFormNames, plan::MuonForm::kBlockwise);
@@ -79,7 +80,7 @@ void read_muon(const Fields& fields, Reading& reading) {
   }
 }
 
-/// Optimizers that no job has are taken for Adam.
+/// Reads the optimizer; one that no job has is replaced by Adam.
 void read_optimizer(const Fields& fields, const Known& /*known*/, Reading& reading) {
   const std::string word = fields.word("optimizer", "adam");
   const bool muon = word == "muon" || word == "dist_muon";
@@ -122,7 +123,7 @@ void write_optimizer_types(const plan::PlannedJob& planned, std::string_view /*r
   }
 }
 
-/// The parts of a step that are captured, as `--cuda-graph-impl` and the words of its scope say.
+/// Reads which parts of a step CUDA graphs capture, from `--cuda-graph-impl` and its scope.
 void read_graphs(const Fields& fields, Reading& reading) {
   plan::CudaGraphs& graphs = reading.cuda_graphs;
   const bool older =
@@ -132,7 +133,7 @@ void read_graphs(const Fields& fields, Reading& reading) {
   if (graphs.step || (!older && kind == "none")) return;
   const auto scope = fields.find("cuda_graph_scope");
   const std::size_t count = !scope ? 0 : scope->is_sequence() ? scope->size() : 1;
-  // Without a scope whole layers are captured.
+  // Without a scope, whole layers are captured.
   if (count == 0) graphs.attention = graphs.mlp = graphs.router = true;
   for (std::size_t i = 0; i < count; ++i) {
     const Node node = scope->is_sequence() ? scope->at(i) : *scope;
@@ -145,8 +146,8 @@ void read_graphs(const Fields& fields, Reading& reading) {
   }
 }
 
-/// Reads the kernels that decide workspaces and buffers of layers. Megatron's own layers have its
-/// own attention, whatever kernel is asked for.
+/// Reads the kernels that decide the layers' workspaces and buffers. Megatron's own layers always
+/// use its own attention.
 void read_layers(const Fields& fields, const Known& known, Reading& reading) {
   if (is_megatron_deepspeed(fields)) return;
   const bool local = fields.word("transformer_impl", "transformer_engine") == "local";
@@ -159,7 +160,8 @@ void read_layers(const Fields& fields, const Known& known, Reading& reading) {
   const std::string_view groups = megatron_usual("moe_grouped_gemm", known.framework);
   reading.kernels.emplace_back(&plan::Kernels::grouped_experts,
                                fields.flag("moe_grouped_gemm", groups == "true"));
-  // megatron/core/transformer/transformer_config.py: no argument, but recipes and files set them.
+  // No argument sets these fields of megatron/core/transformer/transformer_config.py, but recipes
+  // and files can.
   if (fields.flag("fp8_dot_product_attention", false) ||
       fields.flag("fp8_multi_head_attention", false)) {
     reading.kernels.emplace_back(&plan::Kernels::narrow_attention, true);
@@ -228,7 +230,7 @@ void read_dispatcher(const Fields& fields, const Known& known, Reading& reading)
     reading.capacity_factor = factor->number(plan::kLeastCapacityFactor, plan::kMostCapacityFactor);
     reading.pad_to_capacity = fields.flag("moe_pad_expert_input_to_capacity", false);
   }
-  // megatron/core/transformer/transformer_config.py: __post_init__.
+  // Checked by __post_init__ in megatron/core/transformer/transformer_config.py.
   const bool deepep = fields.flag("moe_enable_deepep", false);
   if (deepep && reading.dispatcher != plan::Dispatcher::kOncePerNode) {
     fields.find("moe_enable_deepep")->fail("needs moe_token_dispatcher_type flex");

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMostParts = 65'536;
 constexpr int kDeepestGroup = 50;
 
-/// Writes out the repetitions of a layout: "(tt|)*2L" becomes "tt|tt|L".
+/// Expands the repetitions in a layout: "(tt|)*2L" becomes "tt|tt|L".
 class LayoutReader {
  public:
   explicit LayoutReader(std::string_view text) : text_(text) {}
@@ -130,8 +130,8 @@ std::vector<std::int64_t> uneven_layers(const Fields& fields, std::int64_t layer
       if (!given) *stage = middle;
     }
   }
-  // NVIDIA/Megatron-LM core 0.16 megatron/core/transformer/transformer_block.py,
-  // get_num_layers_to_build: beside the embedding or the loss a chunk may have no layer.
+  // A chunk with the embedding or the loss can be without layers: NVIDIA/Megatron-LM core 0.16
+  // megatron/core/transformer/transformer_block.py, get_num_layers_to_build.
   if (!fits || split.front() < (embedding ? 0 : 1) || split.back() < (loss ? 0 : 1)) {
     fields.node().fail(
         fmt::format("{} layers cannot be split over {} chunks as the first and the "

@@ -9,21 +9,22 @@
 
 namespace stepwright::framework_files {
 
-/// "Ett|tt|ttL": the layers of each chunk in model order, as Megatron's pipeline layout writes
-/// them; with a multi-token layer "Ett|tt|ttmL".
+/// Returns the layers of each chunk, in model order, in Megatron's pipeline layout: "Ett|tt|ttL";
+/// with a multi-token layer "Ett|tt|ttmL".
 std::string layout_text(std::span<const std::int64_t> layers, std::int64_t multi_token);
 
-/// The layers of each chunk of such a layout, with `*N` repetitions and groups in parentheses.
-/// Fails with `kInput` on other letters, chunks without anything, and more than 65,536 parts.
+/// Reads the layers of each chunk from a layout, also with `*N` repetitions and groups in
+/// parentheses. Fails with `kInput` for other letters, empty chunks, and more than 65,536 parts.
 std::vector<std::int64_t> read_layout(Node node);
-/// Whether a layout has multi-token layers on a stage before the last.
+/// True if a layout has multi-token layers on a stage before the last.
 bool parts_multi_token(Node node);
 
-/// The layers of a model, and one each for embedding and loss where they count as one in the split.
+/// Returns the model's layers, plus one each for embedding and loss if they count as layers in the
+/// split.
 std::int64_t counted_layers(const Fields& fields, std::int64_t layers);
 
-/// The layers of each chunk where the first and the last may have others than the rest; empty for
-/// the even split. Fails with `kInput` where the rest cannot be split.
+/// Returns the layers of each chunk if the first and last chunk can have other numbers than the
+/// rest; empty for an even split. Fails with `kInput` if the rest cannot be split evenly.
 std::vector<std::int64_t> uneven_layers(const Fields& fields, std::int64_t layers,
                                         std::int64_t chunks);
 

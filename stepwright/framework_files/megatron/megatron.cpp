@@ -45,7 +45,7 @@ bool matters(std::string_view flag) {
   return !argument || !argument->field.empty();
 }
 
-/// Refuses a program whose model no plan has, and lists one of which a plan has but a part.
+/// Fails for a program whose model no plan has; reports a program of which a plan has only a part.
 void check_program(const StartedCommand& command, ImportReport& report) {
   const std::string& program = command.words.front().text;
   if (!program.ends_with(".py")) return;
@@ -65,7 +65,7 @@ void check_program(const StartedCommand& command, ImportReport& report) {
       {printable(program), "", command.file, line, Matters::kYes, more->second});
 }
 
-/// Lists a program that is named after a model of gated MLPs where its arguments say none.
+/// Reports a program that is named after a model with gated MLPs if its arguments set no gate.
 void list_gated_program(const StartedCommand& command, const ModelWords& model_words,
                         ImportReport& report) {
   const ShellWord& program = command.words.front();
@@ -82,7 +82,7 @@ void list_gated_program(const StartedCommand& command, const ModelWords& model_w
   }
 }
 
-/// Programs of Megatron-LM itself, which end at an argument that no release has (parse_args of
+/// Programs of Megatron-LM itself, which refuse an argument that no release has (parse_args of
 /// megatron/training/arguments.py).
 constexpr std::string_view kOwnPrograms[] = {"pretrain_gpt.py", "pretrain_hybrid.py",
                                              "pretrain_mamba.py"};
@@ -92,7 +92,7 @@ bool is_own_program(const StartedCommand& command) {
   return std::ranges::find(kOwnPrograms, name) != std::end(kOwnPrograms);
 }
 
-/// Calls settings as the script does.
+/// Renames settings from fields to the arguments that set them.
 void name_by_flags(const MegatronArguments& arguments, ImportReport& report) {
   each_setting(report, [&](auto& setting) {
     const auto flag = arguments.flags.find(setting.name);
@@ -100,7 +100,7 @@ void name_by_flags(const MegatronArguments& arguments, ImportReport& report) {
   });
 }
 
-/// Reads what arguments say, and lists what became of each.
+/// Reads a plan from arguments, and reports what happened to each.
 Draft read_arguments(MegatronArguments arguments, const Given& given, const std::string& name,
                      Draft draft, ImportReport& report) {
   const Document document = Document::from(std::move(arguments.fields), name);
@@ -124,7 +124,7 @@ Draft read_stated(const StatedArguments& stated, const std::string& name, const 
   return draft;
 }
 
-/// The program that trains a model; that of hybrids asks for their layers.
+/// Returns the lines that name the training program; the one for hybrids needs their layer spec.
 std::string program_lines(const model::Architecture& model, std::string_view release) {
   if (!is_hybrid(model)) return "  \"$MEGATRON/pretrain_gpt.py\" \\\n";
   if (plan::comes_before(release, "0.17")) {
@@ -193,7 +193,7 @@ Draft read_megatron(Sources files, const Given& given, Draft draft, ImportReport
   }
   list_gated_program(command, draft, report);
   if (deepspeed) settle_deepspeed_file(*deepspeed, draft.plan, report);
-  // What slime sets stands in no line.
+  // Settings that slime makes have no line in a file.
   if (slime) std::erase_if(report.read, [](const ReadSetting& one) { return one.line == 0; });
   read_environment(command, draft, draft.extent, report);
   return draft;

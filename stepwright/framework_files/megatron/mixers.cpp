@@ -19,7 +19,7 @@ std::optional<Node> pattern_node(const Fields& fields) {
   return fields.find("hybrid_layer_pattern");
 }
 
-/// The pattern without what stands behind it for multi-token layers.
+/// Returns the pattern without its part for multi-token layers.
 std::string main_pattern(Node node) {
   const std::string text = node.text();
   return text.substr(0, text.find(kMultiToken));
@@ -31,7 +31,7 @@ std::string main_letters(Node node) {
   return letters;
 }
 
-/// Letters spread evenly over those of another kind, the first after `before` of them.
+/// Replaces letters `from` by `to` at even distances, the first one after `before` other letters.
 void spread(std::string& letters, char from, char to, double before) {
   double left = before;
   for (char& letter : letters) {
@@ -45,7 +45,7 @@ void spread(std::string& letters, char from, char to, double before) {
   }
 }
 
-/// The letters that shares of attention and of MLPs stand for: pattern_from_ratios of
+/// Returns the letters for given shares of attention and MLP layers: pattern_from_ratios of
 /// megatron/core/models/hybrid/hybrid_layer_allocation.py.
 std::string pattern_of_shares(const Fields& fields, std::int64_t layers) {
   const auto count = [&](std::string_view key) {
@@ -60,7 +60,7 @@ std::string pattern_of_shares(const Fields& fields, std::int64_t layers) {
   return letters;
 }
 
-/// The letters of a hybrid; nothing of a GPT.
+/// Returns the letters of a hybrid; nullopt for a GPT.
 std::optional<std::string> letters_of(const Fields& fields, std::int64_t layers) {
   if (const auto node = pattern_node(fields)) return main_letters(*node);
   const bool shares =
@@ -74,7 +74,7 @@ model::StateMixer read_mamba(const Fields& fields, const model::Architecture& mo
   sizes.head_dim = fields.integer("mamba_head_dim", 64);
   sizes.state = fields.integer("mamba_state_dim", 128);
   sizes.groups = fields.integer("mamba_num_groups", 8);
-  // Twice the width, where the heads are not said.
+  // If the heads are not stated, they are twice the model's width.
   sizes.heads = fields.integer("mamba_num_heads",
                                std::max<std::int64_t>(1, 2 * model.hidden / sizes.head_dim));
   return plan::usual_mixer(model::Mixer::kMamba2, sizes);
@@ -136,7 +136,7 @@ void read_delta_nets(const Fields& fields, model::Architecture& model) {
   if (model::has_mixer(model, model::Mixer::kDeltaNet)) model.state_mixer = read_delta_net(fields);
 }
 
-/// A width, and of which layers, unless it is of all that attend.
+/// Adds the window's width and, unless all attention layers have it, the layers with a window.
 void add_windows(Tree& fields, const model::Architecture& model) {
   std::int64_t width = 0;
   for (const std::int64_t window : model::windows_of(model)) width = std::max(width, window);
@@ -151,7 +151,7 @@ void add_windows(Tree& fields, const model::Architecture& model) {
   if (!all) fields.set("window_attn_skip_freq", layer_list(marks));
 }
 
-/// The tokens that a window reaches back, from "(127, 0)" or "127,0"; 0: none.
+/// Returns the tokens before a token that its window includes, from "(127, 0)" or "127,0"; 0: none.
 std::int64_t window_width(Node window) {
   const std::string text = window.is_sequence() ? window.at(0).text() : window.text();
   const Document part = Document::parse(
@@ -181,7 +181,7 @@ void add_unrotated(Tree& fields, const model::Architecture& model) {
   if (std::ranges::count(marks, 1) > 0) fields.set("no_rope_freq", layer_list(marks));
 }
 
-/// The last layer of each period, or those for which a list has 1, are not rotated.
+/// Removes rotary positions from the last layer of each period, or from layers with a 1 in a list.
 void read_unrotated(const Fields& fields, model::Architecture& model) {
   const auto node = fields.find("no_rope_freq");
   if (!node) return;

@@ -13,26 +13,26 @@
 
 namespace stepwright::framework_files {
 
-// What differs from layer to layer under the names of Megatron-Core's configuration: hybrids whose
-// layers are a mixer or a feed-forward alone, gated delta nets, windows, rotations.
+// Properties that differ between layers, under Megatron-Core's names: hybrids whose layers are only
+// a mixer or only a feed-forward, gated delta nets, windows, rotary positions.
 
-/// Whether a model is one of Megatron's hybrids and not its GPT.
+/// True if a model is built by Megatron's hybrid model and not by its GPT model.
 bool is_hybrid(const model::Architecture& model);
 
-/// Adds what layers mix with, reach back and rotate.
+/// Adds the fields for the layers' mixers, windows and rotary positions.
 void add_mixer_fields(Tree& fields, const model::Architecture& model);
-/// Reads the same; in a hybrid also which layers have which feed-forward.
+/// Reads the layers' mixers, windows and rotary positions; in a hybrid also their feed-forwards.
 void read_mixer_fields(const Fields& fields, model::Architecture& model, ImportReport& report);
 
-/// Whether the pattern of a hybrid has letters of layers that no model has here.
+/// True if a hybrid's pattern has letters of layers that no model here has.
 bool has_other_layers(const Fields& fields);
-/// The layers of a hybrid, which its pattern states; nothing where there is no pattern.
+/// Returns the number of layers in a hybrid's pattern; nullopt if there is no pattern.
 std::optional<std::int64_t> hybrid_layers(const Fields& fields);
 
-/// "M-M*|M-M-": the pattern of a hybrid, cut into chunks of so many layers in model order; whole
-/// where there are none.
+/// Returns a hybrid's pattern, divided into chunks of these numbers of layers in model order:
+/// "M-M*|M-M-". Undivided if `chunks` is empty.
 std::string hybrid_pattern(const model::Architecture& model, std::span<const std::int64_t> chunks);
-/// The layers of the chunks into which a pattern is cut; empty where it is whole.
+/// Returns the number of layers in each chunk of a pattern; empty if it is not divided.
 std::vector<std::int64_t> hybrid_chunks(const Fields& fields);
 
 }  // namespace stepwright::framework_files

@@ -26,8 +26,8 @@ constexpr Named<model::Position> kMegatronPositions[] = {
     {model::Position::kRope, "rope"},   {model::Position::kLearned, "learned_absolute"},
     {model::Position::kNone, "none"},   {model::Position::kLearned, "absolute"},
     {model::Position::kRope, "rotary"}, {model::Position::kAlibi, "alibi"}};
-/// Megatron's gated activation of a gelu is another function. `quick_geglu` is that of gpt-oss with
-/// an offset of what it gates.
+/// Activations in Megatron's words. A gated gelu is another function in Megatron; `quick_geglu` is
+/// gpt-oss's activation, with an offset of the values that are gated.
 constexpr Named<model::Activation> kMegatronActivations[] = {
     {model::Activation::kSilu, "swiglu"},
     {model::Activation::kGelu, "gelu"},
@@ -42,7 +42,7 @@ constexpr double kLlama3LowFrequency = 1;
 constexpr double kLlama3HighFrequency = 4;
 constexpr std::int64_t kLlama3Positions = 8192;
 
-/// A whole number without a point or an exponent, which arguments of integers need.
+/// Returns an integral number without a point or exponent, as arguments of integer type require.
 Tree number_tree(double value) {
   constexpr double kMostExact = 0x1p53;
   const bool whole = value == std::floor(value) && std::abs(value) < kMostExact;
@@ -78,11 +78,12 @@ void add_attention(Tree& fields, const model::Architecture& model) {
   if (model.sinks) fields.set("softmax_type", "learnable");
 }
 
-/// Where NVIDIA/Megatron-LM megatron/core/transformer/transformer_config.py (MLATransformerConfig)
-/// and megatron/core/models/gpt/gpt_model.py have nothing else.
+/// Default number of original positions in NVIDIA/Megatron-LM
+/// megatron/core/transformer/transformer_config.py (MLATransformerConfig) and
+/// megatron/core/models/gpt/gpt_model.py.
 constexpr std::int64_t kYarnPositions = 4096;
 
-/// Latent attention has settings of its own.
+/// Adds the settings of yarn, which have other names for latent attention.
 void add_yarn(Tree& fields, const model::Architecture& model) {
   const model::RotaryScaling& scaling = *model.rotary_scaling;
   const model::RotaryScaling usual = model::usual_scaling(model::RotaryScalingKind::kYarn);
@@ -175,7 +176,7 @@ void read_softmax(const Fields& fields, model::Architecture& model, ImportReport
 
 void read_attention(const Fields& fields, model::Architecture& model,
                     const plan::Framework& framework, ImportReport& report) {
-  // A group for all heads, unless it says how many there are.
+  // With grouped queries but no number of groups, one group serves all heads.
   const bool grouped = fields.flag("group_query_attention", false);
   model.kv_heads = fields.integer("num_query_groups", grouped ? 1 : model.heads);
   model.head_dim =
@@ -222,9 +223,10 @@ void read_positions(const Fields& fields, model::Architecture& model) {
   }
 }
 
-/// The gate of gpt-oss is the quick gelu of clamped rows times the others plus one.
+/// Reads the activation. gpt-oss's gate multiplies the quick gelu of clamped gates by the clamped
+/// ups plus one.
 void read_activation(const Fields& fields, bool bias, model::Architecture& model) {
-  // The kernel of bias and gelu is the approximation by tanh.
+  // Megatron's fused kernel of bias and gelu uses the tanh approximation.
   const bool fused = fields.flag("bias_gelu_fusion", true) && bias;
   model.activation = fields.choice("activation", kMegatronActivations,
                                    fused ? model::Activation::kGeluTanh : model::Activation::kGelu);
@@ -249,14 +251,15 @@ void read_mlp(const Fields& fields, model::Architecture& model) {
   model.ffn = fields.integer("ffn_hidden_size", usual);
 }
 
-/// Biases of what no layer has are none.
+/// Removes biases of parts that no layer has.
 void drop_idle_biases(model::Architecture& model) {
   if (!model::has_feed_forward(model, model::FeedForward::kDense)) model.mlp_bias = false;
   if (!model::has_mixer(model, model::Mixer::kAttention))
     model.attention_output_bias = model.qkv_bias = false;
 }
 
-/// The setting that says that a model is none that can be read.
+/// Returns a setting that makes the model one which cannot be read, and why; nullopt if there is
+/// none.
 std::optional<WordRow> other_model(const Fields& fields) {
   if (has_other_layers(fields)) {
     return WordRow{"hybrid_layer_pattern",
@@ -286,7 +289,7 @@ void add_activation(Tree& fields, const model::Architecture& model) {
   fields.set("activation_func_clamp_value", kGateClamp);
 }
 
-/// Whether linear layers have biases; those of queries, keys and values can be alone.
+/// True if linear layers have biases; queries, keys and values alone do not count.
 bool has_bias(const model::Architecture& model) {
   return model.mlp_bias || model.attention_output_bias || (model.experts && model.experts->bias);
 }
@@ -297,7 +300,8 @@ std::string_view name_of_size(std::string_view argument) {
   return argument == "--vocab-size" ? "the vocabulary" : "the number of heads";
 }
 
-/// "the vocabulary (--set vocab-size=N)", of all that are not there; empty: nothing lacks.
+/// Returns the missing sizes with the options that set them: "the vocabulary (--set vocab-size=N)";
+/// empty if none is missing.
 std::string lacking(std::initializer_list<std::pair<std::string_view, bool>> sizes) {
   std::vector<std::string> names;
   for (const auto& [argument, there] : sizes) {

@@ -9,17 +9,17 @@
 
 namespace stepwright::framework_files {
 
-/// Adds the sizes of a model under the names of Megatron-Core's configuration, of `activation`,
-/// `rope_scaling` and `vocab_size` as its arguments mean them.
+/// Adds the sizes of a model under Megatron-Core's names; `activation`, `rope_scaling` and
+/// `vocab_size` have the meaning of the arguments with these names.
 void add_model_fields(Tree& fields, const model::Architecture& model);
 
-/// The sizes of a model as Megatron's arguments say them.
+/// Returns the sizes of a model as fields of Megatron's arguments.
 Tree model_sizes(const model::Architecture& model);
 
-/// Returns a draft with the model of such fields; without one if they do not say layers, width,
-/// heads and vocabulary (`lacks` says which), or if it is no decoder and `given` has one in its
-/// place. What Megatron assumes where nothing is said is assumed here. Fails with `kInput` on sizes
-/// that contradict each other, with `kUnsupported` on a model that is no decoder.
+/// Returns a draft with the model that fields describe, with Megatron's defaults for absent fields.
+/// The draft has no model if layers, width, heads or vocabulary are missing (`lacks` says which),
+/// or if the model is no decoder and `given` has another one. Fails with `kInput` for sizes that
+/// contradict each other, with `kUnsupported` for a model that is no decoder.
 Draft read_model_fields(const Fields& fields, const Given& given, Draft draft,
                         ImportReport& report);
 

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kContainerWords = "megatron/container_words";
 
-/// Fields of a model that a file does not repeat.
+/// Fields of a model that a recipe does not write, because other settings imply them.
 constexpr std::array<std::string_view, 4> kOnlyOfFlags = {"group_query_attention", "precision",
                                                           "activation", "bias_gelu_fusion"};
 
@@ -36,16 +36,16 @@ constexpr Named<DType> kBridgePrecisions[] = {{DType::kBf16, "bf16_mixed"},
                                               {DType::kFp8, "bf16_with_fp8_delayed_scaling_mixed"},
                                               {DType::kMxfp8, "bf16_with_mxfp8_mixed"}};
 
-/// The fields of the recipes that those words stand for (src/megatron/bridge/training/
-/// mixed_precision.py), where attention multiplies in fp8, too, or parameters stay in bf16: no word
-/// says that.
+/// Settings of the recipes behind the precision names
+/// (src/megatron/bridge/training/mixed_precision.py), written out if attention also multiplies in
+/// fp8, or parameters stay in bf16, for which there is no name.
 constexpr std::pair<DType, std::string_view> kBridgeNarrow[] = {
     {DType::kFp8,
      "fp8=\"hybrid\", fp8_recipe=\"delayed\", fp8_amax_history_len=1024, "
      "fp8_amax_compute_algo=\"max\""},
     {DType::kMxfp8, "fp8=\"e4m3\", fp8_recipe=\"mxfp8\""}};
 
-/// How the recipes of a precision keep parameters.
+/// Returns how the recipe of a precision stores parameters.
 std::string_view parameters_of(const plan::Job& job) {
   if (!job.kernels.narrow_parameters) return "fp8_param_gather=False";
   return job.precision == DType::kMxfp8
@@ -53,7 +53,7 @@ std::string_view parameters_of(const plan::Job& job) {
              : "fp8_param_gather=True";
 }
 
-/// True if no word says the precision of a job.
+/// True if no precision name describes a job, so that the recipe is written out.
 bool spells_precision(const plan::Job& job) {
   const bool narrow = std::ranges::find(kBridgeNarrow, job.precision, [](const auto& each) {
                         return each.first;
@@ -61,7 +61,7 @@ bool spells_precision(const plan::Job& job) {
   return narrow && (job.kernels.narrow_attention || !job.kernels.narrow_parameters);
 }
 
-/// The precision of a container; empty: its model's.
+/// Returns the precision line of a container; empty: the model's own precision.
 std::string precision_line(const plan::Job& job) {
   const auto* narrow =
       std::ranges::find(kBridgeNarrow, job.precision, [](const auto& each) { return each.first; });
@@ -77,7 +77,7 @@ std::string precision_line(const plan::Job& job) {
   return word.empty() ? "" : fmt::format("        mixed_precision=\"{}\",\n", word);
 }
 
-/// Returns the adapters of a recipe: src/megatron/bridge/peft/lora.py, LoRA.
+/// Returns the lines of a recipe that configure adapters: src/megatron/bridge/peft/lora.py, LoRA.
 std::string adapter_lines(const plan::PlannedJob& planned) {
   const auto& adapters = planned.job.model.adapters;
   if (!adapters) return "";
@@ -90,7 +90,7 @@ std::string adapter_lines(const plan::PlannedJob& planned) {
       adapters->dropout, regathers ? "            sequence_parallel_input_regather=True,\n" : "");
 }
 
-/// Reads the adapters of a container.
+/// Reads the adapters of a container (`peft`).
 Draft read_container_adapters(Node root, const std::string& file, Draft draft,
                               ImportReport& report) {
   const auto given = root.find("peft");
@@ -108,7 +108,7 @@ Draft read_container_adapters(Node root, const std::string& file, Draft draft,
   return draft;
 }
 
-/// The path of a field of Megatron.
+/// Returns the path of a Megatron field in a container.
 std::string place_of(std::string_view field) {
   const auto places = megatron_places("megatron/container");
   const auto found = std::ranges::find(places, field, &MegatronPlace::field);
@@ -127,14 +127,14 @@ std::string bridge_value(const Tree& value) {
   return part.root().get("value").is_number() ? value.text : quoted_for_python(value.text);
 }
 
-/// Values that are no plain literals there.
+/// Returns a field's value in Python; some are not plain literals.
 std::string bridge_value_of(std::string_view field, const Tree& value) {
   if (field == "attention_backend") return fmt::format("AttnBackend.{}", value.text);
   if (field == "window_size") return fmt::format("({})", value.text);
   return bridge_value(value);
 }
 
-/// The activation as the two settings that stand for it.
+/// Returns the two settings that express the activation.
 std::string activation_lines(const Tree& fields) {
   const Tree* word = fields.find("activation");
   if (word == nullptr) return "";
@@ -172,27 +172,27 @@ std::string section_lines(const Tree& fields, std::string_view section) {
   return section == "model" ? text + activation_lines(fields) : text;
 }
 
-/// The lines of a section that start it.
+/// Returns the lines of a section that make the recipe start.
 std::string start_lines(std::string_view section, const plan::Job& job) {
   std::string text;
   for (const auto& [line, its_section] : words_below(kContainerWords, "start")) {
     if (its_section == section) text += fmt::format("            {},\n", line);
   }
   if (section == "dataset") text += fmt::format("            seq_length={},\n", job.length);
-  // It counts a token for the end of a document on top.
+  // NullTokenizer adds a token for the end of a document.
   if (section == "tokenizer") {
     text += fmt::format("            vocab_size={},\n", job.model.vocabulary - 1);
   }
   return text;
 }
 
-/// The class of a model.
+/// Returns the class of Megatron-Bridge that builds a model.
 std::string_view provider_of(const model::Architecture& model) {
   if (is_hybrid(model)) return "MambaModelProvider";
   return model.latent ? "MLAModelProvider" : "GPTModelProvider";
 }
 
-/// Returns the imports that few jobs need.
+/// Returns imports that only some jobs need.
 std::string imports_of(const plan::Job& job) {
   const model::Architecture& model = job.model;
   std::string text;
@@ -212,8 +212,8 @@ std::string imports_of(const plan::Job& job) {
   return text;
 }
 
-/// A YAML that is no whole container goes over a recipe that a command chooses:
-/// NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/training/utils/omegaconf_utils.py.
+/// Reports that a YAML file without a whole container overrides a recipe, which the command chooses
+/// (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/training/utils/omegaconf_utils.py).
 void take_recipe_below(const std::string& file, BridgeFields& bridge, ImportReport& report) {
   report.not_read.push_back(
       {"recipe", "", file, 0, Matters::kYes,
@@ -225,12 +225,12 @@ void take_recipe_below(const std::string& file, BridgeFields& bridge, ImportRepo
   report.assume("job.precision", "bf16_mixed, as recipes of Megatron-Bridge have it");
 }
 
-/// True if a file is Python that writes a container or makes one by a function.
+/// True if a file is Python that calls ConfigContainer, or calls a function that returns one.
 bool is_python_container(const SourceFile& file) {
   return file.name.ends_with(".py") || holds(file, "ConfigContainer(");
 }
 
-/// The files with the whole container first, and what goes over it behind, in their order.
+/// Returns the files with the whole container first, then those that override it, in order.
 std::vector<SourceFile> container_layers(Sources files) {
   std::vector<SourceFile> layers(files.begin(), files.end());
   std::stable_partition(layers.begin(), layers.end(), [](const SourceFile& file) {
@@ -239,8 +239,7 @@ std::vector<SourceFile> container_layers(Sources files) {
   return layers;
 }
 
-/// A container under the YAML that goes over it: src/megatron/bridge/training/utils/
-/// omegaconf_utils.py.
+/// Merges YAML overrides into a container: src/megatron/bridge/training/utils/omegaconf_utils.py.
 Document with_layers(const Document& container, Sources layers) {
   Tree under = container.root().placed_tree();
   for (const SourceFile& file : layers) {
@@ -282,7 +281,7 @@ Draft read_nemo(Sources files, const Given& given, Draft draft, ImportReport& re
   const std::vector<SourceFile> layers = container_layers(files);
   const SourceFile& file = layers.front();
   const bool python = is_python_container(file);
-  // A recipe whose functions make the container is a file of the target `bridge`.
+  // A recipe that calls functions to make the container is a file of the target `bridge`.
   if (python && !holds(file, "ConfigContainer("))
     return read_bridge(layers, given, std::move(draft), report);
   Document container =

@@ -19,9 +19,9 @@ void read_offload(const Fields& fields, const Known& /*known*/, Reading& reading
   offload.masters = fields.flag("use_precision_aware_optimizer", false);
 }
 
-/// Without the precision-aware optimizer masters stay on the device
-/// (megatron/core/optimizer/distrib_optimizer.py: shards of fp32 are the parameters of the hybrid
-/// optimizer, which copies them).
+/// Writes offloading. Without the precision-aware optimizer, master weights stay on the device:
+/// fp32 shards are the parameters of the hybrid optimizer, which copies them
+/// (megatron/core/optimizer/distrib_optimizer.py).
 void write_offload(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
   const plan::Offload& offload = planned.plan.offload;
   if (!offload.activations.empty()) {

@@ -8,7 +8,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Reads "([0]*3+[1]*58)", "[1,1,0]*4" and sums of them; nothing for another text.
+/// Reads "([0]*3+[1]*58)", "[1,1,0]*4" and sums of such lists; nullopt for another text.
 class PatternReader {
  public:
   explicit PatternReader(std::string_view text) : text_(text) {}

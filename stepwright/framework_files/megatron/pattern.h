@@ -9,11 +9,11 @@
 
 namespace stepwright::framework_files {
 
-/// "([0]*3+[1]*58)": a list of numbers as Megatron-LM's arguments write it.
+/// Returns a list of numbers as Megatron-LM's arguments write it: "([0]*3+[1]*58)".
 std::string pattern_text(const Tree& list);
 
-/// The numbers of such a text: lists in brackets, sums and repetitions of them; nothing for another
-/// text, and for lists of more than 65,536 numbers.
+/// Reads the numbers of such a text: lists in brackets, their sums and repetitions. nullopt for
+/// another text, and for more than 65,536 numbers.
 std::optional<std::vector<std::string>> read_pattern(std::string_view text);
 
 }  // namespace stepwright::framework_files

@@ -12,7 +12,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Chunks of each stage, as counts of chunks or of their layers say them.
+/// Returns the chunks of each stage, from the number of chunks or of layers per chunk.
 std::int64_t counted_chunks(const Fields& fields, std::int64_t pipeline) {
   const std::int64_t chunks = fields.integer("virtual_pipeline_model_parallel_size", 1);
   const auto each = fields.find("num_layers_per_virtual_pipeline_stage");
@@ -26,9 +26,9 @@ std::int64_t counted_chunks(const Fields& fields, std::int64_t pipeline) {
   return whole / share;
 }
 
-/// Why Megatron-Core does not start, where stages do not share the layers evenly and nothing says
-/// how else: megatron/core/transformer/transformer_block.py: get_num_layers_to_build. DeepSpeed
-/// parts them as it can.
+/// Returns why Megatron-Core would not start because the layers do not divide evenly among stages
+/// and no setting splits them (megatron/core/transformer/transformer_block.py:
+/// get_num_layers_to_build); nullopt: it would start. DeepSpeed accepts uneven stages.
 std::optional<plan::Rejected> uneven_refusal(const Fields& fields, std::int64_t layers,
                                              const plan::Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
@@ -44,7 +44,7 @@ std::optional<plan::Rejected> uneven_refusal(const Fields& fields, std::int64_t 
   return plan::Rejected{.rule = plan::Rule::kLayerSplit, .message = message, .nearest = {}};
 }
 
-/// Splits layers by their counts on the first and on the last stage.
+/// Splits layers by the stated numbers on the first and the last stage.
 void read_counts(const Fields& fields, std::int64_t chunks, Reading& reading) {
   const auto first = fields.find("num_layers_in_first_pipeline_stage");
   const auto last = fields.find("num_layers_in_last_pipeline_stage");
@@ -60,7 +60,8 @@ void read_counts(const Fields& fields, std::int64_t chunks, Reading& reading) {
   reading.refused = uneven_refusal(fields, layers, plan);
 }
 
-/// Splits layers as a layout or the cuts in a hybrid's pattern say; returns the chunks of a stage.
+/// Splits layers as stated by a layout, or by the cuts in a hybrid's pattern; returns the chunks
+/// per stage.
 std::int64_t split_by_cuts(Node stated, std::vector<std::int64_t> layers, std::string_view parts,
                            plan::Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
@@ -72,7 +73,7 @@ std::int64_t split_by_cuts(Node stated, std::vector<std::int64_t> layers, std::s
   return count / pipeline;
 }
 
-/// Sets the layers of chunks, and returns the chunks of a stage.
+/// Sets the layers of chunks, and returns the chunks per stage.
 std::int64_t read_split(const Fields& fields, Reading& reading) {
   plan::Plan& plan = reading.plan;
   const std::int64_t chunks = counted_chunks(fields, plan.parallel.pipeline);
@@ -92,15 +93,16 @@ std::int64_t read_split(const Fields& fields, Reading& reading) {
 
 constexpr std::string_view kPipelineRows[] = {"defer_embedding_wgrad_compute"};
 
-/// Micro-batches of a step, as far as rules know them; nullopt: the batch is stated elsewhere.
+/// Returns the micro-batches of a step if settings state the batch; nullopt: the batch is stated
+/// elsewhere.
 std::optional<std::int64_t> stated_micro_batches(const Fields& fields, const plan::Plan& plan) {
   const auto sequences = fields.size("global_batch_size");
   if (!sequences) return std::nullopt;
   return *sequences / (plan.micro_batch * plan.parallel.data);
 }
 
-/// Reads whether the head's weight gradients are deferred, and refuses what Megatron-Core refuses
-/// beside it. The first `wgrad_deferral_limit` micro-batches defer them
+/// Reads whether the head's weight gradients are deferred, and fails for combinations that
+/// Megatron-Core refuses. The first `wgrad_deferral_limit` micro-batches defer them
 /// (megatron/core/tensor_parallel/layers.py).
 void read_deferred_head(const Fields& fields, const Known& known, Reading& reading) {
   plan::Plan& plan = reading.plan;
@@ -132,7 +134,8 @@ void read_pipeline(const Fields& fields, const Known& known, Reading& reading) {
   const auto virtual_size = fields.find("num_layers_per_virtual_pipeline_stage");
   if (virtual_size && chunks == 1 && pipeline > 1 &&
       !fields.has("pipeline_model_parallel_layout")) {
-    // megatron/core/pipeline_parallel/schedules.py: get_forward_backward_func takes any size.
+    // get_forward_backward_func in megatron/core/pipeline_parallel/schedules.py accepts any number
+    // of chunks.
     reading.left_out.emplace_back(
         *virtual_size, "the interleaved schedule of one chunk, which keeps more micro-batches");
   }
@@ -145,7 +148,8 @@ void read_pipeline(const Fields& fields, const Known& known, Reading& reading) {
   read_deferred_head(fields, known, reading);
 }
 
-/// Layers of chunks, and how many a stage has: the last in all the ways in which files say it.
+/// Writes the layers of chunks, and the number of layers per chunk in all ways in which files state
+/// it.
 void write_split(const plan::PlannedJob& planned, std::string_view release, Tree& fields) {
   const plan::Plan& plan = planned.plan;
   const std::vector<std::int64_t> layers = plan::chunk_layers(planned.job, plan);

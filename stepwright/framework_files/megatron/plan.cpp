@@ -15,7 +15,7 @@ namespace {
 
 using Rules = std::initializer_list<const Rule*>;
 
-/// Returns what rules settle, and adds their remarks to a report.
+/// Applies rules in order, adds their remarks to a report, and returns what they settled.
 Settled read_rules(Rules rules, const Fields& fields, bool routed, Settled settled,
                    ImportReport& report) {
   for (const Rule* rule : rules) {

@@ -8,12 +8,12 @@
 namespace stepwright::framework_files {
 
 /// Returns a plan and its job as fields of Megatron-Core's configuration, of its data-parallel
-/// wrapper and of the training loop, under the names of `settings.yaml`. `release` is a release of
+/// wrapper and of the training loop, with the names in `settings.yaml`. `release` is a release of
 /// Megatron-Core.
 Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release);
 
-/// Reads the fields that `megatron_fields` writes into `draft`, which may already know ranks and
-/// nodes. `file` stands for the file in messages. Fails with `kInput` on contradictory or unknown
+/// Reads the fields that `megatron_fields` writes into `draft`, which can already have ranks and
+/// nodes. `file` is the file's name in messages. Fails with `kInput` for contradictory or unknown
 /// words.
 Draft read_megatron_fields(const Fields& fields, Draft draft, ImportReport& report,
                            const Given& given, const std::string& file);

@@ -8,15 +8,15 @@
 namespace stepwright::framework_files {
 namespace {
 
-// NVIDIA/Megatron-LM megatron/core/transformer/transformer_config.py: recompute_granularity,
-// recompute_method, recompute_modules.
+// Settings in this file (NVIDIA/Megatron-LM megatron/core/transformer/transformer_config.py):
+// recompute_granularity, recompute_method, recompute_modules.
 
-/// A module in the words of `--recompute-modules`.
+/// Returns the word of `--recompute-modules` for a module.
 std::string_view megatron_word(const Named<plan::Module>& module) {
   return module.value == plan::Module::kNorm ? "layernorm" : module.name;
 }
 
-/// Sets the modules of a list, or of one word; what is not known of them is left out.
+/// Sets the recomputed modules from a list or a word; unknown words are left out.
 void read_modules(Node list, Reading& reading) {
   plan::Recompute recompute{.kind = plan::RecomputeKind::kModules};
   const std::size_t count = list.is_sequence() ? list.size() : 1;
@@ -33,8 +33,8 @@ void read_modules(Node list, Reading& reading) {
   reading.plan.recompute = recompute.modules.empty() ? plan::Recompute() : recompute;
 }
 
-/// Reads recomputation of the first layers of each chunk: all that a chunk has, or a number that no
-/// plan says.
+/// Reads how many layers of each chunk are recomputed: all of them, or a number that no plan
+/// expresses.
 void read_full(const Fields& fields, Reading& reading) {
   const auto count = fields.find("recompute_num_layers");
   if (!count) return;

@@ -6,56 +6,55 @@
 
 namespace stepwright::framework_files {
 
-/// Where the settings of Megatron-Core have their rows.
+/// Name of the table with the settings of Megatron-Core.
 inline constexpr std::string_view kMegatronTable = "megatron/settings";
 
-/// The row of a setting of Megatron-Core.
+/// Returns the table row of a Megatron-Core setting.
 inline const KnownSetting& megatron_row(std::string_view key) {
   return setting_of(kMegatronTable, key);
 }
 
-/// Returns the value of a setting of Megatron-Core where a file of a framework is silent; empty: a
-/// file must say it.
+/// Returns the default of a Megatron-Core setting under a framework; empty: a file must state it.
 inline std::string_view megatron_usual(std::string_view key, const plan::Framework& framework) {
   return megatron_row(key).usual.word_for(framework.name);
 }
 
-// The rules between settings of Megatron-Core and plans, in the order in which they read.
+// Rules between settings of Megatron-Core and plans, in the order in which they read.
 
-/// Ranks of tensor, pipeline and context parallelism, and sequence parallelism.
+/// Degrees of tensor, pipeline and context parallelism, and sequence parallelism.
 extern const Rule kDegrees;
-/// Ranks that share the experts; means nothing for a model without experts.
+/// Degrees of expert parallelism; no effect for a model without experts.
 extern const Rule kExpertDegrees;
-/// How ranks of context parallelism exchange keys and values.
+/// How context-parallel ranks exchange keys and values.
 extern const Rule kContextKind;
-/// Which ranks are neighbours.
+/// Order of ranks: which ranks of a group are neighbours.
 extern const Rule kRankOrder;
 extern const Rule kMicroBatch;
-/// Layers of each stage, and the schedule of a pipeline.
+/// Layers of each pipeline stage, and the pipeline schedule.
 extern const Rule kPipeline;
-/// Model states that data-parallel ranks share, their buckets and their overlap.
+/// Model states that data-parallel ranks shard, their buckets and their overlap.
 extern const Rule kSharding;
-/// Activations that the backward pass computes again.
+/// Activations that the backward pass recomputes.
 extern const Rule kRecompute;
-/// Activations and optimizer states in host memory.
+/// Activations and optimizer states that are offloaded to host memory.
 extern const Rule kOffload;
-/// Types of parameters and of summed gradients.
+/// Types of parameters and of accumulated gradients.
 extern const Rule kPrecision;
-/// The optimizer, and how Muon's is dealt out.
+/// The optimizer, and how the work of Muon is distributed.
 extern const Rule kOptimizer;
-/// Types of the optimizer's states.
+/// Types in which optimizer states are stored.
 extern const Rule kOptimizerTypes;
-/// Kernels, workspaces and CUDA graphs of layers.
+/// Kernels of layers, their workspaces, and CUDA graphs.
 extern const Rule kKernels;
-/// How experts exchange tokens.
+/// How expert-parallel ranks exchange tokens.
 extern const Rule kDispatcher;
-/// Messages of tensor parallelism beside products.
+/// Overlap of tensor-parallel messages with matrix products.
 extern const Rule kTensorOverlap;
-/// Messages of experts beside computation.
+/// Overlap of expert-parallel messages with computation.
 extern const Rule kExpertOverlap;
 
-/// Reads the batch, which is no rule yet, as a person may give it: of one that grows the last is
-/// taken.
+/// Reads the batch, for which there is no rule because the user can override it. For a batch size
+/// that grows, the final size is taken.
 void read_batch_fields(const Fields& fields, const Given& given, JobBatch& job_batch,
                        ImportReport& report);
 

@@ -9,16 +9,17 @@
 namespace stepwright::framework_files {
 namespace {
 
-// NVIDIA/Megatron-LM megatron/core/distributed/distributed_data_parallel_config.py.
+// Settings in this file: NVIDIA/Megatron-LM
+// megatron/core/distributed/distributed_data_parallel_config.py.
 
 constexpr std::int64_t kLeastBucket = 40'000'000;
 constexpr std::int64_t kBucketOfRank = 1'000'000;
 
-/// How Megatron shards states, by its words: of plain data parallelism, of its FSDP inside and
+/// Megatron's words for one way to shard states: plain data parallelism, or its FSDP within and
 /// outside of optimizer instances.
 struct MegatronSharding {
   std::string_view states;
-  std::string_view fsdp;  ///< Strategy of FSDP; empty: no FSDP.
+  std::string_view fsdp;  ///< Megatron's word for the FSDP strategy; empty: no FSDP.
   std::string_view outer;
   bool optimizer = false;
   bool instances = false;
@@ -32,7 +33,7 @@ constexpr MegatronSharding kMegatronShardings[] = {
     {"III", "optim_grads_params", "no_shard", true, true},
     {"IIG", "optim_grads_params", "optim", true, true}};
 
-/// States sharded in words that no plan has.
+/// Fails for sharded states that no plan expresses.
 [[noreturn]] void fail_sharding(const Fields& fields, std::string_view fsdp,
                                 std::string_view outer) {
   const std::string message = fmt::format(
@@ -74,7 +75,7 @@ plan::Sharding stated_sharding(const Fields& fields) {
   fail_sharding(fields, fsdp, outer);
 }
 
-/// Ranks that share states, where instances of the optimizer have them.
+/// Returns the number of ranks in each optimizer instance, which share its states.
 std::int64_t instance_ranks(Node instances, bool routed, const plan::Parallel& degrees) {
   const std::int64_t ranks = degrees.data * degrees.context;
   const std::int64_t count = instances.integer(1, kMostOfField);

@@ -21,7 +21,7 @@ const Tree* value_of(const MegatronArguments& arguments, std::string_view field)
   return arguments.fields.find(field);
 }
 
-/// The number that an argument says, which then counts as read.
+/// Returns the number in an argument, which counts as read; `usual` if absent.
 std::int64_t count_of(MegatronArguments& arguments, std::string_view field, std::int64_t usual,
                       const std::string& name, ImportReport& report) {
   const Tree* said = value_of(arguments, field);
@@ -41,8 +41,7 @@ std::int64_t count_of(MegatronArguments& arguments, std::string_view field, std:
   return number.value;
 }
 
-/// Adds the values that slime sets where nothing says them:
-/// slime/backends/megatron_utils/arguments.py: set_default_megatron_args.
+/// Adds slime's defaults: slime/backends/megatron_utils/arguments.py: set_default_megatron_args.
 void set_usual(MegatronArguments& arguments, ImportReport& report) {
   if (value_of(arguments, "precision") == nullptr) {
     arguments.fields.set("precision", "bf16");
@@ -54,7 +53,7 @@ void set_usual(MegatronArguments& arguments, ImportReport& report) {
   }
 }
 
-/// All samples of a rollout in its steps.
+/// Sets the batch so that the steps of a rollout use all its samples.
 void set_batch(MegatronArguments& arguments, ImportReport& report) {
   const Tree* prompts = value_of(arguments, "rollout_batch_size");
   if (value_of(arguments, "global_batch_size") != nullptr || prompts == nullptr) return;
@@ -70,7 +69,7 @@ void set_batch(MegatronArguments& arguments, ImportReport& report) {
   report.assume("job.batch.sequences", "the samples of a rollout, by its steps");
 }
 
-/// The number of an argument that slime alone has; nothing where it is not said.
+/// Returns the number in an argument that only slime has; nullopt if it is absent.
 std::optional<std::int64_t> own_number(std::string_view flag, std::string_view field,
                                        const std::string& name, ImportReport& report) {
   const auto said = std::ranges::find(report.not_read, flag, &UnreadSetting::name);
@@ -85,7 +84,8 @@ std::optional<std::int64_t> own_number(std::string_view flag, std::string_view f
   return number.value;
 }
 
-/// slime/utils/arguments.py: answers have no length but their largest; prompts, where it is said.
+/// Sets the length from the longest answer and, if it is stated, the longest prompt:
+/// slime/utils/arguments.py has no other lengths.
 void set_length(MegatronArguments& arguments, const std::string& name, ImportReport& report) {
   constexpr std::string_view kField = "job.batch.length";
   const auto all = own_number("--rollout-max-context-len", kField, name, report);
@@ -102,8 +102,8 @@ void set_length(MegatronArguments& arguments, const std::string& name, ImportRep
                   all || prompt ? "" : " of an answer, as nothing says how long a prompt can be"));
 }
 
-/// slime/backends/megatron_utils/data.py: tokens of a micro-batch are those of all ranks that share
-/// a sequence, and none has more sequences than a rank's share of the batch.
+/// Sets micro-batches limited by tokens (slime/backends/megatron_utils/data.py): the limit covers
+/// all ranks that share a sequence, and a micro-batch has at most a rank's share of the batch.
 void set_dynamic_batch(MegatronArguments& arguments, const std::string& name,
                        const JobExtent& extent, ImportReport& report) {
   const auto number = [&](std::string_view field) {
@@ -174,7 +174,7 @@ void take_slime(MegatronArguments& arguments, const std::string& name, Settled& 
 
 void name_slime_model(MegatronArguments& arguments, const Given& given, ModelWords& model_words,
                       ImportReport& report) {
-  // Layers of Megatron-Bridge's providers: src/megatron/bridge/models/gpt_oss, models/qwen.
+  // Layers that Megatron-Bridge's providers build: src/megatron/bridge/models/gpt_oss, models/qwen.
   const auto mode =
       std::ranges::find(report.not_read, "--megatron-to-hf-mode", &UnreadSetting::name);
   if (mode != report.not_read.end() && mode->value == "bridge") {

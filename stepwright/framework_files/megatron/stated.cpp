@@ -15,7 +15,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-// _print_args of megatron/training/arguments.py.
+// Marks that _print_args of megatron/training/arguments.py prints.
 constexpr std::string_view kBlockBegins = "------------ arguments ------------";
 constexpr std::string_view kBlockEnds = "------------ end of arguments ------------";
 
@@ -24,7 +24,8 @@ std::string dashed_flag(std::string name) {
   return "--" + name;
 }
 
-/// The argument that gives a field this value; for one with a word the value does not matter.
+/// Returns the argument that gives a field this value, or that sets the field to any word; nullopt:
+/// none.
 std::optional<MegatronArgument> argument_of_field(std::string_view field, std::string_view value) {
   for (const MegatronArgument& each : megatron_arguments()) {
     const bool fits = each.arity != Arity::kNone || each.value == value;
@@ -33,14 +34,14 @@ std::optional<MegatronArgument> argument_of_field(std::string_view field, std::s
   return std::nullopt;
 }
 
-/// Whether a field is one that arguments without words set.
+/// True if arguments without words set a field.
 bool is_switched(std::string_view field) {
   return std::ranges::any_of(megatron_arguments(), [&](const MegatronArgument& each) {
     return each.field == field && each.arity == Arity::kNone;
   });
 }
 
-/// "AttnBackend.flash" and "torch.bfloat16" as the words of a command line.
+/// Converts "AttnBackend.flash" and "torch.bfloat16" to the words of a command line.
 std::string argument_word(std::string text) {
   static constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
       {"torch.float32", "fp32"}, {"torch.bfloat16", "bf16"}, {"torch.float16", "fp16"}};
@@ -51,7 +52,7 @@ std::string argument_word(std::string text) {
   return text;
 }
 
-/// The items of "['p2p', 'a2a']" or "[1 2]".
+/// Returns the items of "['p2p', 'a2a']" or "[1 2]".
 std::vector<std::string> items_of(std::string_view text) {
   std::vector<std::string> items;
   std::string item;
@@ -83,7 +84,7 @@ void add_words(const MegatronArgument& argument, const StatedValue& stated,
   for (std::string& value : values) words.push_back({std::move(value), stated.line});
 }
 
-/// The argument that a name stands for in a block, whatever its value.
+/// Returns the argument that a name in the block means, whatever its value.
 std::optional<MegatronArgument> argument_called(const std::string& name, std::string_view value) {
   const std::string field = name == "layernorm_epsilon" ? "norm_epsilon" : name;
   if (const auto truth = truth_of(value); truth && is_switched(field)) {
@@ -97,7 +98,7 @@ std::optional<MegatronArgument> argument_called(const std::string& name, std::st
   return argument_of_field(field, value);
 }
 
-/// Whether an argument is called like a field, without "no" in front.
+/// True if an argument is named like a field, without a leading "no".
 bool called_by_name(const MegatronArgument& argument, const std::string& name) {
   return argument.flag == dashed_flag(name) || argument.flag == "--" + name;
 }
@@ -117,7 +118,8 @@ void add_printed(const StatedValue& stated, std::vector<ShellWord>& words) {
   add_words(*argument, stated, words);
 }
 
-/// "name ...... value" behind what a launcher writes in front of each line (`prefix` characters).
+/// Reads a line "name ...... value" after a launcher's prefix of `prefix` characters; nullopt for
+/// other lines.
 std::optional<StatedValue> printed_value(std::string_view text, std::size_t prefix,
                                          std::uint32_t line) {
   std::size_t begin = 0;
@@ -178,7 +180,7 @@ StatedArguments read_printed(const SourceFile& file) {
   return stated;
 }
 
-/// A text in which `${NAME}` stands for the value of a setting `NAME=VALUE`.
+/// Replaces `${NAME}` in a text by the value of a setting `NAME=VALUE`.
 std::string filled(std::string text, std::span<const std::string> settings) {
   for (const std::string& setting : settings) {
     const std::size_t end = std::min(setting.find('='), setting.size());
@@ -192,7 +194,8 @@ std::string filled(std::string text, std::span<const std::string> settings) {
   return text;
 }
 
-/// Fails where an argument is nothing but a variable that nobody gives. A file may stay open.
+/// Fails if an argument's value is only a variable that the user did not set. File names can stay
+/// open.
 void check_filled(const std::string& flag, const std::string& text, Node value,
                   std::span<const std::string> settings) {
   static constexpr std::string_view kFiles[] = {"tokenizer_model", "vocab_file", "merge_file"};
@@ -207,7 +210,7 @@ void check_filled(const std::string& flag, const std::string& text, Node value,
                          printable(text.substr(2, text.size() - 3))));
 }
 
-/// One of `MODEL_ARGS`: true stands for an argument without words, false for none.
+/// Adds one of `MODEL_ARGS`: true means an argument without words, false means that it is absent.
 void add_configured(const std::string& flag, Node value, std::span<const std::string> settings,
                     std::vector<ShellWord>& words) {
   if (value.is_null()) return;

@@ -16,10 +16,10 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// The multiple, times the tensor degree, to which Megatron pads the vocabulary.
+/// Megatron pads the vocabulary to a multiple of this number times the tensor degree.
 constexpr std::int64_t kVocabularyMultiple = 128;
-/// The release whose NullTokenizer has the end of a document among its tokens; before, it comes on
-/// top (NVIDIA/Megatron-LM pull request 4057 of April 2026).
+/// First release whose NullTokenizer counts the end-of-document token in its size; before, it is an
+/// additional token (NVIDIA/Megatron-LM pull request 4057 of April 2026).
 constexpr std::string_view kCountsTheLastToken = "0.18";
 
 /// Returns "meta-llama/Meta-Llama-3.1-8B" as "meta-llama-meta-llama-3-1-8b".
@@ -31,7 +31,7 @@ std::string dashed_name(std::string text) {
   return text;
 }
 
-/// The tokens of a name on the hub or of a folder that is called like one; empty: not known.
+/// Returns the vocabulary size of a Hugging Face name or a folder named after one; empty: unknown.
 std::string_view tokens_of_model(const std::string& name) {
   const std::string text = dashed_name(name);
   for (const auto& [part, tokens] : words_below("megatron/words", "tokenizer_models")) {
@@ -40,8 +40,8 @@ std::string_view tokens_of_model(const std::string& name) {
   return {};
 }
 
-/// Whether a file may be the tokenizer of Llama 2, which Meta calls tokenizer.model:
-/// Llama2Tokenizer of megatron/training/tokenizer/tokenizer.py takes the size from whatever file it
+/// True if a file can be the tokenizer of Llama 2, which Meta calls tokenizer.model:
+/// Llama2Tokenizer of megatron/training/tokenizer/tokenizer.py takes the size from any file that it
 /// is given.
 bool may_be_of_llama(const std::string& path) {
   const std::string_view file = launch_scripts::last_part(path);
@@ -49,8 +49,8 @@ bool may_be_of_llama(const std::string& path) {
          dashed_name(path).find("llama") != std::string::npos;
 }
 
-/// True if a file may be the vocabulary of GPT-2, whose releases call it gpt2-vocab.json or
-/// vocab.json: GPT2BPETokenizer takes its size from whatever file it is given.
+/// True if a file can be the vocabulary of GPT-2, released as gpt2-vocab.json or vocab.json:
+/// GPT2BPETokenizer takes the size from any file that it is given.
 bool may_be_of_gpt2(const std::string& path) {
   const std::string name = dashed_name(path);
   return path.empty() || path.find('$') != std::string::npos || path == "vocab.json" ||
@@ -88,7 +88,7 @@ std::optional<std::int64_t> tokenizer_tokens(const Fields& fields, const Program
   return read_integer(tokens).value;
 }
 
-/// The power of two, at most Megatron's own, to a multiple of which a vocabulary is padded anyway.
+/// Returns the largest power of two, up to Megatron's own, that divides the vocabulary.
 std::int64_t multiple_of(std::int64_t tokens) {
   std::int64_t multiple = 1;
   while (multiple < kVocabularyMultiple && tokens % (2 * multiple) == 0) multiple *= 2;
@@ -127,8 +127,8 @@ std::optional<std::int64_t> read_vocabulary(const Fields& fields, const ProgramS
 
 namespace {
 
-/// Whether a model is a built-in one but for a vocabulary that counts more tokens than its
-/// tokenizer has: released weights may be padded themselves.
+/// True if a model equals a built-in one except for a larger vocabulary than its tokenizer has,
+/// since released weights can be padded.
 bool is_padded_built_in(model::Architecture model, std::int64_t vocabulary) {
   model.vocabulary = vocabulary;
   return std::ranges::any_of(model::built_in_models(), [&](std::string_view name) {

@@ -9,16 +9,16 @@
 
 namespace stepwright::framework_files {
 
-/// The tokens of a vocabulary, of `vocab_size`, `padded_vocab_size` or a tokenizer that is known by
-/// its type and name; nothing where none says it. Where a tokenizer does, `draft` says so.
+/// Returns the size of the vocabulary, from `vocab_size`, `padded_vocab_size`, or a tokenizer known
+/// by its type and name; nullopt if none states it. A size from a tokenizer is noted in the report.
 std::optional<std::int64_t> read_vocabulary(const Fields& fields, const ProgramStart& start,
                                             ImportReport& report);
 
-/// Adds the tokenizer of a run without one (NullTokenizer) and the padding, so that the vocabulary
-/// is the plan's in the release of the job's framework.
+/// Adds a NullTokenizer, which needs no files, and padding arguments that give the plan's
+/// vocabulary in the release of the job's framework.
 void add_null_tokenizer(Tree& fields, const plan::PlannedJob& planned);
 
-/// Notes to what Megatron pads the vocabulary.
+/// Adds a note about the size to which Megatron pads the vocabulary.
 void note_padding(const Fields& fields, const plan::Plan& plan, ModelWords& model_words,
                   ImportReport& report);
 

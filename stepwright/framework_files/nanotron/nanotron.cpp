@@ -24,7 +24,7 @@ constexpr Named<bool> kTensorModes[] = {{true, "REDUCE_SCATTER"},
                                         {false, "ALL_REDUCE"},
                                         {false, "all_reduce"}};
 
-/// The sizes of a model like Llama or Qwen 2, whose keys are those of transformers.
+/// Reads the sizes of a model like Llama or Qwen 2, under the keys of transformers.
 void read_nanotron_sizes(const Fields& model, const plan::Plan& plan, ModelWords& model_words,
                          ImportReport& report, const std::string& file) {
   const auto config = model.find("model_config");
@@ -58,8 +58,8 @@ void read_nanotron_sizes(const Fields& model, const plan::Plan& plan, ModelWords
   model_words.model = read;
 }
 
-/// Takes the number of ranks from the degrees, and the nodes from the launcher: ParallelContext of
-/// src/nanotron/parallel/context.py asks that both be as many.
+/// Takes the number of ranks from the degrees, and the nodes from the launcher; ParallelContext of
+/// src/nanotron/parallel/context.py requires that the numbers agree.
 void take_nanotron_ranks(std::int64_t ranks, const Given& given, const std::string& file,
                          JobExtent& extent) {
   std::optional<std::int64_t> started = extent.ranks;
@@ -73,7 +73,7 @@ void take_nanotron_ranks(std::int64_t ranks, const Given& given, const std::stri
   }
 }
 
-/// The ranks of all axes: src/nanotron/parallel/context.py.
+/// Reads the degrees of all axes: src/nanotron/parallel/context.py.
 void read_nanotron_degrees(const Fields& fields, plan::Plan& plan, JobExtent& extent,
                            ImportReport& report, const Given& given, const std::string& file) {
   plan::Parallel& degrees = plan.parallel;

@@ -15,19 +15,19 @@
 #include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/targets/code.h"
 
-// The model is built of Megatron-Core: NVIDIA/NeMo
+// NeMo 1 builds the model from Megatron-Core: NVIDIA/NeMo
 // nemo/collections/nlp/models/language_modeling/megatron_base_model.py (`build_transformer_config`,
 // `setup_optimization`), megatron_gpt_model.py, nemo/core/classes/modelPT.py.
 
 namespace stepwright::framework_files {
 namespace {
 
-/// The configuration with its references resolved, and `given.settings` over it.
+/// Returns the configuration with its references resolved and overridden by `given.settings`.
 Document resolved_nemo1(const SourceFile& file, const Given& given, ImportReport& report) {
   return with_references(with_settings(parse_as_python(file.text, file.name), given), report.notes);
 }
 
-/// Nodes and devices, where the trainer counts them: "auto", -1 and lists of devices are left.
+/// Reads nodes and devices if they are numbers; "auto", -1 and lists of devices are skipped.
 void read_nemo1_trainer(const Fields& trainer, JobExtent& extent) {
   const auto count = [&](std::string_view key) -> std::optional<std::int64_t> {
     const auto value = trainer.find(key);
@@ -39,7 +39,7 @@ void read_nemo1_trainer(const Fields& trainer, JobExtent& extent) {
   if (const auto devices = count("devices")) extent.devices_of_node = devices;
 }
 
-/// The type of activations; parameters have it with `megatron_amp_O2` only.
+/// Reads the type of activations, which parameters share only with `megatron_amp_O2`.
 void read_nemo1_precision(const Fields& trainer, const Fields& model, Tree& derived,
                           ImportReport& report) {
   const auto stated =
@@ -65,7 +65,7 @@ void read_nemo1_optimizer(const Fields& model, Tree& derived) {
         "adamw");
   }
   derived.set("use_distributed_optimizer", shares);
-  // Apex's own default is to overlap; without shares gradients travel beside the backward unless a
+  // By default Apex overlaps. Without sharded states, gradients overlap with the backward unless a
   // pipeline sums them first.
   const bool usual = shares ? name == "distributed_fused_adam"
                             : model.integer("pipeline_model_parallel_size", 1) == 1;
@@ -74,7 +74,8 @@ void read_nemo1_optimizer(const Fields& model, Tree& derived) {
   const bool narrow = optimizer.word("grad_sync_dtype", "fp32").starts_with("bf16");
   derived.set("grad_reduce_in_fp32", !narrow);
   if (name != "distributed_fused_adam") return;
-  // NVIDIA/apex apex/contrib/optimizers/distributed_fused_adam.py: MiB of the type that is sent.
+  // The key is in MiB of the type that is sent: NVIDIA/apex
+  // apex/contrib/optimizers/distributed_fused_adam.py.
   constexpr double kUsualMebibytes = 100;
   const double bytes = optimizer.number("bucket_cap_mb", kUsualMebibytes) * 1024 * 1024;
   derived.set("bucket_size", static_cast<std::int64_t>(bytes / (narrow ? 2 : 4)));

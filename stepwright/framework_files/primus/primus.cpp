@@ -25,8 +25,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Values that Primus assumes where Megatron-LM assumes others or asks: trainer_base.yaml,
-/// pre_trainer.yaml.
+/// Returns Primus's defaults for values that Megatron-LM requires or defaults differently:
+/// trainer_base.yaml, pre_trainer.yaml.
 Tree primus_defaults() {
   Tree usual = Tree::mapping();
   usual.set("micro_batch_size", 2).set("global_batch_size", 16).set("seq_length", 1024);
@@ -34,13 +34,13 @@ Tree primus_defaults() {
   return usual.set("precision", "bf16");
 }
 
-/// Values that Primus assumes in fine-tuning: sft_trainer.yaml.
+/// Returns Primus's defaults for fine-tuning: sft_trainer.yaml.
 Tree primus_tuning_defaults() {
   Tree usual = primus_defaults();
   return usual.set("micro_batch_size", 1).set("global_batch_size", 128).set("seq_length", 2048);
 }
 
-/// Flags that YAML files have as 0 and 1, and the types of numbers that are flags there.
+/// Converts flags that YAML files write as 0 and 1, and number types that are flags in Megatron-LM.
 void read_flags_of_yaml(Tree& fields) {
   for (const std::string_view flag : {"sequence_parallel", "overlap_grad_reduce"}) {
     Tree* value = fields.find(flag);
@@ -60,8 +60,9 @@ void read_flags_of_yaml(Tree& fields) {
   if (on(wide)) fields.set("grad_reduce_in_fp32", *wide);
 }
 
-/// Overrides may be called like arguments of Megatron-LM, with underscores: primus/configs/modules/
-/// megatron/trainer_base.yaml, language_model.yaml. Those that change nothing are listed so.
+/// Renames overrides that are called like arguments of Megatron-LM, with underscores
+/// (primus/configs/modules/megatron/trainer_base.yaml, language_model.yaml). Overrides without
+/// effect are reported as such.
 Tree with_arguments(const Tree& said, const std::string& file, ImportReport& report) {
   MappingBuilder fields;
   std::vector<std::pair<std::string_view, Tree>> added;
@@ -86,14 +87,14 @@ Tree with_arguments(const Tree& said, const std::string& file, ImportReport& rep
       added.emplace_back(argument->field, std::move(word));
     }
   }
-  // A field under its own name goes first.
+  // A field under its own name has precedence.
   for (auto& [field, value] : added) {
     if (fields.find(field) == nullptr) fields.set(field, std::move(value));
   }
   return fields.take();
 }
 
-/// Primus-Turbo puts DeepEP in the place of the dispatcher:
+/// Replaces the dispatcher by DeepEP if Primus-Turbo does:
 /// primus/backends/megatron/patches/turbo/moe_dispatcher_patches.py.
 void take_turbo_dispatcher(Tree& fields) {
   const auto on = [&](std::string_view key) {
@@ -106,7 +107,7 @@ void take_turbo_dispatcher(Tree& fields) {
   fields.set("moe_token_dispatcher_type", word);
 }
 
-/// The name under which "primus/models" lists the model file of a trainer.
+/// Returns the name under which "primus/models" lists a trainer's model file.
 std::string primus_model(const Fields& trainer) {
   std::string file = lower_case(trainer.word("model", ""));
   for (const std::string_view end : {".yaml", "-fp8", "-bf16"}) {
@@ -123,8 +124,8 @@ void name_primus_model(const Fields& trainer, const Given& given, ModelWords& mo
   if (known.empty()) {
     trainer.find("model")->fail("is none of the built-in models: --model is required");
   }
-  // primus/configs/models/megatron/gpt_oss_20B.yaml goes over DeepSeek's: a shared expert, its
-  // tokenizer, no sinks and no windows.
+  // primus/configs/models/megatron/gpt_oss_20B.yaml overrides DeepSeek's: it has a shared expert
+  // and DeepSeek's tokenizer, but no attention sinks and no windows.
   if (known.starts_with("gpt-oss") && trainer.word("framework", "megatron") == "megatron") {
     trainer.find("model")->fail(
         fmt::format("has sizes of its own in Primus for Megatron-LM, not those of the released "
@@ -135,11 +136,11 @@ void name_primus_model(const Fields& trainer, const Given& given, ModelWords& mo
   report.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(whole), known));
 }
 
-/// Keys under which its files name those that they go over: AMD-AGI/Primus
+/// Keys by which files name the files that they override: AMD-AGI/Primus
 /// primus/core/config/yaml_loader.py (extends), primus/core/utils/yaml_utils.py (includes).
 constexpr ParentKey kParentKeys[] = {{.name = "includes", .replaces = true}, {.name = "extends"}};
 
-/// Lays a file over the others that it names. Fails with `kInput` where one of these is not given.
+/// Merges a file over the files that it names. Fails with `kInput` if one of them was not given.
 Tree with_parents(const SourceFile& file, Sources others,
                   std::vector<const SourceFile*>& together) {
   LaidConfiguration laid = over_parents(file, others, kParentKeys);
@@ -151,15 +152,15 @@ Tree with_parents(const SourceFile& file, Sources others,
   return std::move(laid.tree);
 }
 
-/// The file that a trainer names under a key, among those that are given.
+/// Returns the given file that a trainer names under a key; null if there is none.
 const SourceFile* named_beside(const Tree& trainer, std::string_view key, Sources files) {
   const Tree* name = trainer.find(key);
   if (name == nullptr || name->kind != Tree::Kind::kScalar) return nullptr;
   return file_of(name->text, files);
 }
 
-/// Puts the files of a trainer that are given, its configuration and its model, below its
-/// overrides: AMD-AGI/Primus primus/core/launcher/parser.py, parse_trainer_module.
+/// Merges a trainer's overrides over its configuration and its model, if these files were given:
+/// AMD-AGI/Primus primus/core/launcher/parser.py, parse_trainer_module.
 void lay_trainer_files(Tree& trainer, Sources others, std::vector<const SourceFile*>& together) {
   Tree under = Tree::mapping();
   for (const std::string_view key : {"config", "model"}) {
@@ -178,8 +179,8 @@ void lay_trainer_files(Tree& trainer, Sources others, std::vector<const SourceFi
   trainer.set("overrides", std::move(under));
 }
 
-/// An experiment over all that it names among the other files, as one mapping. Fails with `kInput`
-/// where another file stands beside them that none names.
+/// Merges an experiment over all files that it names. Fails with `kInput` if a given file is named
+/// by none.
 Document laid_experiment(const SourceFile& file, Sources others) {
   std::vector<const SourceFile*> together;
   Tree experiment = with_parents(file, others, together);
@@ -204,7 +205,7 @@ Document laid_experiment(const SourceFile& file, Sources others) {
   return Document::from(std::move(experiment), file.name);
 }
 
-/// Reads one experiment beside other files; `environment`: what its `${NAME}` sees.
+/// Reads one experiment, given other files; `environment` has the variables for its `${NAME}`.
 Draft read_experiment(const SourceFile& file, Sources others, const Given& given,
                       const std::map<std::string, std::string>& environment, Draft draft,
                       ImportReport& report) {
@@ -236,7 +237,7 @@ Draft read_experiment(const SourceFile& file, Sources others, const Given& given
   if (framework == "torchtitan") {
     draft.framework.name = "torchtitan";
     Tree overrides = placed_tree(trainer.section("overrides").node());
-    // Its models in fp8 have the converter in a file of their own.
+    // Primus's fp8 models have the converter in a separate file.
     const auto model = trainer.find("model");
     if (model && model->text().find("-fp8") != std::string::npos &&
         overrides.find("model") == nullptr) {
@@ -254,7 +255,7 @@ Draft read_experiment(const SourceFile& file, Sources others, const Given& given
   MegatronText text{.said = fields,
                     .usual = tunes ? primus_tuning_defaults() : primus_defaults(),
                     .program = "Primus"};
-  // primus/configs/modules/megatron/sft_trainer.yaml: lora.
+  // Adapters of fine-tuning are under `lora` (primus/configs/modules/megatron/sft_trainer.yaml).
   const Fields lora = trainer.section("overrides").section("lora");
   if (tunes && lora.flag("enabled", false)) {
     draft.adapters = read_adapter_words(lora, "megatron/adapters", "bridge");

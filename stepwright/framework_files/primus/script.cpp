@@ -24,15 +24,14 @@ namespace {
 
 constexpr std::string_view kCommand = "primus-cli";
 
-/// Commands that the scripts of Primus start: AMD-AGI/Primus examples/run_pretrain.sh and those
-/// that go on with it (run_local_pretrain.sh, run_slurm_pretrain.sh, their _cli forms),
-/// runner/primus-cli.
+/// Scripts of Primus that start training: AMD-AGI/Primus examples/run_pretrain.sh and those that
+/// run it (run_local_pretrain.sh, run_slurm_pretrain.sh, their _cli forms), runner/primus-cli.
 constexpr std::string_view kStarters[] = {"run_pretrain.sh",           "run_local_pretrain.sh",
                                           "run_slurm_pretrain.sh",     "run_pretrain_cli.sh",
                                           "run_local_pretrain_cli.sh", "run_slurm_pretrain_cli.sh"};
 
-/// The place of "pretrain" of `train pretrain`, behind which the program's own arguments stand;
-/// nothing where it starts something else, as a benchmark.
+/// Returns the index of "pretrain" in `train pretrain`, after which the program's arguments begin;
+/// nullopt if the command starts something else, such as a benchmark.
 std::optional<std::size_t> place_of_arguments(Words words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& text = words[i].text;
@@ -42,13 +41,13 @@ std::optional<std::size_t> place_of_arguments(Words words) {
   return std::nullopt;
 }
 
-/// A value as it evaluates it in Python, as YAML says that.
+/// Returns a value that the program evaluates in Python, in YAML's syntax.
 std::string yaml_value(const std::string& text) {
   if (const auto truth = truth_of(text)) return *truth ? "true" : "false";
   return text == "None" ? "null" : text;
 }
 
-/// Nodes that `primus-cli slurm -N 8` asks for, and those of the variables that its launcher heeds.
+/// Reads the nodes of `primus-cli slurm -N 8`, and those in variables that its launcher reads.
 void read_primus_extent(Words front, const StartedCommand& command, JobExtent& extent) {
   if (const auto nodes = launch_scripts::batch_option(front, "--nodes", "-N")) extent.nodes = nodes;
   const bool direct =
@@ -70,20 +69,20 @@ SourceFile experiment_named(const ShellWord& path, Sources files, const StartedC
                          printable(path.text), how));
 }
 
-/// Returns a setting as "modules.pre_trainer.overrides.micro_batch_size=4".
+/// Returns a setting with its full path: "modules.pre_trainer.overrides.micro_batch_size=4".
 std::string override_of(std::string_view module, std::string name, const std::string& value) {
   if (name.starts_with("modules.")) return fmt::format("{}={}", name, value);
   return fmt::format("modules.{}.overrides.{}={}", module, name, value);
 }
 
-/// Files as a script of Primus sees them.
+/// The given files, divided as a script of Primus needs them.
 struct PrimusFiles {
-  std::vector<SourceFile> scripts;  ///< Scripts of a person first, those of Primus behind them.
+  std::vector<SourceFile> scripts;  ///< The user's scripts, followed by those of Primus.
   std::vector<SourceFile> others;
 };
 
-/// Parts scripts from other files; scripts of Primus, whoever gives them, are replaced by ones that
-/// do the same for all backends.
+/// Separates scripts from other files. Scripts of Primus are replaced by built-in ones that do the
+/// same for all backends.
 PrimusFiles sorted_files(Sources files) {
   PrimusFiles sorted;
   for (const SourceFile& file : files) {
@@ -103,17 +102,17 @@ PrimusFiles sorted_files(Sources files) {
   return sorted;
 }
 
-/// The experiment that a command names, and what its words and a person's set in it.
+/// The experiment that a command names, and the settings that its words and the user change in it.
 struct PrimusWords {
   ShellWord experiment;
   std::vector<std::string> settings;
 };
 
-/// Words as their like with dashes: "key=value" sets what "--key=value" does; AMD-AGI/Primus
+/// Adds the dashes that words can lack: "key=value" means "--key=value"; AMD-AGI/Primus
 /// parse_cli_overrides.
 std::vector<ShellWord> with_dashes(Words words) {
   std::vector<ShellWord> made(words.begin(), words.end());
-  bool taken = false;  // By the option before it.
+  bool taken = false;  // True if the option before the word takes it as its value.
   for (ShellWord& word : made) {
     const bool option = word.text.starts_with("--");
     const bool says = word.text.find('=') != std::string::npos;
@@ -123,8 +122,8 @@ std::vector<ShellWord> with_dashes(Words words) {
   return made;
 }
 
-/// AMD-AGI/Primus primus/core/launcher/parser.py: _parse_kv_overrides. `arguments`: from the word
-/// "pretrain" on.
+/// Reads the words of a command from "pretrain" or "posttrain" on (AMD-AGI/Primus
+/// primus/core/launcher/parser.py: _parse_kv_overrides).
 PrimusWords primus_words(Words arguments, const StartedCommand& command,
                          const std::string& source) {
   const std::string_view module =

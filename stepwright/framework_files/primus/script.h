@@ -9,18 +9,18 @@
 
 namespace stepwright::framework_files {
 
-/// An experiment of Primus as a script starts it.
+/// A Primus experiment that a script starts.
 struct PrimusRun {
   SourceFile file;
-  std::vector<SourceFile> others;  ///< The other files that are given, without scripts.
-  Given given;  ///< With the overrides of the command in the place of the settings.
-  /// Variables that the experiment's `${NAME}` can see.
+  std::vector<SourceFile> others;  ///< The other given files that are not scripts.
+  Given given;  ///< The user's facts, with overrides from the command as settings.
+  /// Variables for the experiment's `${NAME}`.
   std::map<std::string, std::string> environment;
 };
 
-/// Reads a script that starts Primus: `primus-cli ... -- train pretrain --config FILE`, or its
-/// run_pretrain.sh and those like it with `EXP=FILE`; the file is among those that are given or
-/// written by the script. Fails as `started_command`, and with `kInput` where it was not given.
+/// Reads a script that starts Primus: `primus-cli ... -- train pretrain --config FILE`, or Primus's
+/// run_pretrain.sh and similar scripts with `EXP=FILE`. The file must be given, or written by the
+/// script. Fails like `started_command`, and with `kInput` if the file was not given.
 PrimusRun read_primus_script(Sources files, const Given& given, JobExtent& extent,
                              ProgramStart& start, ImportReport& report);
 

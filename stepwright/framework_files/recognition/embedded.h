@@ -7,10 +7,10 @@
 
 namespace stepwright::framework_files {
 
-/// Files of the room's folders that are compiled in, by folder and name: `axolotl/target`.
+/// Returns the files of this folder that are compiled in, by folder and name: `axolotl/target`.
 std::span<const EmbeddedFile> embedded_tables();
 
-/// The text of a file, which must be there.
+/// Returns the text of a compiled-in file, which must exist.
 inline std::string_view embedded_text(std::string_view name) {
   return find_embedded(embedded_tables(), name)->text;
 }

@@ -11,7 +11,7 @@ namespace {
 constexpr Named<FileMark::In> kFileKinds[] = {{FileMark::In::kScripts, "scripts"},
                                               {FileMark::In::kFiles, "files"}};
 
-/// One text, or a list of them.
+/// Returns the texts of a list, or a single text as a list.
 std::vector<std::string> texts_of(Node node) {
   if (node.is_scalar()) return {node.text()};
   std::vector<std::string> texts;
@@ -54,7 +54,7 @@ bool matches_any(std::span<const std::string> patterns, std::string_view text) {
                              [&](const std::string& pattern) { return matches(pattern, text); });
 }
 
-/// True if the first of some words is as a mark says.
+/// True if the first of some words fits a rule.
 bool begins_with_mark(Words words, const WordMark& mark) {
   std::string_view text = words.front().text;
   text.remove_prefix(std::min(text.find_first_not_of('+'), text.size()));

@@ -7,7 +7,7 @@
 
 namespace stepwright::framework_files {
 
-// Names of `launch_scripts/` that this room says often.
+// Names from `launch_scripts/` that this folder uses often.
 
 using launch_scripts::holds;
 using launch_scripts::is_shell_script;
@@ -17,9 +17,9 @@ using launch_scripts::ShellScript;
 using launch_scripts::ShellWord;
 using launch_scripts::SourceFile;
 
-/// The files that a person gave.
+/// The files that a user gave.
 using Sources = std::span<const SourceFile>;
-/// The words of a command.
+/// The words of a shell command.
 using Words = std::span<const ShellWord>;
 
 }  // namespace stepwright::framework_files

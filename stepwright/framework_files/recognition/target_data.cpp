@@ -33,7 +33,8 @@ Evidence read_evidence(Node node) {
   return {.repository = node.get("by_source").text()};
 }
 
-constexpr std::string_view kNewest = "newest";  // Release of an ending.
+// Word for the newest release, in the list of endings.
+constexpr std::string_view kNewest = "newest";
 
 std::vector<plan::MethodKind> read_methods(Node node) {
   std::vector<plan::MethodKind> methods;
@@ -103,7 +104,7 @@ std::vector<TargetData> read_targets() {
   return targets;
 }
 
-/// Reads a list of `unread.yaml`: `{mark, of}`.
+/// Reads a list of `unread.yaml`, whose rows are `{mark, of}`.
 std::vector<UnreadMark> read_unread(std::string_view list) {
   const Document document =
       embedded_document(*find_embedded(embedded_tables(), "recognition/unread"));

@@ -23,7 +23,7 @@ namespace {
 constexpr Named<DType> kNemoRlPrecisions[] = {
     {DType::kBf16, "bfloat16"}, {DType::kFp16, "float16"}, {DType::kFp32, "float32"}};
 
-/// The configuration over those that it names, which are given before it or after it:
+/// Merges the configuration over those that it names, in whichever order they are given:
 /// NVIDIA-NeMo/RL nemo_rl/utils/config.py, load_config_with_inheritance.
 Document laid_together(Sources files) {
   static constexpr ParentKey kDefaults[] = {{.name = "defaults"}};
@@ -35,7 +35,8 @@ Document laid_together(Sources files) {
   return Document::from(std::move(laid.tree), top.name);
 }
 
-/// The ranks that train: what generation on devices of its own leaves. Returns those devices.
+/// Reads the ranks that train, which are those that generation on separate devices leaves. Returns
+/// the number of separate devices.
 std::int64_t read_cluster(const Fields& root, JobExtent& extent) {
   const Fields cluster = root.section("cluster");
   extent.nodes = cluster.size("num_nodes");
@@ -67,7 +68,7 @@ Draft read_dtensor(const Fields& root, const std::string& file, const Given& giv
   plan.sequence_parallel = plan.parallel.tensor > 1 && config.flag("sequence_parallel", false);
   settle_ranks(draft.plan, draft.extent, report, given, file);
   plan.sharding = plan::sharding_of("GGG").value();
-  // nemo_rl/models/policy, dtensor workers: CPUOffloadPolicy.
+  // Workers in nemo_rl/models/policy (dtensor) use FSDP's CPUOffloadPolicy.
   if (config.flag("cpu_offload", false)) {
     leave_to_host(unread_setting(*config.find("cpu_offload")), draft, report);
   }
@@ -91,7 +92,7 @@ void read_policy_recompute(const Fields& config, Tree& fields) {
   }
 }
 
-/// Degrees are the parent's where a file does not say them: without it they are not known.
+/// Fails if a parent file decides degrees and was not given.
 void check_parent(const Fields& root, const Fields& config,
                   std::span<const std::string_view> degrees) {
   const auto parent = root.node().find("defaults");
@@ -102,8 +103,8 @@ void check_parent(const Fields& root, const Fields& config,
   }
 }
 
-/// Takes the kernels of its policy that are not Megatron-Core's, also where it runs what its
-/// variant refuses.
+/// Sets the kernels in which NeMo-RL's policy differs from Megatron-Core, also if the plan is one
+/// that the variant refuses.
 void take_kernels(Settled& settled) {
   const plan::Kernels usual = plan::framework_defaults(settled.framework).kernels;
   const plan::Framework own{.name = settled.framework.name, .variant = "nemo-rl"};
@@ -140,9 +141,10 @@ Draft read_megatron_policy(const Fields& root, const std::string& file, const Gi
   return draft;
 }
 
-/// NVIDIA-NeMo/RL nemo_rl/data/packing/algorithms.py: its packers; their batches count answers.
-/// nemo_rl/distributed/batched_data_dict.py: `shard_by_batch_size` packs those of one update.
-/// nemo_rl/models/megatron/data.py: under a pipeline alone sequences are filled up to the longest.
+/// Reads the packers of NVIDIA-NeMo/RL nemo_rl/data/packing/algorithms.py; their batches count
+/// answers. `shard_by_batch_size` packs those of one update
+/// (nemo_rl/distributed/batched_data_dict.py). Sequences are padded to the longest only with a
+/// pipeline (nemo_rl/models/megatron/data.py).
 void read_sequence_packing(const Fields& policy, const Given& given, JobBatch& batch) {
   struct Packer {
     packing::PackingKind kind = packing::PackingKind::kFirstFit;
@@ -169,7 +171,7 @@ void read_sequence_packing(const Fields& policy, const Given& given, JobBatch& b
   take_packing(section, "enabled", words, given, batch);
 }
 
-/// nemo_rl/algorithms/dpo.py and rm.py take a pair of sequences for each of the batch.
+/// Doubles the batch for preference pairs, which nemo_rl/algorithms/dpo.py and rm.py count as one.
 void read_pairs(const Fields& root, Settled& settled, JobBatch& batch, ImportReport& report) {
   const auto rewards = root.node().find("rm");
   const bool ranks = rewards && rewards->is_mapping();
@@ -177,7 +179,7 @@ void read_pairs(const Fields& root, Settled& settled, JobBatch& batch, ImportRep
     count_pairs(settled.plan, batch, report);
 }
 
-/// The policy as the section says that is enabled.
+/// Reads the policy from the section that is enabled.
 Draft read_policy(const Fields& root, const std::string& file, const Given& given, Draft draft,
                   ImportReport& report) {
   const Fields policy = root.section("policy");
@@ -206,7 +208,7 @@ Draft read_nemo_rl(Sources files, const Given& given, Draft draft, ImportReport&
                                                .overrides = true,
                                                .hydra = true},
                                               draft.extent, draft.start, report);
-    // Ray starts the ranks, as the configuration says.
+    // Ray starts the ranks that the configuration states.
     draft.extent.ranks = draft.extent.nodes = draft.extent.devices_of_node = std::nullopt;
     return read_nemo_rl(run.files, run.given, std::move(draft), report);
   }

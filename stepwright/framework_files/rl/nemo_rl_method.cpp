@@ -15,7 +15,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// The row of a method in `nemo_rl_methods.yaml`.
+/// Returns the row of a method in `nemo_rl_methods.yaml`.
 Node method_row(Node rows, std::string_view method) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Node methods = rows.at(i).get("methods");
@@ -26,8 +26,9 @@ Node method_row(Node rows, std::string_view method) {
   fail_unsupported(fmt::format("objective.kind {}: NeMo-RL has no program for it", method));
 }
 
-/// Where the reference is: nemo_rl/models/policy/workers/megatron_policy_worker.py keeps its
-/// weights on the host, and takes it onto the devices of the policy for its forward.
+/// Fails unless the reference model uses the policy's devices:
+/// nemo_rl/models/policy/workers/megatron_policy_worker.py keeps its weights on the host and moves
+/// them to the policy's devices for its forward.
 void check_reference(const plan::TrainingMethod& method) {
   if (method.reference.place != plan::ModelPlace::kOther) return;
   fail_unsupported(fmt::format(
@@ -36,8 +37,8 @@ void check_reference(const plan::TrainingMethod& method) {
       method.reference.devices));
 }
 
-/// Devices that generate alone: whole nodes beside those that train, or a part of the only node
-/// (nemo_rl/algorithms/grpo.py: setup).
+/// Writes the devices that only generate: whole nodes in addition to those that train, or a part of
+/// the single node (nemo_rl/algorithms/grpo.py: setup).
 void write_pools(const plan::Job& job, Tree& generation, Tree& cluster) {
   const std::int64_t devices = job.method.rollout->devices;
   if (devices == 0) return;
@@ -88,7 +89,8 @@ void write_grpo(const plan::PlannedJob& planned, Tree& file) {
   write_pools(job, generation, *file.find("cluster"));
 }
 
-/// A pair of preferences is one of the file's batch and two sequences (nemo_rl/algorithms/dpo.py).
+/// Writes the batch for preference pairs: the file counts pairs, a plan two sequences for each
+/// (nemo_rl/algorithms/dpo.py).
 void write_pairs(const plan::PlannedJob& planned, Tree& file) {
   Tree& policy = *file.find("policy");
   policy.set("train_global_batch_size", planned.job.sequences / 2);
@@ -110,7 +112,7 @@ std::string write_nemo_rl_method(const plan::PlannedJob& planned, Tree& file) {
 
 namespace {
 
-/// nemo_rl/algorithms/grpo.py: groups of answers to each prompt, and the updates of a step.
+/// Reads GRPO (nemo_rl/algorithms/grpo.py): the answers per prompt, and the updates per step.
 plan::TrainingMethod read_grpo(const Fields& root, std::int64_t apart) {
   const Fields grpo = root.section("grpo");
   const Fields policy = root.section("policy");

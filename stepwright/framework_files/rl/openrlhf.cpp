@@ -30,15 +30,17 @@ namespace {
 
 constexpr std::string_view kOpenrlhf = "openrlhf";
 
-/// A trainer by its module, with the defaults of its arguments.
+/// A trainer module, with the defaults of its arguments.
 struct OpenrlhfTrainer {
   std::string_view name;
   std::int64_t micro_batch = 0;
-  std::int64_t length = 0;  ///< 0: of a prompt and its answer, each of 1,024 tokens.
+  /// Default length of a sequence; 0: prompt and answer, 1,024 tokens each.
+  std::int64_t length = 0;
   std::string_view leaves_out{};
 };
 
-/// The trainers of OpenRLHF: OpenRLHF/OpenRLHF openrlhf/cli.
+/// The work that a step leaves out in reinforcement learning, for messages. Trainers are in
+/// OpenRLHF/OpenRLHF openrlhf/cli.
 constexpr std::string_view kAnswers =
     "generation and the passes of the other models, which `phases` counts: the step is an update";
 constexpr OpenrlhfTrainer kTrainers[] = {
@@ -54,14 +56,14 @@ constexpr OpenrlhfTrainer kTrainers[] = {
 constexpr std::int64_t kUsualBatch = 128;
 constexpr std::int64_t kUsualPart = 1024;
 
-/// Names of trainers that Ray starts: their ranks are the actor's.
+/// Part of the names of trainers that Ray starts, whose ranks are the actor's.
 constexpr std::string_view kOfRay = "_ray";
 
-/// "train_sft" of a word that names a trainer: "openrlhf.cli.train_sft",
-/// "openrlhf/cli/train_sft.py"; empty for another.
+/// Returns "train_sft" for a word that names a trainer ("openrlhf.cli.train_sft",
+/// "openrlhf/cli/train_sft.py"); empty for another word.
 std::string_view trainer_named(std::string_view word) {
   if (word.find('=') != std::string_view::npos || word.starts_with('-')) return "";
-  // A copy that is started inside of the package has its modules without its name.
+  // A copy started inside the package names its modules without the package.
   const bool inside = word.starts_with("cli.train_");
   if (!inside && word.find(kOpenrlhf) == std::string_view::npos) return "";
   if (word.ends_with(".py")) word.remove_suffix(3);
@@ -76,8 +78,8 @@ std::string_view trainer_among(Words words) {
   return "";
 }
 
-/// Finds the trainer of a name; of a fork the one that it is made of, `train_rlvr_ray` of
-/// `train_ppo_ray`. Fails where there is none.
+/// Returns the trainer of a name; for a fork's trainer, the one that it is based on, such as
+/// `train_ppo_ray` for `train_rlvr_ray`. Fails if there is none.
 OpenrlhfTrainer trainer_of(std::string_view name, const StartedCommand& command,
                            ImportReport& report) {
   const auto* known = std::ranges::find(kTrainers, name, &OpenrlhfTrainer::name);
@@ -98,7 +100,7 @@ OpenrlhfTrainer trainer_of(std::string_view name, const StartedCommand& command,
                                command.file, command.words.front().line, printable(name)));
 }
 
-/// Arguments under their first names, and what each is called in the file.
+/// Arguments under their first names, and the name of each in the file.
 struct OpenrlhfArguments {
   Tree fields = Tree::mapping();
   std::vector<std::pair<std::string, std::string>> names;
@@ -119,7 +121,7 @@ OpenrlhfArguments with_first_names(const Tree& said) {
   return made;
 }
 
-/// Calls the settings of a report as the file does.
+/// Renames the settings of a report to their names in the file.
 void name_as_said(const OpenrlhfArguments& arguments, ImportReport& report) {
   each_setting(report, [&](auto& setting) {
     const auto own = std::ranges::find(arguments.names, setting.name,
@@ -128,7 +130,7 @@ void name_as_said(const OpenrlhfArguments& arguments, ImportReport& report) {
   });
 }
 
-/// Sequences of the update of one step.
+/// Sequences and micro-batch of the update in one step.
 struct OpenrlhfBatch {
   std::int64_t sequences = 0;
   std::int64_t micro_batch = 0;
@@ -155,8 +157,9 @@ OpenrlhfBatch read_openrlhf_batch(const Fields& fields, const OpenrlhfTrainer& t
   return batch;
 }
 
-/// openrlhf/utils/deepspeed/deepspeed_utils.py: get_train_ds_config. Its buckets are `auto`, for
-/// which DeepSpeed takes its own defaults (deepspeed/runtime/config_utils.py,
+/// Returns the DeepSpeed configuration that OpenRLHF makes:
+/// openrlhf/utils/deepspeed/deepspeed_utils.py: get_train_ds_config. Its buckets are `auto`, which
+/// DeepSpeed replaces by its own defaults (deepspeed/runtime/config_utils.py,
 /// DeepSpeedConfigModel).
 Tree deepspeed_tree(const Fields& fields, DType precision) {
   const std::int64_t stage = fields.integer("zero_stage", 2, 0);
@@ -182,7 +185,7 @@ Tree deepspeed_tree(const Fields& fields, DType precision) {
 DType openrlhf_precision(const Fields& fields) {
   static constexpr Named<DType> kTypes[] = {
       {DType::kBf16, "bf16"}, {DType::kFp16, "fp16"}, {DType::kFp32, "fp32"}};
-  // Later releases have the type alone, and bf16 where it is not said.
+  // Later releases have only this key for the type; its default is bf16.
   fields.mark_read("bf16");
   return fields.choice("param_dtype", kTypes, DType::kBf16);
 }
@@ -205,7 +208,8 @@ Draft read_openrlhf_model(const Fields& fields, const Given& given, Draft draft,
   return draft;
 }
 
-/// Ray starts the actor's ranks; its program has a default of one node of eight.
+/// Reads the ranks of the actor, which Ray starts; the program's default is one node of eight
+/// devices.
 void read_actor_ranks(const Fields& fields, JobExtent& extent) {
   constexpr std::int64_t kUsualDevices = 8;
   extent.ranks.reset();
@@ -213,7 +217,8 @@ void read_actor_ranks(const Fields& fields, JobExtent& extent) {
   extent.devices_of_node = fields.integer("actor_num_gpus_per_node", kUsualDevices);
 }
 
-/// openrlhf/trainer/dpo_trainer.py: concatenated_forward takes both sequences of a pair at once.
+/// Reads the method. Both sequences of a preference pair pass through the model at once
+/// (openrlhf/trainer/dpo_trainer.py: concatenated_forward).
 void take_method(const Fields& fields, const OpenrlhfTrainer& trainer, Settled& settled,
                  JobBatch& batch, ImportReport& report) {
   if (trainer.name == "train_sft") settled.method.kind = plan::MethodKind::kSft;
@@ -256,7 +261,7 @@ Draft read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
   const ImportReport before = report;
   draft = read_deepspeed_document(config, given, std::move(draft), report, &values);
   draft.precision = precision;
-  // What the arguments make stands in no file.
+  // Settings derived from the arguments are in no file.
   report.read = before.read;
   report.not_read = before.not_read;
   const OpenrlhfBatch batch = read_openrlhf_batch(fields, trainer, draft.plan, draft.batch);

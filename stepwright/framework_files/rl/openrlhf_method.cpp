@@ -5,7 +5,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-// OpenRLHF/OpenRLHF openrlhf/cli/train_ppo_ray.py.
+// Defaults of arguments in OpenRLHF/OpenRLHF openrlhf/cli/train_ppo_ray.py.
 constexpr std::int64_t kModelNodes = 1;
 constexpr std::int64_t kModelDevices = 8;
 constexpr std::int64_t kTrainBatch = 128;
@@ -13,14 +13,14 @@ constexpr std::int64_t kUsualRollouts = 1024;
 constexpr std::int64_t kRolloutPart = 1024;
 constexpr double kUsualDivergence = 0.01;
 
-/// Devices of a model under its own arguments; each call names them as read.
+/// Returns the devices of a model from its own arguments, which then count as read.
 std::int64_t devices_of(const Fields& fields, std::string_view model) {
   const std::string name(model);
   return fields.integer(name + "_num_nodes", kModelNodes) *
          fields.integer(name + "_num_gpus_per_node", kModelDevices);
 }
 
-/// A model on the devices of the actor, or on its own.
+/// Returns the placement of a model: on the actor's devices, or on its own.
 plan::SecondModel placed_model(const Fields& fields, std::string_view model, bool shared) {
   if (shared) return {.place = plan::ModelPlace::kSame};
   return {.place = plan::ModelPlace::kOther, .devices = devices_of(fields, model)};
@@ -33,8 +33,8 @@ std::int64_t openrlhf_updates(const Fields& fields) {
   return std::max<std::int64_t>(1, updates) * fields.integer("max_epochs", 1);
 }
 
-/// Engines are there where `vllm_num_engines` says it. They share the devices of all other models
-/// where all share them and training waits for generation.
+/// Reads the generation engines, if `vllm_num_engines` is set. They share the devices of all other
+/// models if all models share devices and training waits for generation.
 plan::Rollout engines_of(const Fields& fields, bool all_share) {
   plan::Rollout rollout{
       .prompt = static_cast<double>(fields.integer("prompt_max_len", kRolloutPart)),

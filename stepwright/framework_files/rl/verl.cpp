@@ -25,7 +25,7 @@ constexpr std::string_view kPolicy = "actor_rollout_ref";
 constexpr std::string_view kConfigName = "--config-name";
 constexpr std::string_view kConfigPath = "--config-path";
 
-/// Settings of Hydra have dots, variables of a script have none.
+/// A setting of Hydra has a dot in its name, a variable of a script has none.
 constexpr SettingProgram kVerlProgram = {
     .framework = "verl",
     .target = "verl",
@@ -34,16 +34,18 @@ constexpr SettingProgram kVerlProgram = {
     .launched = true,
     .hydra = true};
 
-/// Sequences on which one update trains.
+/// The sequences that one update trains on.
 struct Update {
   std::int64_t sequences = 0;
   std::int64_t length = 0;
-  std::int64_t micro_batch = 0;  ///< Sequences of a data rank; 0: not said.
-  std::int64_t tokens = 0;       ///< Tokens of a micro-batch and device, in its place; 0: not said.
-  std::int64_t pass = 0;         ///< The micro-batches of all data ranks together; 0: not said.
+  std::int64_t micro_batch = 0;  ///< Sequences per data-parallel rank; 0: not stated.
+  /// Tokens per micro-batch and device instead of sequences; 0: not stated.
+  std::int64_t tokens = 0;
+  /// Sequences of one micro-batch over all data-parallel ranks; 0: not stated.
+  std::int64_t pass = 0;
 };
 
-/// The defaults are those of verl/trainer/config/ppo_trainer.yaml and actor/actor.yaml.
+/// Reads an update; defaults are in verl/trainer/config/ppo_trainer.yaml and actor/actor.yaml.
 Update read_update(const Fields& root) {
   constexpr std::int64_t kUsualLength = 512;
   constexpr std::int64_t kUsualPrompts = 256;
@@ -73,8 +75,8 @@ Update read_update(const Fields& root) {
   return update;
 }
 
-/// verl/utils/seqlen_balancing.py: rearrange_micro_batches ends where a sequence, with its padding
-/// where sequences are padded, has more tokens than a micro-batch may.
+/// Reports a micro-batch that is smaller than one sequence (padding included, if sequences are
+/// padded), for which rearrange_micro_batches in verl/utils/seqlen_balancing.py fails.
 void say_short_micro_batch(const Fields& root, const Update& update, std::int64_t ranks,
                            const std::string& file, ImportReport& report) {
   constexpr std::string_view kTokens = "ppo_max_token_len_per_gpu";
@@ -88,9 +90,9 @@ void say_short_micro_batch(const Fields& root, const Update& update, std::int64_
                    tokens, update.length)});
 }
 
-/// The sequences of an update that all data ranks have together: each takes a whole number of them,
-/// and the rest goes into other updates. verl/workers/fsdp_workers.py, megatron_workers.py:
-/// `ppo_mini_batch_size //= ` the data ranks.
+/// Returns the sequences of an update that divide evenly among data-parallel ranks; the others go
+/// into other updates. verl/workers/fsdp_workers.py, megatron_workers.py: `ppo_mini_batch_size //=
+/// ` the data ranks.
 std::int64_t shared_sequences(const Update& update, const plan::Plan& plan, ImportReport& report) {
   const std::int64_t ranks = plan.parallel.data;
   const std::int64_t share = update.sequences / ranks;
@@ -101,8 +103,8 @@ std::int64_t shared_sequences(const Update& update, const plan::Plan& plan, Impo
   return share * ranks;
 }
 
-/// verl/workers/actor/dp_actor.py, megatron_actor.py: tokens of a micro-batch are those of all
-/// ranks that share a sequence.
+/// Sets batch and micro-batch of an update. A limit in tokens covers all ranks that share a
+/// sequence: verl/workers/actor/dp_actor.py, megatron_actor.py.
 void take_update(const Update& update, plan::Plan& plan, JobBatch& batch, ImportReport& report) {
   batch.length = update.length;
   const plan::Parallel& degrees = plan.parallel;
@@ -151,9 +153,9 @@ Draft read_megatron_actor(const Fields& root, const std::string& file, const Giv
   return draft;
 }
 
-/// Whether a configuration is one of verl's own, whose values are the defaults here.
+/// True if a configuration is one of verl's own, whose values are the defaults here.
 bool is_own_configuration(std::string_view name) {
-  // verl/experimental, over those of the trainer.
+  // Configurations in verl/experimental override those of the trainer.
   for (const std::string_view prefix : {"fully_async_", "one_step_off_"}) {
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   }
@@ -171,12 +173,13 @@ bool is_configuration(const SourceFile& file) {
   return (named && !holds(file, "actor_rollout_ref.")) || holds(file, "partial_pretrain:");
 }
 
-/// True if a name is that of a trainer of fine-tuning.
+/// True if a name is that of a configuration for fine-tuning.
 bool is_own_tuning(std::string_view name) {
   return name == "sft_trainer" || name == "sft_trainer_engine";
 }
 
-/// hiyouga/EasyR1 verl/trainer/main.py: another program, with a module of the same name.
+/// Fails for configurations of hiyouga/EasyR1, another program whose module verl/trainer/main.py
+/// has the same name.
 void refuse_easy_r1(const Node& root) {
   const auto worker = root.find("worker");
   if (!worker || !worker->is_mapping() || root.find(kPolicy)) return;
@@ -184,8 +187,8 @@ void refuse_easy_r1(const Node& root) {
   worker->fail_unsupported("is of EasyR1, whose configurations are not read; those of verl are");
 }
 
-/// Lists a program of another package that has defaults of its own, which no file says: a copy of
-/// verl ("lab.verl.trainer.main_ppo"), or a module on its trainers.
+/// Reports a program of another package that can have defaults of its own: a copy of verl
+/// ("lab.verl.trainer.main_ppo"), or a module built on its trainers.
 void list_own_defaults(const std::string& file, const ProgramStart& start, ImportReport& report) {
   const std::string& program = start.program;
   const bool module = program.find('/') == std::string::npos && !program.ends_with(".py");
@@ -201,7 +204,7 @@ void list_own_defaults(const std::string& file, const ProgramStart& start, Impor
                    printable(folder))});
 }
 
-/// The words of a script over the configurations that are given beside it, or one of these alone.
+/// Returns a script's words merged over the given configurations, or one configuration alone.
 Document read_verl_form(Sources files, const Given& given, JobExtent& extent, ProgramStart& start,
                         ImportReport& report) {
   std::vector<SourceFile> scripts;
@@ -236,7 +239,7 @@ Document read_verl_form(Sources files, const Given& given, JobExtent& extent, Pr
   return Document::from(std::move(all), words.name());
 }
 
-/// The engine that Hydra's words or a list of defaults choose: `model_engine=megatron`,
+/// Returns the engine that Hydra's words or a list of defaults choose: `model_engine=megatron`,
 /// `--config-name=ppo_megatron_trainer`, `- override model_engine: megatron`.
 /// verl/trainer/config/ppo_trainer.yaml, model_engine/.
 std::string engine_of(const Fields& root) {
@@ -277,7 +280,7 @@ Draft read_verl(Sources files, const Given& given, Draft draft, ImportReport& re
   refuse_easy_r1(root.node());
   if (!root.node().find(kPolicy))
     return read_verl_tuning(root, name, engine_of(root), given, std::move(draft), report);
-  // Ray starts the ranks.
+  // Ray starts the ranks, not the launcher.
   draft.extent.ranks.reset();
   const Fields policy = root.section(kPolicy);
   draft.extent.nodes = root.section("trainer").size("nnodes");

@@ -20,7 +20,7 @@ void read_fsdp_engine(const Fields& config, bool second, Settled& settled, Impor
   plan.sharding =
       plan::sharding_of(whole ? (again ? "GGG" : "NGG") : (again ? "III" : "NII")).value();
   if (!whole) plan.sharding.group = group;
-  // verl/workers/engine/fsdp/transformer_impl.py: FSDP2 alone has the policy.
+  // Only FSDP2 has an offload policy: verl/workers/engine/fsdp/transformer_impl.py.
   if (second && config.flag("offload_policy", false)) {
     leave_to_host(unread_setting(*config.find("offload_policy")), settled, report);
   }
@@ -28,7 +28,7 @@ void read_fsdp_engine(const Fields& config, bool second, Settled& settled, Impor
                                             {DType::kFp32, "float32"},
                                             {DType::kBf16, "bf16"},
                                             {DType::kBf16, "bfloat16"}};
-  // verl/workers/engine/fsdp/transformer_impl.py: mixed_precision.reduce_dtype.
+  // The type is mixed_precision.reduce_dtype in verl/workers/engine/fsdp/transformer_impl.py.
   plan.accumulate = config.section("mixed_precision").choice("reduce_dtype", kTypes, DType::kFp32);
 }
 
@@ -45,11 +45,11 @@ Draft read_parameter_type(const Fields& config, Draft draft) {
 void read_verl_model(const Fields& model, plan::Plan& plan, ModelWords& model_words) {
   if (model.flag("enable_gradient_checkpointing", true)) {
     plan.recompute.kind = plan::RecomputeKind::kFull;
-    // verl/utils/activation_offload.py: what checkpoints keep, a layer's input, but for the last
-    // layer's; without checkpoints all that layers keep, which no plan has.
+    // verl/utils/activation_offload.py offloads checkpoints, the input of each layer except the
+    // last; without checkpoints all kept activations, which no plan expresses.
     if (model.flag("enable_activation_offload", false)) plan.offload.move_inputs();
   }
-  // verl/workers/engine/fsdp/transformer_impl.py: LoRA where lora_rank is above 0.
+  // LoRA is on if lora_rank is above 0: verl/workers/engine/fsdp/transformer_impl.py.
   const auto rank = model.node().find("lora_rank");
   if (!rank || rank->is_null() || rank->integer(0, kMostOfField) == 0) return;
   model_words.adapters = read_adapter_words(model, "rl/adapters", "verl");
@@ -66,7 +66,7 @@ void take_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::P
   batch.sequences = sequences;
   const std::int64_t share = std::max<std::int64_t>(1, sequences / plan.parallel.data);
   std::int64_t& micro = plan.micro_batch;
-  // The last micro-batches of an update may be smaller.
+  // The last micro-batches of an update can be smaller.
   micro = std::min(micro_batch, share);
   while (share % micro != 0) --micro;
   if (micro == micro_batch) return;

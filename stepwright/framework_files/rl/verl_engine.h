@@ -9,34 +9,37 @@
 
 namespace stepwright::framework_files {
 
-// What verl's trainers of reinforcement learning and of fine-tuning have in common.
+// Code that verl's trainers of reinforcement learning and of fine-tuning share.
 
-/// verl/workers/engine/fsdp/transformer_impl.py: the answers of a micro-batch one behind the other.
+/// Packing of a micro-batch without padding: its answers follow one another
+/// (verl/workers/engine/fsdp/transformer_impl.py).
 inline constexpr PackingWords kVerlNoPadding = {
     .packing = {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kDrop}};
 
-/// How FSDP shares states, and which it leaves to the host (`second`: FSDP2, which alone has a
-/// policy for that). Ranks must be settled. verl/workers/config/engine.py: FSDPEngineConfig.
+/// Reads how FSDP shards states and which it offloads to the host. `second`: it is FSDP2, which
+/// alone has an offload policy. Ranks must be settled. Source: verl/workers/config/engine.py:
+/// FSDPEngineConfig.
 void read_fsdp_engine(const Fields& config, bool second, Settled& settled, ImportReport& report);
 
-/// The type in which FSDP keeps parameters, once adapters are read: verl/workers/config/engine.py,
-/// FSDPEngineConfig: model_dtype; verl/utils/torch_dtypes.py.
+/// Reads the type in which FSDP keeps parameters; adapters must be read before. Sources:
+/// verl/workers/config/engine.py, FSDPEngineConfig: model_dtype; verl/utils/torch_dtypes.py.
 Draft read_parameter_type(const Fields& config, Draft draft);
 
-/// Recomputation and adapters of transformers; verl/trainer/config/model/hf_model.yaml.
+/// Reads recomputation and adapters of transformers models
+/// (verl/trainer/config/model/hf_model.yaml).
 void read_verl_model(const Fields& model, plan::Plan& plan, ModelWords& model_words);
 
-/// Adapters of Megatron-Bridge, under `lora` of hf_model.yaml.
+/// Reads adapters of Megatron-Bridge, under `lora` of hf_model.yaml; nullopt if there are none.
 std::optional<AdapterWords> joined_adapters(const Fields& lora);
 
-/// Sequences of an update, and of a micro-batch, which is smaller where it does not divide a
-/// rank's.
+/// Sets the sequences of an update and of a micro-batch. A micro-batch that does not divide a
+/// rank's sequences is made smaller.
 void take_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::Plan& plan,
                        JobBatch& batch, ImportReport& report);
 
-/// Returns the fields of Megatron-Core where a file is silent:
+/// Returns the defaults of Megatron-Core's fields in verl:
 /// verl/trainer/config/engine/megatron.yaml, verl/utils/megatron_utils.py (make_megatron_module).
-/// `said`: fields of Megatron that it says.
+/// `said` are the fields that the file sets.
 Tree verl_defaults(const Tree& said);
 
 }  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Values where a file is silent: verl/trainer/config/data/legacy_data.yaml and actor/actor.yaml.
+/// Defaults in verl/trainer/config/data/legacy_data.yaml and actor/actor.yaml.
 constexpr std::int64_t kVerlPrompts = 1024;
 constexpr std::int64_t kVerlMiniBatch = 256;
 constexpr std::int64_t kVerlPart = 512;
@@ -16,8 +16,9 @@ std::int64_t verl_updates(const Fields& root, const Fields& actor) {
   return std::max<std::int64_t>(1, prompts / part) * actor.integer("ppo_epochs", 1);
 }
 
-/// verl/trainer/ppo/utils.py: need_reference_policy. FSDP keeps a model of forwards alone on the
-/// host (verl/workers/engine/fsdp/transformer_impl.py), and beside adapters it is the base.
+/// Returns where the reference model is (verl/trainer/ppo/utils.py: need_reference_policy). FSDP
+/// keeps a model that only runs forwards on the host
+/// (verl/workers/engine/fsdp/transformer_impl.py); with adapters the reference is the base model.
 plan::ModelPlace reference_place(const Fields& root, const Fields& policy,
                                  std::string_view engine) {
   const bool in_loss = policy.section("actor").flag("use_kl_loss", false);
@@ -28,7 +29,7 @@ plan::ModelPlace reference_place(const Fields& root, const Fields& policy,
   return offloads ? plan::ModelPlace::kHost : plan::ModelPlace::kSame;
 }
 
-/// verl/trainer/config/rollout/rollout.yaml: sequences of a forward; 0: not said.
+/// Returns the sequences of one forward (verl/trainer/config/rollout/rollout.yaml); 0: not stated.
 std::int64_t forward_sequences(const Fields& root, const Fields& rollout) {
   if (!rollout.flag("log_prob_use_dynamic_bsz", false)) {
     return rollout.integer("log_prob_micro_batch_size_per_gpu", 0);
@@ -40,7 +41,8 @@ std::int64_t forward_sequences(const Fields& root, const Fields& rollout) {
   return std::max<std::int64_t>(1, tokens / length);
 }
 
-/// Engines on devices of their own: verl/experimental, fully_async_ppo_trainer.yaml.
+/// Returns the devices that only generate (verl/experimental, fully_async_ppo_trainer.yaml); 0:
+/// none.
 std::int64_t devices_apart(const Fields& rollout) {
   const auto nodes = rollout.size("nnodes");
   const auto each = rollout.size("n_gpus_per_node");
@@ -54,11 +56,11 @@ plan::TrainingMethod verl_method(const Fields& root, std::string_view engine) {
   const Fields policy = root.section("actor_rollout_ref");
   const Fields rollout = policy.section("rollout");
   const Fields algorithm = root.section("algorithm");
-  // Not taken: a word that only a fork has is listed.
+  // The word does not count as read, so that one of a fork is reported.
   const auto said = algorithm.node().find("adv_estimator");
   const std::string estimator = said && !said->is_null() ? said->text() : "gae";
   plan::TrainingMethod method;
-  // verl/trainer/ppo/utils.py: need_critic.
+  // The rule is need_critic in verl/trainer/ppo/utils.py.
   const bool values = root.section("critic").flag("enable", estimator == "gae");
   method.kind = values ? plan::MethodKind::kPpo : plan::MethodKind::kGrpo;
   if (values) method.critic.place = plan::ModelPlace::kSame;

@@ -21,13 +21,14 @@ constexpr std::int64_t kTunedMicroBatch = 4;
 constexpr std::int64_t kTunedLength = 1024;
 constexpr std::int64_t kTunedTokens = 8192;
 
-/// Whether it is the trainer that stands on FSDP alone.
+/// True for verl's first supervised trainer, which supports only FSDP.
 bool is_first_trainer(const Fields& root, const ProgramStart& start) {
   if (start.program.find("fsdp_sft_trainer") != std::string::npos) return true;
   return root.section("model").node().find("partial_pretrain").has_value();
 }
 
-/// verl/trainer/fsdp_sft_trainer.py of 0.6.1: FULL_SHARD, or fully_shard that gathers again.
+/// Reads the first trainer (verl/trainer/fsdp_sft_trainer.py of 0.6.1): FULL_SHARD, or fully_shard
+/// that gathers again in the backward.
 Draft read_first_trainer(const Fields& root, const std::string& file, const Given& given,
                          Draft draft, ImportReport& report) {
   const Fields model = root.section("model");
@@ -52,8 +53,8 @@ Draft read_first_trainer(const Fields& root, const std::string& file, const Give
   return draft;
 }
 
-/// Sequences of a micro-batch; verl/trainer/sft_trainer.py, verl/workers/engine/utils.py. Its
-/// tokens are those of all ranks that share a sequence.
+/// Returns the sequences of a micro-batch; verl/trainer/sft_trainer.py,
+/// verl/workers/engine/utils.py. A limit in tokens covers all ranks that share a sequence.
 std::int64_t micro_batch_of(const Fields& data, std::int64_t length, std::int64_t context) {
   if (!data.flag("use_dynamic_bsz", true)) {
     return data.integer("micro_batch_size_per_gpu", kTunedMicroBatch);
@@ -109,7 +110,7 @@ Draft read_verl_tuning(const Fields& root, const std::string& file, const std::s
     fail_unsupported(
         fmt::format("{}: engine {} is not read: fsdp and megatron are", file, printable(engine)));
   }
-  // trainer/sft_trainer_ray.py alone starts its ranks itself.
+  // Only trainer/sft_trainer_ray.py starts its ranks itself.
   if (!draft.extent.ranks && !draft.extent.devices_of_node) {
     draft.extent.nodes = root.section("trainer").size("nnodes");
     draft.extent.devices_of_node = root.section("trainer").size("n_gpus_per_node");

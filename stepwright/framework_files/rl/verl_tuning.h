@@ -7,10 +7,9 @@
 
 namespace stepwright::framework_files {
 
-/// Reads the configuration of a trainer of verl that learns from documents:
-/// `verl.trainer.fsdp_sft_trainer` (0.2 to 0.6, trainer/config/sft_trainer.yaml), or
-/// `verl.trainer.sft_trainer` over an engine (since 0.6, sft_trainer_engine.yaml). Fails with
-/// `kUnsupported` on other engines than FSDP and Megatron.
+/// Reads the configuration of verl's supervised trainer: `verl.trainer.fsdp_sft_trainer` (0.2 to
+/// 0.6, trainer/config/sft_trainer.yaml), or `verl.trainer.sft_trainer` with an engine (since 0.6,
+/// sft_trainer_engine.yaml). Fails with `kUnsupported` for engines other than FSDP and Megatron.
 Draft read_verl_tuning(const Fields& root, const std::string& file, const std::string& engine,
                        const Given& given, Draft draft, ImportReport& report);
 

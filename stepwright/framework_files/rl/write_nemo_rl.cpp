@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kNemoRlWritten = "rl/nemo_rl_written";
 
-/// Sets a field where it stands; fails naming one that nothing there sets.
+/// Sets a field where NeMo-RL has it; fails, naming the field, if NeMo-RL has none for it.
 void set_nemo_rl_field(Tree& config, std::string_view field, const Tree& value) {
   if (field == "recompute_granularity" && value.text == "full") {
     config.set("activation_checkpointing", true);
@@ -45,7 +45,8 @@ void add_megatron_config(Tree& config, const plan::PlannedJob& planned) {
   config.find("fp8_cfg")->set("enabled", fields.find("fp8") != nullptr);
 }
 
-/// The class of transformers whose weights are converted; empty where no family is the model's.
+/// Returns the transformers class whose weights are converted; empty if no family describes the
+/// model.
 std::string_view converter_type(const plan::Job& job) {
   try {
     return huggingface::family_of(job.model).model_class;

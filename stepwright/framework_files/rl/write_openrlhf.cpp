@@ -14,7 +14,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// The arguments of a command, one a line.
+/// Collects the arguments of a command, one per line.
 class Arguments {
  public:
   template <class Value>
@@ -32,7 +32,7 @@ class Arguments {
   std::string text_;
 };
 
-/// openrlhf/utils/deepspeed/deepspeed_utils.py: the stage of each strategy.
+/// Returns the ZeRO stage that shards a plan's states: openrlhf/utils/deepspeed/deepspeed_utils.py.
 std::int64_t stage_of_states(const plan::Plan& plan) {
   const std::string states = plan::sharding_word(plan.sharding);
   if (states == "NNN") return plan.offload.optimizer > 0 ? 1 : 0;
@@ -55,7 +55,7 @@ void add_openrlhf_engine(const plan::PlannedJob& planned, Arguments& arguments) 
   }
   arguments.set("ds.tensor_parallel_size", plan.parallel.tensor);
   arguments.set("ds.ring_attn_size", plan.parallel.context);
-  // openrlhf/models/ring_attn_utils.py: rings are of packed sequences.
+  // Ring attention requires packed sequences: openrlhf/models/ring_attn_utils.py.
   arguments.flag("ds.packing_samples", plan.parallel.context > 1);
 }
 
@@ -71,7 +71,8 @@ void add_openrlhf_adapters(const model::Architecture& model, Arguments& argument
   arguments.flag("ds.lora.target_modules" + words, true);
 }
 
-/// openrlhf/cli/train_ppo_ray.py: models on the devices of the actor, or on nodes of their own.
+/// Adds the placement of models, on the actor's devices or on nodes of their own:
+/// openrlhf/cli/train_ppo_ray.py.
 void add_openrlhf_pools(const plan::Job& job, Arguments& arguments) {
   const plan::TrainingMethod& method = job.method;
   const std::int64_t each = job.cluster.devices_per_node;
@@ -135,7 +136,7 @@ void add_openrlhf_policy(const plan::PlannedJob& planned, Arguments& arguments) 
   add_openrlhf_pools(job, arguments);
 }
 
-/// Adds the arguments of all trainers of OpenRLHF; `part`: the name of their model.
+/// Adds the arguments that all trainers of OpenRLHF share; `part` is the name of their model.
 void add_openrlhf_training(const plan::PlannedJob& planned, std::string_view part, bool pairs,
                            Arguments& arguments) {
   const plan::Job& job = planned.job;

@@ -12,7 +12,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// The words NAME=VALUE of a command, one a line.
+/// Collects the NAME=VALUE words of a command, one per line.
 class HydraWords {
  public:
   template <class Value>
@@ -41,7 +41,7 @@ void check_verl_pools(const plan::TrainingMethod& method) {
   }
 }
 
-/// Adds the words of the method and its batch: verl/trainer/config/data/legacy_data.yaml,
+/// Adds words for the training method and its batch: verl/trainer/config/data/legacy_data.yaml,
 /// actor/actor.yaml, rollout/rollout.yaml.
 void add_verl_method(const plan::PlannedJob& planned, HydraWords& words) {
   const plan::Job& job = planned.job;

@@ -10,7 +10,7 @@ namespace {
 template <class Value>
 concept PlainValue = std::is_same_v<Value, bool> || std::is_same_v<Value, std::int64_t>;
 
-/// Calls `visit` with the switch or count at a place, if there is one.
+/// Calls `visit` with the switch or count in a field of a plan, if there is one.
 template <class AnyPlan, class Visit>
 void visit_plain(AnyPlan& plan, std::string_view place, const Visit& visit) {
   plan::each_choice([&](const auto& choice) {

@@ -6,7 +6,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// A word of a table as a value of the kind that a place has.
+/// Converts a word of a table to the kind of value that a field has.
 Plain plain_of(std::string_view word, const Plain& kind) {
   if (std::holds_alternative<bool>(kind)) return truth_of(word).value();
   return read_integer(word).value;
@@ -21,7 +21,7 @@ void read_row(const KnownSetting& row, const Fields& fields, const Known& known,
                             : Plain(fields.integer(row.name, std::get<std::int64_t>(usual))));
 }
 
-/// True if a place holds a switch that is on, or a count above 1.
+/// True if a field has a switch that is on, or a count above 1.
 bool has(const plan::Plan& plan, std::string_view place) {
   const Plain value = plain_at(plan, place).value();
   return value != Plain(false) && value != Plain(std::int64_t{1});

@@ -16,41 +16,43 @@
 
 namespace stepwright::framework_files {
 
-// A rule translates a few settings of a framework to a part of a plan or its job and back: its
-// reader and its writer are functions that stand beside each other. A setting that says a value as
-// it is needs no function but a row of a table. Rules set typed values, so that none formats a
-// value for another to parse. A rule has no list of its keys: `Fields` notes which settings a
-// reader asks for in a file, and a report lists those as read.
+// A rule translates a few settings of a framework into a part of a plan or its job and back, by a
+// reader function and a writer function next to each other. A setting whose value equals a plan
+// field needs no function but a row of a table. Rules set typed values, so that no rule formats a
+// value for another one to parse.
+// A rule has no list of its keys: `Fields` records which settings a reader asks for, and a report
+// lists those as read.
 
-/// Facts that are known before rules read, and set by none.
+/// Facts that are known before rules read, and that no rule changes.
 struct Known {
   const plan::Framework& framework;
   bool routed;  ///< True if layers of the model have experts.
 };
 
-/// Result of a rule: the settled parts of rules before it, with its own part, and remarks.
+/// Result of a rule: the parts that earlier rules settled, the rule's own part, and remarks.
 struct Reading : Settled {
-  /// Settings that no plan takes as they are, and what a prediction leaves out.
+  /// Settings that no plan expresses exactly, each with the effect that a prediction ignores.
   std::vector<std::pair<Node, std::string>> left_out{};
-  std::vector<std::string> notes{};  ///< Assumptions, in sentences for people.
+  std::vector<std::string> notes{};  ///< Notes about assumptions, in sentences for people.
 };
 
-/// A part of a plan or its job in a framework's settings.
+/// The translation between settings of a framework and one part of a plan or its job.
 struct Rule {
-  /// Settings of `table` that say a switch or a count of a plan as it is, read first and written
-  /// first.
+  /// Settings in `table` whose value equals a switch or count of a plan; they are read and written
+  /// before the functions run.
   std::span<const std::string_view> rows{};
   std::string_view table = "";
-  /// Fails as `Fields` do; null: rows say it all.
+  /// Reads settings; fails like `Fields`. Null: `rows` are enough.
   void (*read)(const Fields& fields, const Known& known, Reading& reading) = nullptr;
-  /// Adds settings in the order of a file; `release` is the framework's. Null: rows say it all.
+  /// Adds settings in the order of a file; `release` is the framework's release. Null: `rows` are
+  /// enough.
   void (*write)(const plan::PlannedJob& planned, std::string_view release, Tree& fields) = nullptr;
 };
 
-/// Applies a rule and its rows to settings, and to the parts that are settled so far.
+/// Applies a rule and its rows to settings; `settled` has the results of earlier rules.
 Reading read_rule(const Rule& rule, const Fields& fields, const Known& known, Settled settled);
 
-/// Adds what a rule and its rows say of a plan.
+/// Adds the settings that a rule and its rows write for a plan.
 void write_rule(const Rule& rule, const plan::PlannedJob& planned, std::string_view release,
                 Tree& fields);
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kSwiftWords = "swift/megatron_words";
 
-/// The words of an argument in Megatron-LM's spelling; none for one that is off.
+/// Adds the words of an argument in Megatron-LM's spelling; no words for one that is off.
 void add_swift_words(std::string name, const Tree& value, std::vector<ShellWord>& words) {
   if (const auto theirs = meaning_of(kSwiftWords, "renamed", name); !theirs.empty()) name = theirs;
   const bool scalar = value.kind == Tree::Kind::kScalar;
@@ -38,7 +38,7 @@ void add_swift_words(std::string name, const Tree& value, std::vector<ShellWord>
   for (const Tree& item : value.items) words.push_back({.text = item.text, .line = item.line});
 }
 
-/// Parts arguments into ms-swift's own and words of Megatron-LM.
+/// Separates arguments into ms-swift's own, which are returned, and words of Megatron-LM.
 Tree own_fields(const Tree& fields, std::vector<ShellWord>& words) {
   Tree own = Tree::mapping();
   for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
@@ -52,7 +52,8 @@ Tree own_fields(const Tree& fields, std::vector<ShellWord>& words) {
   return own;
 }
 
-/// Sizes follow from the model that is named, or from the folder of its weights.
+/// Returns the model that the arguments name, by its name or by the folder of its weights, from
+/// which the sizes follow.
 const model::Architecture& swift_model(const Fields& own, const Given& given,
                                        ModelWords& model_words, ImportReport& report,
                                        const std::string& file) {
@@ -76,7 +77,7 @@ const model::Architecture& swift_model(const Fields& own, const Given& given,
   return *model_words.model;
 }
 
-/// Names settings as ms-swift takes them.
+/// Renames settings of a report to ms-swift's spelling, with underscores.
 void name_by_underscores(ImportReport& report) {
   each_setting(report, [](auto& setting) {
     if (!setting.name.starts_with("--")) return;
@@ -84,7 +85,7 @@ void name_by_underscores(ImportReport& report) {
   });
 }
 
-/// The type of weights, which Megatron-LM's own arguments say with a flag.
+/// Adds the type of weights, for which Megatron-LM has a flag.
 void add_swift_precision(const Fields& own, const Tree& said, std::vector<ShellWord>& words,
                          ImportReport& report) {
   const auto type = own.find("torch_dtype");
@@ -120,12 +121,12 @@ Draft read_swift_megatron(Words command, const std::string& name, const Given& g
   draft = read_megatron_fields(fields, std::move(draft), report, given, name);
   draft.model = model;
   list_settings(fields, name, known_settings("megatron/settings"), report);
-  // What no word said are sizes of the model and defaults.
+  // Settings without a line are sizes of the model or defaults.
   std::erase_if(report.read, [](const ReadSetting& one) { return one.line == 0; });
   std::erase_if(report.not_read, [](const UnreadSetting& one) { return one.line == 0; });
   read_tuner(own, "full", given, draft, report);
   if (draft.adapters) {
-    // Which are its own: they keep and multiply their rank's rows.
+    // This variant's adapters keep and multiply the rows of their own rank.
     draft.framework.variant = "ms-swift";
     draft.tensor_input = plan::TensorInput::kRegather;
   }

@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::string_view kSwift = "ms-swift";
 
-/// swift/utils/torch_utils.py: get_default_device_map, is_mp. Where each process has several
-/// devices, the model's layers are spread over them, but for ZeRO-3 and FSDP.
+/// Fails if each process has several devices, over which ms-swift spreads the model's layers unless
+/// ZeRO-3 or FSDP is used: swift/utils/torch_utils.py: get_default_device_map, is_mp.
 void refuse_spread_layers(const StartedCommand& command, const Given& given) {
   const auto processes = environment_number(command, "NPROC_PER_NODE");
   const auto visible = visible_device_count(command);
@@ -54,9 +54,9 @@ void refuse_spread_layers(const StartedCommand& command, const Given& given) {
                   command.file, *processes, *visible / *processes, *visible, *visible));
 }
 
-/// swift/cli/main.py: use_torchrun. Without NPROC_PER_NODE and NNODES there is one process; where
-/// it sees several devices, the model's layers are spread over them (swift/model/register.py:
-/// device_map).
+/// Sets the number of ranks to one if neither NPROC_PER_NODE nor NNODES is set (swift/cli/main.py:
+/// use_torchrun). Fails if that process sees several devices, over which ms-swift spreads the
+/// model's layers (swift/model/register.py: device_map).
 void settle_one_process(const StartedCommand& command, const Given& given, JobExtent& extent,
                         ImportReport& report) {
   const auto has = [&](const char* name) { return command.environment.contains(name); };
@@ -74,7 +74,8 @@ void settle_one_process(const StartedCommand& command, const Given& given, JobEx
   report.assume("job.cluster", "one process, as NPROC_PER_NODE is not set");
 }
 
-/// swift/arguments/sft_args.py: _init_fsdp. `--fsdp '{"fsdp": ..., "fsdp_config": {...}}'`.
+/// Replaces `--fsdp '{"fsdp": ..., "fsdp_config": {...}}'` by its contents:
+/// swift/arguments/sft_args.py: _init_fsdp.
 Document with_written_fsdp(Document said) {
   const auto fsdp = said.root().find("fsdp");
   if (!fsdp || !fsdp->is_scalar() || !fsdp->text().starts_with('{')) return said;
@@ -90,10 +91,10 @@ Document with_written_fsdp(Document said) {
   return Document::from(std::move(all), said.name());
 }
 
-/// Names of settings today, and those that stand in a file.
+/// Current names of settings, with the names in the file.
 using RenamedWords = std::map<std::string, std::string>;
 
-/// Arguments of ms-swift 2 as those of today; modelscope/ms-swift v2.6.1
+/// Renames arguments of ms-swift 2 to the current ones; modelscope/ms-swift v2.6.1
 /// swift/llm/utils/argument.py, SftArguments.
 Document with_second_words(Document said, RenamedWords& renamed, ImportReport& report) {
   static constexpr std::string_view kOwn[] = {"sft_type", "model_id_or_path", "batch_size"};
@@ -129,7 +130,7 @@ Document with_second_words(Document said, RenamedWords& renamed, ImportReport& r
 }  // namespace
 
 Draft read_swift(Sources files, const Given& given, Draft draft, ImportReport& report) {
-  // Scripts that the first one goes on with.
+  // Scripts that the first one runs.
   std::vector<const SourceFile*> others;
   std::vector<SourceFile> scripts;
   for (const SourceFile& file : files) {
@@ -157,7 +158,7 @@ Draft read_swift(Sources files, const Given& given, Draft draft, ImportReport& r
                                .has_argument = is_argument_and_value,
                                .matters = matters_by(known_settings("swift/settings"))};
   const StartedCommand command = started_command(scripts, given, program, report);
-  // swift/cli/main.py: get_torchrun_args.
+  // The variables for torchrun are those of get_torchrun_args in swift/cli/main.py.
   read_own_processes(command, draft.extent, report);
   settle_one_process(command, given, draft.extent, report);
   if (is_start_of(kSwift, command.words, "megatron") ||

@@ -12,7 +12,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// A configuration of DeepSpeed that ms-swift brings under a name: swift/config/zero*.json.
+/// A DeepSpeed configuration that comes with ms-swift under a name: swift/config/zero*.json.
 struct OwnDeepSpeed {
   std::string_view name;
   int stage = 0;
@@ -38,7 +38,7 @@ Document own_deepspeed(const OwnDeepSpeed& own) {
   return Document::from(Tree::mapping().set("zero_optimization", zero), std::string(own.name));
 }
 
-/// `--deepspeed zero3` and `--fsdp fsdp2`, which are files of ms-swift itself.
+/// Takes `--deepspeed zero3` and `--fsdp fsdp2`, which name files that come with ms-swift.
 void take_own_configurations(const Fields& fields, Trainer& trainer) {
   const auto deepspeed = fields.node().find("deepspeed");
   if (deepspeed && deepspeed->is_scalar()) {
@@ -52,7 +52,7 @@ void take_own_configurations(const Fields& fields, Trainer& trainer) {
   trainer.fsdp = {.states = "GGG", .checkpointing = true};
 }
 
-/// The ranks that are started, as far as files and options say.
+/// Returns the ranks that files and options state; nullopt: they do not.
 std::optional<std::int64_t> ranks_started(const Given& given, const JobExtent& extent) {
   if (given.devices) return given.devices;
   if (extent.ranks) return extent.ranks;
@@ -61,7 +61,8 @@ std::optional<std::int64_t> ranks_started(const Given& given, const JobExtent& e
   return std::nullopt;
 }
 
-/// swift/trainers/arguments.py: 16 sequences a step where nothing is said.
+/// Sets gradient accumulation so that a step has 16 sequences, unless it is stated:
+/// swift/trainers/arguments.py.
 Draft fill_accumulation(const Fields& fields, const Given& given, Draft draft,
                         ImportReport& report) {
   if (fields.has("gradient_accumulation_steps")) return draft;
@@ -72,8 +73,8 @@ Draft fill_accumulation(const Fields& fields, const Given& given, Draft draft,
   return draft;
 }
 
-/// modelscope/ms-swift swift/llm/argument/base_args/model_args.py, _init_mixed_precision: what is
-/// cast has the type of the weights.
+/// Reads the weights' type, which is also the type of autocast: modelscope/ms-swift
+/// swift/llm/argument/base_args/model_args.py, _init_mixed_precision.
 void read_weights_type(const Fields& fields, Trainer& trainer, Settled& settled,
                        ImportReport& report) {
   static constexpr Named<DType> kTypes[] = {
@@ -91,7 +92,8 @@ void read_weights_type(const Fields& fields, Trainer& trainer, Settled& settled,
 
 void read_tuner(const Fields& fields, std::string_view usual, const Given& given,
                 ModelWords& model_words, ImportReport& report) {
-  // swift/arguments/tuner_args.py and swift/megatron/arguments/megatron_args.py: both by default.
+  // Both are true by default: swift/arguments/tuner_args.py and
+  // swift/megatron/arguments/megatron_args.py.
   model_words.frozen = model::Frozen{.encoder = fields.flag("freeze_vit", true),
                                      .projector = fields.flag("freeze_aligner", true)};
   std::string kind(usual);
@@ -99,7 +101,7 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
     const auto word = fields.node().find(key);
     if (!word || word->is_null()) continue;
     kind = word->text();
-    // lora_llm: adapters beside the language model, an encoder trained whole.
+    // lora_llm adds adapters to the language model and trains the encoder's weights.
     const std::optional<model::Architecture>& model =
         model_words.model ? model_words.model : given.known_model;
     const bool text = kind == "lora_llm" && model && !model->encoder;
@@ -110,7 +112,8 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
     report.assume("job.adapters", "ms-swift trains LoRA where tuner_type does not say");
   }
   model_words.adapters = read_adapter_words(fields, "swift/adapters", "lora");
-  // ms-swift 3 requirements/framework.txt: transformers before 5, where experts are modules.
+  // ms-swift 3 requires transformers before 5 (requirements/framework.txt), in which experts are
+  // modules.
   const bool third = fields.node().find("train_type").has_value();
   model_words.adapters->of_transformers = usual == "lora" && !third;
   if (third && usual == "lora") {
@@ -121,11 +124,11 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
   if (model_words.adapters->base != DType::kBf16) fields.mark_read("quant_method");
 }
 
-/// modelscope/ms-swift swift/dataset/packing.py: `calculate_matched_group` packs by
-/// `binpacking.to_constant_volume`, the longest first, and what does not fill the last sequence of
-/// a group goes on into the next; swift/arguments/base_args/template_args.py: what is longer than
-/// `max_length` is deleted. Neither packed sequences nor, with `padding_free`, documents of a
-/// micro-batch are filled up.
+/// Reads packing (modelscope/ms-swift swift/dataset/packing.py). `calculate_matched_group` packs by
+/// `binpacking.to_constant_volume`, longest document first; documents of a group's last, partly
+/// filled sequence move on to the next group. Documents longer than `max_length` are dropped
+/// (swift/arguments/base_args/template_args.py). Neither packed sequences nor, with `padding_free`,
+/// micro-batches are padded.
 void read_swift_packing(const Fields& fields, const Given& given, JobBatch& batch,
                         ImportReport& report) {
   static constexpr Named<packing::TooLong> kTruncations[] = {{packing::TooLong::kDrop, "delete"},

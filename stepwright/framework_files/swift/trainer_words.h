@@ -10,12 +10,12 @@ namespace stepwright::framework_files {
 Draft read_swift_trainer(const Fields& fields, const HubFiles& files, const Given& given,
                          Draft draft, ImportReport& report);
 
-/// Takes adapters where the tuner trains them; `usual` is the program's default.
+/// Takes adapters if the tuner trains them; `usual` is the program's default tuner. Sources:
 /// modelscope/ms-swift swift/arguments/tuner_args.py, swift/arguments/base_args/quant_args.py.
 void read_tuner(const Fields& fields, std::string_view usual, const Given& given,
                 ModelWords& model_words, ImportReport& report);
 
-/// Takes how documents are packed, where a person says how long they are.
+/// Reads how documents are packed, if the user states document lengths.
 void read_swift_packing(const Fields& fields, const Given& given, JobBatch& batch,
                         ImportReport& report);
 

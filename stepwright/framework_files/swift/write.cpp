@@ -48,8 +48,8 @@ std::string swift_lines(const plan::PlannedJob& planned) {
   return lines;
 }
 
-/// swift/arguments/tuner_args.py; swift/megatron/arguments/megatron_args.py: `full` is the usual
-/// tuner.
+/// Returns arguments for adapters; the default tuner is `full`: swift/arguments/tuner_args.py;
+/// swift/megatron/arguments/megatron_args.py.
 std::string swift_adapters(const model::Architecture& model) {
   if (!model.adapters) return "";
   const model::Adapters& adapters = *model.adapters;
@@ -60,7 +60,8 @@ std::string swift_adapters(const model::Architecture& model) {
       fmt::join(listed_megatron_modules(model), " "));
 }
 
-/// swift/arguments/base_args: packing, packing_strategy, truncation_strategy.
+/// Returns arguments for packing: swift/arguments/base_args: packing, packing_strategy,
+/// truncation_strategy.
 std::string swift_packing(const plan::Job& job) {
   if (!job.documents) return "";
   const packing::Packing& packing = job.documents->packing;
@@ -83,8 +84,8 @@ std::string_view swift_type(DType precision) {
   return precision == DType::kFp16 ? "float16" : "bfloat16";
 }
 
-/// MegatronArguments.__post_init__ sets CUDA_DEVICE_MAX_CONNECTIONS to 1 where it is not set, and
-/// _check_megatron_fsdp refuses that.
+/// Returns the variables that a job needs. MegatronArguments.__post_init__ sets
+/// CUDA_DEVICE_MAX_CONNECTIONS to 1 if it is unset, which _check_megatron_fsdp refuses.
 std::vector<EnvironmentSetting> swift_settings(const plan::PlannedJob& planned) {
   std::vector<EnvironmentSetting> settings = needed_settings(planned);
   for (EnvironmentSetting& setting : settings) {

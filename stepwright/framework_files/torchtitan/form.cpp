@@ -20,10 +20,10 @@ constexpr std::string_view kRoot = "Trainer.Config";
 constexpr std::string_view kRegistry = "model_registry";
 constexpr std::string_view kImport = "from torchtitan.models.";
 
-/// The words before a configuration in a log: torchtitan/config/manager.py, torchtitan/train.py.
+/// Words before a configuration in a log: torchtitan/config/manager.py, torchtitan/train.py.
 constexpr std::string_view kPrinted[] = {"Running with configs: {", "Running with args: {"};
 
-/// The mapping in braces that begins a text.
+/// Returns the mapping in braces at the start of a text.
 std::string_view braced(std::string_view text, const std::string& name) {
   std::int64_t depth = 0;
   bool quoted = false;
@@ -37,14 +37,15 @@ std::string_view braced(std::string_view text, const std::string& name) {
   fail_input(fmt::format("{}: the configuration that it prints never ends", name));
 }
 
-/// The family whose registry a call names: "llama3_model_registry", "qwen3.model_registry".
+/// Returns the model family whose registry a call names: "llama3_model_registry",
+/// "qwen3.model_registry".
 std::string_view family_of_call(std::string_view function) {
   function.remove_suffix(kRegistry.size());
   const std::size_t end = function.find_last_not_of("._");
   return end == std::string_view::npos ? "" : function.substr(0, end + 1);
 }
 
-/// The one family from which a file imports its registry; empty: none, or several.
+/// Returns the single family from which a file imports a registry; empty: none, or several.
 std::string_view imported_family(std::string_view text) {
   std::string_view family;
   for (std::size_t at = text.find(kImport); at != std::string_view::npos;
@@ -62,13 +63,14 @@ std::string_view imported_family(std::string_view text) {
   return family;
 }
 
-/// The folder of a registry: torchtitan/models/FAMILY/config_registry.py.
+/// Returns the family whose folder contains a registry:
+/// torchtitan/models/FAMILY/config_registry.py. Empty for another file.
 std::string_view family_of_folder(std::string_view name) {
   if (!name.ends_with("/config_registry.py")) return "";
   return last_part(name.substr(0, name.rfind('/')));
 }
 
-/// The family of the flavors that a call of the registry in a file names; empty: nothing says it.
+/// Returns the family of the flavors that a registry call in a file names; empty: unknown.
 std::string_view family_in(std::string_view function, const SourceFile& file) {
   const std::string_view called = family_of_call(function);
   if (!called.empty()) return called;
@@ -76,9 +78,10 @@ std::string_view family_in(std::string_view function, const SourceFile& file) {
   return imported.empty() ? family_of_folder(file.name) : imported;
 }
 
-/// Values that functions of torchtitan give: its registry (torchtitan/models/*/__init__.py) a
-/// flavor, `default_adamw` (torchtitan/components/optimizer/optimizer.py) one group of parameters,
-/// its graph trainer (torchtitan/experiments/graph_trainer/configs.py) what it is given.
+/// Returns the result of a torchtitan function: a flavor for its registry
+/// (torchtitan/models/*/__init__.py), one group of parameters for `default_adamw`
+/// (torchtitan/components/optimizer/optimizer.py), its argument for the graph trainer
+/// (torchtitan/experiments/graph_trainer/configs.py). nullopt for other functions.
 std::optional<Tree> known_call(const std::string& function, const Tree& arguments,
                                const SourceFile& file) {
   if (function.ends_with(kRegistry)) {
@@ -96,7 +99,7 @@ std::optional<Tree> known_call(const std::string& function, const Tree& argument
   return config;
 }
 
-/// Refuses what trains no language model by the next token.
+/// Fails for a configuration that does not train a language model by next-token prediction.
 void check_kind(const launch_scripts::PythonConfig& config, const std::string& name) {
   const Tree* call = config.tree.find("()");
   if (call != nullptr && call->text == "Controller.Config") {
@@ -113,8 +116,8 @@ void check_kind(const launch_scripts::PythonConfig& config, const std::string& n
   }
 }
 
-/// Without its batch or its degrees a configuration says nothing, nor does one that changes what a
-/// function of another file gives.
+/// Fails for a configuration whose batch or degrees are not literals, or that changes the result of
+/// a function in a missing file.
 void check_sections(const launch_scripts::PythonConfig& config, const std::string& name) {
   for (const launch_scripts::PythonUnread& one : config.unread) {
     const std::string what = printable(one.expression);
@@ -152,7 +155,8 @@ TitanFile read_functions(Sources files, const Given& given) {
   return {std::move(document), false, std::move(config)};
 }
 
-/// Whether a file calls it; comments, as those above an exported TOML, may name it.
+/// True if a file calls Trainer.Config; a comment, such as those above an exported TOML, does not
+/// count.
 bool calls_root(const SourceFile& file) {
   for (std::size_t at = file.text.find(kRoot); at != std::string::npos;
        at = file.text.find(kRoot, at + 1)) {
@@ -163,8 +167,8 @@ bool calls_root(const SourceFile& file) {
   return false;
 }
 
-/// A configuration with all that stands in a former place in its present one; what stands there
-/// counts.
+/// Moves settings from keys of former releases to the present keys; a value at the present key has
+/// precedence.
 Document with_present_places(Document said) {
   if (!said.root().is_mapping()) return said;
   Tree tree = said.root().placed_tree();
@@ -184,7 +188,7 @@ Document with_present_places(Document said) {
     }
     moved = true;
   }
-  // Its pipelines took as many micro-batches as they have stages.
+  // In former releases a pipeline had as many micro-batches as stages.
   Tree* present = tree.find("parallelism");
   const Tree* stages = present == nullptr ? nullptr : present->find("pipeline_parallel_degree");
   if (moved && stages != nullptr && present->find("num_pp_microbatches") == nullptr &&
@@ -194,14 +198,14 @@ Document with_present_places(Document said) {
   return moved ? Document::from(std::move(tree), said.name()) : std::move(said);
 }
 
-/// The class of a section, by the fields that it alone has.
+/// How the class of a section follows from a field that only this class has.
 struct FieldOfClass {
   std::string_view section;
-  std::string_view field;  ///< Field that tells the class; empty: any.
+  std::string_view field;  ///< Field that identifies the class; empty: none is needed.
   std::string_view name;
 };
-// torchtitan/distributed/activation_checkpoint.py, torchtitan/components/loss.py of 0.3. The first
-// that fits counts.
+// Classes in torchtitan/distributed/activation_checkpoint.py and torchtitan/components/loss.py of
+// 0.3. The first row that fits counts.
 constexpr FieldOfClass kFieldsOfClasses[] = {
     {"activation_checkpoint", "mode", ""},
     {"activation_checkpoint", "memory_budget", "MemoryBudgetAC.Config"},
@@ -219,8 +223,8 @@ void name_class(Tree& section, std::string_view path) {
   }
 }
 
-/// The JSON of a Trainer.Config (since 0.3) as its Python function says it: the flavor instead of
-/// all parts of its model, and the classes of sections.
+/// Converts the JSON of a Trainer.Config (since 0.3) to what its Python function states: a flavor
+/// in place of all parts of its model, and the classes of sections.
 Document as_function_says(const Document& said) {
   Tree tree = said.root().placed_tree();
   const Tree spec = *tree.find("model_spec");

@@ -10,29 +10,31 @@
 
 namespace stepwright::framework_files {
 
-/// A configuration of torchtitan in one form: sections of the TOML file are the arguments of the
-/// newer function.
+/// A configuration of torchtitan from a TOML file or a Python function; `document` has the same
+/// sections for both.
 struct TitanFile {
   Document document;
-  bool toml = true;                     ///< Up to 0.2.2; else a Python function.
-  launch_scripts::PythonConfig python;  ///< The configuration, if a Python function makes it.
+  /// True for a TOML file (up to 0.2.2), false for a Python function.
+  bool toml = true;
+  /// The configuration that a Python function makes; unused for TOML.
+  launch_scripts::PythonConfig python;
 };
 
-/// Where a call of the registry says of which family it makes a flavor.
+/// Key in a registry's call that holds the model family of a flavor.
 inline constexpr std::string_view kTitanFamily = "family";
 
-/// Reads a TOML file, the JSON of a configuration that torchtitan dumps or prints in its log
+/// Reads a TOML file, the JSON of a configuration that torchtitan dumps or logs
 /// (torchtitan/config/manager.py), or a registry of Python functions, of which `Given::function` is
-/// taken; behind it the registries whose functions it calls. Fails with `kUnsupported` on what is
-/// no pretraining of a language model.
+/// read; after the registry come other registries whose functions it calls. Fails with
+/// `kUnsupported` if the file is no pretraining of a language model.
 TitanFile read_titan_file(Sources files, const Given& given);
 
-/// Takes the model of a fork that trains a configuration of transformers (`model.config`) from
-/// among the files. Fails with `kInput` where it is not given, and neither is `--model`.
+/// Takes the model for a fork of torchtitan that trains a transformers model (`model.config`) from
+/// the given files. Fails with `kInput` if neither that config.json nor `--model` was given.
 void take_hub_configuration(const TitanFile& file, Sources files, const Given& given,
                             ModelWords& model_words, ImportReport& report);
 
-/// Reads such a configuration.
+/// Reads a plan from a configuration of torchtitan in either form.
 Draft read_titan_config(const TitanFile& file, const Given& given, Draft draft,
                         ImportReport& report);
 

@@ -24,7 +24,7 @@ std::string keywords_of(const TitanSection& section) {
   return text;
 }
 
-/// A module's imports, each once, in order.
+/// The imports of a module, each once, in order.
 class Imports {
  public:
   void add(std::string from, std::string name) { names_.emplace(std::move(from), std::move(name)); }
@@ -47,12 +47,11 @@ std::string_view attention_of(const plan::Job& job) {
   return job.kernels.attention == cluster::AttentionKernel::kFlash3 ? kTitanVarlen : kTitanFlex;
 }
 
-/// Epsilon of its norms where nothing is said: torchtitan/models/common/nn_modules.py,
-/// RMSNorm.Config.
+/// Default epsilon of torchtitan's norms: torchtitan/models/common/nn_modules.py, RMSNorm.Config.
 constexpr double kTitanEpsilon = 1e-5;
 
-/// A Llama of other sizes than its flavors have; queries, keys and values may have biases
-/// (torchtitan/models/common/attention.py, FusedQKVLinear).
+/// Returns Python code for a Llama with sizes that no flavor has; queries, keys and values can have
+/// biases (torchtitan/models/common/attention.py, FusedQKVLinear).
 std::string llama_of_sizes(const plan::Job& job, Imports& imports) {
   const model::Architecture& model = job.model;
   imports.add("models", "llama3");
@@ -93,7 +92,7 @@ std::string llama_of_sizes(const plan::Job& job, Imports& imports) {
       of_layers, epsilon, tied);
 }
 
-/// The call that makes the model, with what its dispatcher of experts is called.
+/// Returns the call that makes the model, with the name of its expert dispatcher.
 std::string call_of_model(const plan::PlannedJob& planned, Imports& imports,
                           std::string& functions) {
   const std::optional<TitanFlavor> flavor = titan_flavor_of(planned.job.model_name);

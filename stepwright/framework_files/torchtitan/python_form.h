@@ -9,18 +9,19 @@
 
 namespace stepwright::framework_files {
 
-/// A section of torchtitan's configuration: keys and values in order.
+/// A section of torchtitan's configuration: its keys and values, in order.
 struct TitanSection {
   std::string name;
   Tree values = Tree::mapping();
 };
 
-/// A value as Python or TOML writes it.
+/// Writes a value in the syntax of Python or TOML.
 std::string titan_value(const Tree& value, bool python);
 
-/// A module of torchtitan 0.3 whose function `stepwright_plan` returns a Trainer.Config: a flavor
-/// of torchtitan, or a Llama of the model's sizes (torchtitan/models/llama3/__init__.py), a few
-/// steps on its small data set, and the sections `training` and `parallelism`.
+/// Returns a Python module for torchtitan 0.3 whose function `stepwright_plan` returns a
+/// Trainer.Config: a flavor of torchtitan, or a Llama with the model's sizes
+/// (torchtitan/models/llama3/__init__.py), a few steps on torchtitan's small data set, and the
+/// sections `training` and `parallelism`.
 std::string titan_module(const plan::PlannedJob& planned, const TitanSection& training,
                          const TitanSection& parallelism);
 

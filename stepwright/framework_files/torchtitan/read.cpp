@@ -26,7 +26,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Whether a text has a word between underscores: "qwen3" of "sft_qwen3_8b", not of "qwen35_2b".
+/// True if a text has a word between underscores: "qwen3" in "sft_qwen3_8b", not in "qwen35_2b".
 bool has_word(std::string_view text, std::string_view word) {
   for (std::size_t at = text.find(word); at != std::string_view::npos;
        at = text.find(word, at + 1)) {
@@ -36,25 +36,25 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-/// The family of a flavor: by the name of the model, by where the function that makes it comes
-/// from, else by what the configuration is called.
+/// True if a flavor belongs to the configuration's family: by the model's name (TOML), by the
+/// registry of the function that makes the model or, without one, by the configuration's own name.
 bool is_of_family(const TitanFlavor& flavor, const Fields& root, const TitanFile& file) {
   if (file.toml) return root.section("model").word("name", "llama3") == flavor.name;
   const std::string family = root.section("model_spec").word(kTitanFamily, "");
   return family.empty() ? has_word(file.python.function, flavor.name) : family == flavor.name;
 }
 
-/// The flavor that a file names.
+/// Returns the flavor that a file names.
 std::string flavor_of(const Fields& root, const TitanFile& file) {
   if (file.toml) return root.section("model").word("flavor", "debugmodel");
   const Fields spec = root.section("model_spec");
   const auto unnamed = spec.find("[]");
   const bool first = unnamed && unnamed->size() > 0 && unnamed->at(0).is_scalar();
-  // Where a flavor was replaced by another one, its name stands beside that of the first.
+  // If a flavor was replaced by another one, both names are there; `flavor` has the later one.
   return spec.word("flavor", first ? unnamed->at(0).text() : "");
 }
 
-/// The built-in model after which the folder of the tokenizer is called, if it is.
+/// Returns the built-in model after which the tokenizer's folder is named; empty if there is none.
 std::string_view model_of_assets(const Fields& root, const TitanFile& file) {
   const Fields place = file.toml ? root.section("model") : root;
   for (const std::string_view key : {"hf_assets_path", "tokenizer_path"}) {
@@ -67,7 +67,7 @@ std::string_view model_of_assets(const Fields& root, const TitanFile& file) {
   return "";
 }
 
-/// Whether flavors have the same sizes: "8B_flex" differs from "8B" in its attention alone.
+/// True if flavors have the same sizes: "8B_flex" differs from "8B" only in its attention.
 bool is_same_model(std::string_view known, std::string_view flavor) {
   if (!flavor.starts_with(known)) return false;
   const std::string_view more = flavor.substr(known.size());
@@ -83,7 +83,7 @@ void read_model_name(const Fields& root, const TitanFile& file, ModelWords& mode
   if (given.known_model || flavor.empty()) return;
   const auto hub = root.find("hf_model");
   if (hub && hub->is_scalar()) {
-    // Flavors of torchtitan's back end of transformers: the model as it is, or a small one like it.
+    // Flavors of torchtitan's transformers backend are the named model, or a small model like it.
     const bool whole = flavor.find("debug") == std::string::npos;
     if (whole && take_named_model(hub->text(), given, model_words, report)) return;
     fail_input(fmt::format("{}: --model is required: the flavor {} of {} is not built in",
@@ -115,7 +115,7 @@ void read_model_name(const Fields& root, const TitanFile& file, ModelWords& mode
             : fmt::format("The flavor {} is taken to be the model {}.", flavor, model));
 }
 
-/// Counted in tokens since 2026.
+/// Reads a batch counted in tokens, as torchtitan has it since 2026.
 void read_batch_of_tokens(const Fields& fields, const Fields& parallelism, plan::Plan& plan,
                           JobBatch& batch) {
   batch.length = fields.size("max_context_length");
@@ -146,13 +146,13 @@ void read_titan_batch(const Fields& fields, const Fields& parallelism, plan::Pla
   const bool piped = plan.parallel.pipeline > 1;
   constexpr std::int64_t kUsualLocal = 8;
   constexpr std::int64_t kUsualLength = 2048;
-  // Its name before 0.1.
+  // This is the key's name before 0.1.
   const std::int64_t older = fields.integer("batch_size", kUsualLocal);
   const std::int64_t local = fields.integer("local_batch_size", older);
   batch.length = fields.integer("seq_len", kUsualLength);
   const auto given = fields.find("global_batch_size");
   const std::int64_t global = given ? given->integer(-1, kMostOfField) : -1;
-  // fla-org/flame flame/config_manager.py: backward passes of one update.
+  // Number of backward passes for each update in fla-org/flame flame/config_manager.py.
   const std::int64_t passes = fields.integer("gradient_accumulation_steps", 1);
   batch.sequences = global > 0 ? global : local * plan.parallel.data * passes;
   plan.micro_batch = piped ? parallelism.integer("pipeline_parallel_microbatch_size", 1) : local;
@@ -191,6 +191,7 @@ void read_states(const Fields& fields, plan::Plan& plan, std::int64_t copies, bo
     const int policy = fields.choice("fsdp_reshard_after_forward", kPolicies, 0);
     const bool again = policy == 1 || (policy == 0 && degrees.pipeline == 1);
     static constexpr std::string_view kEachBackward[] = {"NGG", "GGG", "NII", "III"};
+    // Strategies with a pipeline, which synchronises in the last backward only:
     // torch/distributed/pipelining/stage.py, backward_maybe_with_nosync.
     static constexpr std::string_view kLastBackward[] = {"NNG", "GNG", "NNI", "INI"};
     const std::size_t which = (copies > 1 ? 2U : 0U) + (again ? 1U : 0U);
@@ -219,7 +220,7 @@ Draft read_titan_degrees(const Fields& fields, Draft draft, ImportReport& report
   degrees.context = fields.integer("context_parallel_degree", 1);
   degrees.pipeline = fields.integer("pipeline_parallel_degree", 1);
   degrees.expert = fields.integer("expert_parallel_degree", 1);
-  // Experts are split as the rest where they are not parallel themselves.
+  // Without expert parallelism, experts are split like other weights.
   degrees.expert_tensor = degrees.expert > 1 ? fields.integer("expert_tensor_parallel_degree", 1)
                           : has_experts(draft, given) ? degrees.tensor
                                                       : 1;
@@ -237,7 +238,8 @@ Draft read_titan_degrees(const Fields& fields, Draft draft, ImportReport& report
   return draft;
 }
 
-/// Recomputation by operator. What a budget of memory keeps, no plan says.
+/// Sets recomputation by operator. A memory budget keeps activations in a way that no plan
+/// expresses.
 void take_by_operator(const Fields& fields, std::string_view name, const TitanFile& file,
                       plan::Plan& plan, ImportReport& report) {
   plan.recompute = {.kind = plan::RecomputeKind::kModules, .modules = plan::kPerOperator};
@@ -254,8 +256,8 @@ void read_titan_recompute(const Fields& root, const TitanFile& file, plan::Plan&
   const std::string call = fields.word("()", "");
   static constexpr std::array<std::string_view, 4> kModes = {"none", "full", "selective",
                                                              "memory_budget"};
-  // torchtitan v0.1.0 to v0.2.2 torchtitan/config/job_config.py (before: config_manager.py),
-  // ActivationCheckpoint: selective, every second layer, where a TOML file does not say.
+  // The default in a TOML file is selective recomputation of every second layer: torchtitan v0.1.0
+  // to v0.2.2 torchtitan/config/job_config.py (before: config_manager.py), ActivationCheckpoint.
   const bool silent = file.toml && fields.node().size() == 0;
   if (silent) {
     report.assume("recompute",
@@ -284,7 +286,7 @@ void read_titan_recompute(const Fields& root, const TitanFile& file, plan::Plan&
   recompute = {.kind = plan::RecomputeKind::kEvery, .every = every.value};
 }
 
-/// The words of converters, wherever a release has them.
+/// Returns the names of converters, under the keys of any release.
 std::vector<std::string> converters_of(const Fields& root) {
   std::vector<std::string> words;
   const auto add = [&](const std::optional<Node>& list) {
@@ -302,7 +304,7 @@ std::vector<std::string> converters_of(const Fields& root) {
 }
 
 void read_converters(const Fields& root, Settled& settled, ImportReport& report) {
-  // torchtitan before v0.1.0, config_manager.py: the switch before there were converters.
+  // Before v0.1.0 torchtitan had this switch instead of converters: config_manager.py.
   if (root.section("float8").flag("enable_float8_linear", false)) settled.precision = DType::kFp8;
   for (const std::string& converter : converters_of(root)) {
     const std::string word = lower_case(converter);
@@ -319,8 +321,8 @@ void read_converters(const Fields& root, Settled& settled, ImportReport& report)
   }
 }
 
-/// Groups of parameters by the optimizer of each (torchtitan/components/optimizer/optimizer.py):
-/// Muon takes matrices where any group names it, AdamW the rest.
+/// Reads the optimizer of each parameter group (torchtitan/components/optimizer/optimizer.py): Muon
+/// updates matrices if any group names it, AdamW all other parameters.
 void read_titan_optimizer(const Fields& fields, Settled& settled, ImportReport& report) {
   static constexpr Named<plan::Optimizer> kWords[] = {{plan::Optimizer::kAdamW, "AdamW"},
                                                       {plan::Optimizer::kAdam, "Adam"},
@@ -343,9 +345,9 @@ void read_titan_optimizer(const Fields& fields, Settled& settled, ImportReport& 
   fields.mark_read("param_groups");
 }
 
-/// torch.compile fuses norms and gates of the blocks, and the loss: torchtitan/config/configs.py,
-/// CompileConfig. Asynchronous tensor parallelism is compiled, too, but no plan with it says so:
-/// what that fuses is left out, so that a plan is read back as it was written.
+/// Reads torch.compile, which fuses norms, gates and the loss: torchtitan/config/configs.py,
+/// CompileConfig. Asynchronous tensor parallelism needs compilation, too, but a plan with it does
+/// not state these fusions; they are left out, so that reading a written plan gives the same plan.
 void read_titan_compile(const Fields& root, Settled& settled, ImportReport& report) {
   const Fields compile = root.section("compile");
   const auto enable = compile.node().find("enable");
@@ -368,7 +370,8 @@ void read_titan_compile(const Fields& root, Settled& settled, ImportReport& repo
   if (has("loss")) settled.fused_cross_entropy = true;
 }
 
-/// torchtitan/components/loss.py: a chunked loss goes back through the head chunk by chunk.
+/// Reads the loss. A chunked loss runs the head's backward chunk by chunk:
+/// torchtitan/components/loss.py.
 void read_titan_loss(const Fields& loss, Settled& settled) {
   if (!loss.word("()", "").starts_with("Chunked")) return;
   constexpr std::int64_t kUsualChunks = 8;
@@ -395,8 +398,8 @@ void read_titan_precision(const Fields& root, Settled& settled, ImportReport& re
   read_titan_optimizer(root.section("optimizer"), settled, report);
 }
 
-/// Forward and backward are one CUDA graph since 0.3, unless a file says otherwise or has what
-/// graphs do not go with; torchtitan/trainer.py: Config._validate_cuda_graphs.
+/// Reads CUDA graphs. Since 0.3, forward and backward are one graph, unless a file disables it or
+/// has settings that exclude graphs: torchtitan/trainer.py: Config._validate_cuda_graphs.
 void read_titan_graphs(const Fields& training, Settled& settled, ImportReport& report) {
   const plan::Parallel& degrees = settled.plan.parallel;
   const bool off = training.flag("disable_cuda_graphs", false);
@@ -406,13 +409,13 @@ void read_titan_graphs(const Fields& training, Settled& settled, ImportReport& r
   }
 }
 
-/// The kernel of attention by `attn_backend`: with documents of any length FlashAttention-3 where a
-/// device has it, version 4 on Blackwell, for which cuDNN's stands, and else version 2
-/// (torchtitan/tools/utils.py, get_cuda_flash_attention_impl); by version 4 likewise.
+/// Reads the attention kernel from `attn_backend`. For packed documents it is FlashAttention-3 on
+/// devices that have it, version 4 on Blackwell (counted as cuDNN's kernel), else version 2
+/// (torchtitan/tools/utils.py, get_cuda_flash_attention_impl); FlexAttention by version 4 likewise.
 void read_titan_attention(const Fields& spec, Settled& settled, JobExtent& extent) {
   const auto backend = spec.node().find("attn_backend");
   if (backend && !backend->is_scalar()) return;
-  // Its default is FlexAttention, but for gpt-oss.
+  // The default is FlexAttention, except for gpt-oss.
   const bool any_length = spec.word(kTitanFamily, "") == "gpt_oss";
   const std::string word(backend ? backend->text() : any_length ? kTitanVarlen : kTitanFlex);
   const cluster::Generation& generation = cluster::generation_of(extent.cluster.device);
@@ -427,7 +430,7 @@ void read_titan_attention(const Fields& spec, Settled& settled, JobExtent& exten
   }
   spec.mark_read("attn_backend");
   if (word != kTitanVarlen || settled.plan.parallel.context == 1) return;
-  // torchtitan/models/llama3/model.py: update_from_config.
+  // update_from_config in torchtitan/models/llama3/model.py refuses the combination.
   settled.refused = plan::Rejected{
       .rule = plan::Rule::kUnfusedContext,
       .message =
@@ -494,8 +497,8 @@ std::optional<TitanFlavor> titan_flavor_of(std::string_view model) {
 
 namespace {
 
-/// A configuration of flash-linear-attention's own transformer as one of transformers' Llama;
-/// fla-org/flash-linear-attention fla/models/transformer/configuration_transformer.py and
+/// Converts a configuration of flash-linear-attention's own transformer to one of transformers'
+/// Llama; fla-org/flash-linear-attention fla/models/transformer/configuration_transformer.py and
 /// fla/modules/mlp.py: GatedMLP.
 Document as_llama(const Document& config) {
   constexpr std::int64_t kMultiple = 256;

@@ -33,7 +33,7 @@ std::vector<CommandOption> titan_options(Words words) {
   return options;
 }
 
-/// Returns the words that override the file, of sections that a plan reads.
+/// Returns the words that override the file, for sections that a plan reads.
 std::vector<std::string> settings_over(const std::vector<CommandOption>& options) {
   static constexpr std::array<std::string_view, 10> kSections = {
       "model",  "training",     "parallelism", "optimizer", "compile", "activation_checkpoint",
@@ -51,7 +51,8 @@ std::vector<std::string> settings_over(const std::vector<CommandOption>& options
   return settings;
 }
 
-/// The registry whose function `--config` names, behind it the others that are given.
+/// Returns the registry that has the function named by `--config`, followed by the other given
+/// ones.
 std::vector<SourceFile> registries_with(const ShellWord& function, Sources files,
                                         const StartedCommand& command) {
   std::vector<SourceFile> registries;
@@ -70,7 +71,7 @@ std::vector<SourceFile> registries_with(const ShellWord& function, Sources files
   return registries;
 }
 
-/// The files of the configuration that a command names, and the function of a registry.
+/// Returns the files of the configuration that a command names, and sets the registry's function.
 std::vector<SourceFile> configuration_of(const std::vector<CommandOption>& options, Sources files,
                                          const StartedCommand& command, std::string& function) {
   const auto path = std::ranges::find(options, "job.config_file", &CommandOption::name);

@@ -34,7 +34,7 @@ void read_parts(Node parts, plan::Plan& plan) {
   plan.schedule.chunks = count / plan.parallel.pipeline;
 }
 
-/// Embedding and output count as layers of the first and the last part.
+/// Splits layers with embedding and output counted as layers of the first and the last stage.
 void split_by_weight(const Fields& fields, std::int64_t layers, plan::Plan& plan) {
   const std::int64_t first = fields.integer("pipeline_parallel_first_stage_less_layers", 1, 0);
   const std::int64_t last = fields.integer("pipeline_parallel_last_stage_less_layers", 1, 0);

@@ -7,11 +7,11 @@
 
 namespace stepwright::framework_files {
 
-/// Reads the schedule of a pipeline and how its layers are split: parts that a file lists, or what
-/// torchtitan makes of their number, of layers that the embedding and the output count for, and of
-/// layers of a stage (torchtitan/distributed/pipeline_parallel.py,
-/// generate_llm_fqn_per_model_part, pipeline_llm). `layers` of the model; 0: unknown, where an even
-/// split is taken. Fails with `kInput` on parts that leave a stage empty.
+/// Reads the schedule of a pipeline and how layers are split among its stages: from a list in the
+/// file, or as torchtitan derives it from the number of stages, the layers that embedding and
+/// output count as, and the layers per stage (torchtitan/distributed/pipeline_parallel.py,
+/// generate_llm_fqn_per_model_part, pipeline_llm). `layers` is the model's number of layers; 0:
+/// unknown, and the split is even. Fails with `kInput` if a stage is left empty.
 void read_titan_schedule(const Fields& parallelism, std::int64_t layers, plan::Plan& plan,
                          ImportReport& report);
 

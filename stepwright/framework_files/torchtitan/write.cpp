@@ -20,7 +20,8 @@ bool is_toml(const plan::PlannedJob& planned) {
   return plan::comes_before(release, kPythonForm);
 }
 
-/// Ranks over which parameters are copied; the others of data x context share them.
+/// Returns the number of ranks over which parameters are replicated; the rest of data x context
+/// shards them.
 std::int64_t replicas(const plan::PlannedJob& planned) {
   const plan::Plan& plan = planned.plan;
   const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
@@ -94,7 +95,8 @@ TitanSection training(const plan::PlannedJob& planned, bool toml) {
   const plan::Job& job = planned.job;
   const plan::Plan& plan = planned.plan;
   TitanSection section{"training"};
-  // With a pipeline the local batch is cut into micro-batches, without one gradients accumulate.
+  // With a pipeline the local batch is divided into micro-batches; without one, gradients
+  // accumulate.
   const bool piped = plan.parallel.pipeline > 1;
   const std::int64_t local = piped ? job.sequences / plan.parallel.data : plan.micro_batch;
   section.values.set("local_batch_size", local);
@@ -111,7 +113,7 @@ TitanSection training(const plan::PlannedJob& planned, bool toml) {
   return section;
 }
 
-/// Fails where context ranks do not have whole blocks of FlexAttention's mask: pytorch/pytorch 2.13
+/// Fails if a context rank would not get whole blocks of FlexAttention's mask: pytorch/pytorch 2.13
 /// torch/distributed/tensor/experimental/_context_parallel/_attention.py.
 void check_context_blocks(const plan::PlannedJob& planned) {
   constexpr std::int64_t kBlock = 128;

@@ -18,28 +18,30 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// A general builder, which takes sizes, with the defaults of its other arguments.
+/// A general builder of torchtune, which takes sizes, with the defaults of its other arguments.
 struct TuneFamily {
   std::string name;
-  std::string type;  ///< Type of the family in transformers.
+  std::string type;  ///< Model type of the family in transformers.
   double rotary_base;
   double norm_epsilon = 1e-5;
-  std::int64_t scale_factor = 0;  ///< Factor of Llama 3.1's rotary embedding; 0: it has none.
+  std::int64_t scale_factor = 0;  ///< Factor of Llama 3.1's rotary scaling; 0: no such scaling.
   bool tied = false;
   std::string tokenizer;
   std::string checkpoints;
 };
 
-/// A builder of one size.
+/// A torchtune builder of a model with fixed sizes.
 struct TuneSize {
   std::string module, name;
-  std::string ending;    ///< End of its whole name, if there are several: "_instruct".
-  std::string built_in;  ///< Empty: none, and the general builder is given `arguments`.
+  /// End of the builder's full name if there are several variants: "_instruct".
+  std::string ending;
+  /// Name of the built-in model; empty: none, and the general builder gets `arguments`.
+  std::string built_in;
   Tree arguments;
-  std::int64_t shards = 0;  ///< Files of its weights on the hub; 0: not known.
+  std::int64_t shards = 0;  ///< Number of files of the model's weights on Hugging Face; 0: unknown.
 };
 
-/// The builders of `models.yaml`.
+/// All builders listed in `models.yaml`.
 struct TuneBuilders {
   explicit TuneBuilders(const Document& table) {
     each_row(table, "families", [&](Node row, const std::string& /*source*/) {
@@ -65,7 +67,7 @@ struct TuneBuilders {
   std::vector<TuneSize> sizes;
 };
 
-/// The builder of a person's own, of models that torchtune does not build.
+/// Builder of the user's own, for models that torchtune does not build.
 constexpr std::string_view kOwnBuilder = "my_model.build";
 
 const TuneBuilders& tune_builders() { return loaded_table<TuneBuilders>("torchtune/models"); }
@@ -76,7 +78,7 @@ const TuneFamily* family_named(std::string_view name) {
   return found == families.end() ? nullptr : &*found;
 }
 
-/// The family whose general builder one of a size calls.
+/// Returns the family whose general builder a fixed-size builder calls.
 const TuneFamily* family_of(std::string_view module) {
   if (module == "code_llama2") return family_named("llama2");
   if (module == "phi4") return family_named("phi3");
@@ -89,14 +91,15 @@ std::int64_t needed_size(const Fields& sizes, std::string_view key) {
   return size ? *size : sizes.node().get(key).integer(1, kMostOfField);
 }
 
-/// Width of the feed-forward: torchtune/models/llama3/_model_utils.py, scale_hidden_dim_for_mlp.
+/// Returns the default width of the feed-forward: torchtune/models/llama3/_model_utils.py,
+/// scale_hidden_dim_for_mlp.
 std::int64_t usual_ffn(std::int64_t hidden) {
   constexpr std::int64_t kMultiple = 256;
   const std::int64_t width = 4 * (2 * hidden / 3);
   return (width + kMultiple - 1) / kMultiple * kMultiple;
 }
 
-/// The model that a general builder makes of sizes.
+/// Returns the model that a general builder makes from sizes.
 model::Architecture built_of(const TuneFamily& family, const Fields& sizes,
                              const std::string& where) {
   const std::int64_t hidden = needed_size(sizes, "embed_dim");
@@ -126,7 +129,7 @@ model::Architecture built_of(const TuneFamily& family, const Fields& sizes,
   return model::read_config(Document::from(config, where));
 }
 
-/// The keyword arguments with which a general builder makes a model.
+/// Returns the keyword arguments with which a general builder makes a model.
 Tree sizes_of(const TuneFamily& family, const model::Architecture& model) {
   Tree sizes = Tree::mapping();
   sizes.set("_component_", fmt::format("torchtune.models.{0}.{0}", family.name));
@@ -144,7 +147,7 @@ Tree sizes_of(const TuneFamily& family, const model::Architecture& model) {
   return sizes;
 }
 
-/// Whether a general builder makes this very model of its sizes.
+/// True if a general builder, given a model's sizes, makes exactly this model.
 bool builds(const TuneFamily& family, const model::Architecture& model) try {
   const Document sizes = Document::from(sizes_of(family, model), "torchtune");
   return huggingface::differences(built_of(family, Fields(sizes.root()), "torchtune"), model)
@@ -214,7 +217,7 @@ TuneModel tune_model(const plan::Job& job) {
     section.set("_component_",
                 fmt::format("torchtune.models.{}.{}{}", size.module, size.name, size.ending));
     if (family == nullptr) return {section, "gemma.gemma_tokenizer", "GEMMA2", size.shards};
-    // Each family of Qwen has a tokenizer of its own.
+    // Each family of Qwen models has its own tokenizer.
     const std::string tokenizer = size.module.starts_with("qwen")
                                       ? fmt::format("{0}.{0}_tokenizer", size.module)
                                       : std::string(family->tokenizer);

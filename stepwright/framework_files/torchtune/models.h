@@ -12,27 +12,27 @@
 
 namespace stepwright::framework_files {
 
-/// The function of torchtune that builds a model, as `_component_` names it
-/// (`torchtune.models.llama3_1.qlora_llama3_1_8b`), and what its name says of adapters.
+/// The torchtune function that builds a model, as `_component_` names it
+/// (`torchtune.models.llama3_1.qlora_llama3_1_8b`), and the adapters that its name implies.
 struct TuneBuilder {
-  std::string name;  ///< "llama3_1_8b": without its module, `lora_` and `qlora_`.
+  std::string name;  ///< Name without its module and `lora_` or `qlora_`: "llama3_1_8b".
   bool adapters = false;
-  bool narrow = false;  ///< True if its frozen products are stored in NF4.
+  bool narrow = false;  ///< True if the builder stores frozen products in NF4.
 };
 TuneBuilder tune_builder(std::string_view component);
 
-/// Takes the model of a section `model`: a built-in one, or the sizes that a general builder is
-/// given. Others are left for the person to give. Fails with `kUnsupported` on models that see
-/// images and on those that score texts, with `kInput` where a size is missing.
+/// Takes the model of a section `model`: a built-in one, or the sizes given to a general builder.
+/// For any other builder the user must give the model. Fails with `kUnsupported` for models that
+/// read images or score texts, with `kInput` if a size is missing.
 void take_tune_model(const Fields& model, ModelWords& model_words);
 
-/// The section `model` that builds the model of a job, its adapters aside, and the tokenizer and
-/// checkpoints that go with it. A model that torchtune has no builder for is `my_model.build`.
+/// The section `model` that builds a job's model without its adapters, and the matching tokenizer
+/// and checkpoints. If torchtune has no builder for the model, the section names `my_model.build`.
 struct TuneModel {
   Tree section;
-  std::string tokenizer;         ///< Component that builds the tokenizer.
-  std::string_view checkpoints;  ///< Value of the key `checkpointer.model_type`.
-  std::int64_t shards = 0;       ///< Files of its released weights; 0: not known.
+  std::string tokenizer;         ///< Name of the component that builds the tokenizer.
+  std::string_view checkpoints;  ///< Value for the key `checkpointer.model_type`.
+  std::int64_t shards = 0;       ///< Number of files of the model's released weights; 0: unknown.
 };
 TuneModel tune_model(const plan::Job& job);
 

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::string_view kComponent = "_component_";
 
-/// The first name of a dotted path, and what is behind it.
+/// Splits a dotted path into its first name and the rest.
 std::pair<std::string_view, std::string_view> parted_path(std::string_view path) {
   const std::size_t dot = path.find('.');
   if (dot == std::string_view::npos) return {path, {}};
   return {path.substr(0, dot), path.substr(dot + 1)};
 }
 
-/// The tree with a value at a path, or with nothing there.
+/// Returns a tree with the value at a path set, or removed if `value` is null.
 Tree changed_tree(const Tree& tree, std::string_view path, const Tree* value,
                   std::string_view word) {
   if (tree.kind != Tree::Kind::kMapping) {

@@ -7,11 +7,11 @@
 
 namespace stepwright::framework_files {
 
-/// A configuration with the words of a command over it, as torchtune takes them
-/// (torchtune/config/_utils.py, _merge_yaml_and_cli_args): `NAME=VALUE`, where a section that names
-/// a component is set by its name alone (`optimizer=torch.optim.SGD`) and a value may be a list;
-/// `~NAME` takes a setting out. Fails with `kInput` on other words, on a list that no YAML is, and
-/// where what stands around a name is no section.
+/// Returns a configuration with a command's words applied, as torchtune applies them
+/// (torchtune/config/_utils.py, _merge_yaml_and_cli_args). `NAME=VALUE` sets a value, which can be
+/// a list; a section that names a component is set by its own name (`optimizer=torch.optim.SGD`);
+/// `~NAME` removes a setting. Fails with `kInput` for other words, for a list that is not valid
+/// YAML, and if the parent of a name is not a section.
 Document with_tune_words(Document document, const std::vector<std::string>& words);
 
 }  // namespace stepwright::framework_files

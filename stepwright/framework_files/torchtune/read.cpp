@@ -33,8 +33,8 @@ namespace {
 
 constexpr std::string_view kTuneRun = "tune run";
 
-/// One process, where `tune run` has no options of torchrun: torchtune/_cli/run.py,
-/// _is_distributed_args. Whether it is so.
+/// Sets one process if `tune run` has no options of torchrun (torchtune/_cli/run.py,
+/// _is_distributed_args); true if it has none.
 bool take_one_process(Words words, const std::string& place, JobExtent& extent) {
   const std::size_t at = place_of_recipe(words);
   if (at == 0 || words[at - 1].text != "run") return false;
@@ -54,8 +54,8 @@ std::vector<ShellWord> words_of_line(std::string_view line) {
   return words;
 }
 
-/// How many processes there are by the first command `tune run` among the comments of a
-/// configuration, as torchtune's own say how they are started; a script or a person goes over it.
+/// Takes the number of processes from the first `tune run` command in a configuration's comments,
+/// which torchtune's own configurations contain. A script or the user overrides it.
 void take_commented_run(const SourceFile& file, const Given& given, JobExtent& extent,
                         ImportReport& report) {
   const bool given_extent = given.nodes || given.devices || given.known_cluster ||
@@ -81,7 +81,7 @@ void take_commented_run(const SourceFile& file, const Given& given, JobExtent& e
   }
 }
 
-/// Refuses settings that recipes of torchtune refuse: recipes/full_finetune_distributed.py,
+/// Fails for settings that torchtune's recipes refuse: recipes/full_finetune_distributed.py,
 /// __init__.
 void check_recipe(const Fields& root) {
   const Node node = root.node();
@@ -111,7 +111,7 @@ void check_recipe(const Fields& root) {
   }
 }
 
-/// Fails where a configuration is of no training, or of one that is not read.
+/// Fails for a configuration that trains nothing, or by a method that is not supported.
 void check_trains_by_itself(const Fields& root) {
   if (root.node().find("policy_model")) {
     root.node().get("policy_model").fail_unsupported("is trained by PPO, which is not read");
@@ -134,8 +134,8 @@ std::optional<AdapterWords> tune_adapters(const Fields& model) {
   return words;
 }
 
-/// Recomputation of whole layers, or of every n-th: torchtune/training/activations.py. Only where
-/// the older switch is off does `ac_mode` count.
+/// Reads recomputation of whole layers, or of every n-th (torchtune/training/activations.py).
+/// `ac_mode` counts only if the older switch is off.
 void read_tune_recompute(const Fields& root, plan::Plan& plan) {
   plan::Recompute& recompute = plan.recompute;
   const std::string mode = root.word("ac_mode", "none");
@@ -166,7 +166,8 @@ void read_tune_recompute(const Fields& root, plan::Plan& plan) {
   recompute = {.kind = plan::RecomputeKind::kEvery, .every = every.value};
 }
 
-/// torch.optim, bitsandbytes.optim and torchao.optim: by the last part of the component.
+/// Reads an optimizer of torch.optim, bitsandbytes.optim or torchao.optim by the last part of its
+/// component's name.
 plan::Optimizer read_tune_optimizer(const Fields& optimizer) {
   const Node component = optimizer.node().get("_component_");
   const std::string text = component.text();
@@ -184,7 +185,7 @@ plan::Optimizer read_tune_optimizer(const Fields& optimizer) {
   return found;
 }
 
-/// Degrees of the recipes that train all weights; those of adapters have none.
+/// Reads the degrees, which only recipes without adapters have.
 void read_tune_degrees(const Fields& root, plan::Plan& plan, const ModelWords& model_words) {
   static constexpr Named<plan::ContextKind> kRotations[] = {
       {plan::ContextKind::kAllGather, "allgather"}, {plan::ContextKind::kRing, "alltoall"}};
@@ -195,8 +196,8 @@ void read_tune_degrees(const Fields& root, plan::Plan& plan, const ModelWords& m
       root.choice("context_parallel_rotate_method", kRotations, plan::ContextKind::kAllGather);
 }
 
-/// FSDP2 over all ranks that tensor parallelism leaves, in as many groups as are replicas:
-/// torchtune/training/_distributed.py, shard_model and ParallelDims.
+/// Shards states by FSDP2 over all ranks that tensor parallelism leaves, in one group for each
+/// replica: torchtune/training/_distributed.py, shard_model and ParallelDims.
 Draft read_tune_states(const Fields& root, const std::string& file, Draft draft,
                        ImportReport& report) {
   FsdpChoice choice{.states = root.flag("fsdp_reshard_after_forward", true) ? "GGG" : "NGG"};
@@ -214,8 +215,8 @@ Draft read_tune_states(const Fields& root, const std::string& file, Draft draft,
   return draft;
 }
 
-/// torchtune/modules/loss: PyTorch's own, over chunks of tokens or all of them, which `compile`
-/// compiles; Liger's kernel of its main branch.
+/// Reads the loss of torchtune/modules/loss: PyTorch's, over chunks of tokens or all tokens,
+/// compiled if `compile` is set; or Liger's kernel, in torchtune's main branch.
 void read_tune_loss(const Fields& root, Settled& settled) {
   const auto loss = root.section("loss").node().find("_component_");
   const std::string name = loss ? loss->text() : "";
@@ -242,13 +243,13 @@ void read_tune_loss(const Fields& root, Settled& settled) {
   }
 }
 
-/// torchtune/datasets/_packed.py: in their order, each sequence filled up, or documents cut where a
-/// sequence is full. Tokenizers leave the first `max_seq_len` tokens of a document
-/// (torchtune/modules/transforms/tokenizers/_utils.py). Without packing each is padded to the
-/// longest of its micro-batch (torchtune/data/_collate.py).
+/// Reads the batch. Packing (torchtune/datasets/_packed.py) keeps documents in order, and either
+/// pads each sequence or cuts a document where a sequence is full. Tokenizers keep the first
+/// `max_seq_len` tokens of a document (torchtune/modules/transforms/tokenizers/_utils.py). Without
+/// packing, each document is padded to the longest of its micro-batch (torchtune/data/_collate.py).
 void read_tune_batch(const Fields& root, const std::string& file, const Given& given,
                      plan::Plan& plan, JobBatch& batch) {
-  // Several datasets are joined, none of them packed.
+  // A list of datasets is concatenated without packing.
   const auto listed = root.node().find("dataset");
   if (listed && listed->is_sequence()) root.mark_read("dataset");
   const Fields data = root.section(listed && listed->is_sequence() ? "" : "dataset");
@@ -300,7 +301,7 @@ Draft read_tune_document(const Document& document, const Given& given, Draft dra
   return draft;
 }
 
-/// The configuration of a script's command, with what stands behind it.
+/// Reads the configuration that a script's command names, overridden by the words after it.
 Draft read_tune_script(Sources files, const Given& given, Draft draft, ImportReport& report) {
   static constexpr std::string_view kOptions[] = {"--config"};
   const ConfiguredRun run = read_configured(files, given,

@@ -21,7 +21,7 @@ constexpr std::string_view kPackage = "torchtune.";
 
 std::string component(std::string_view name) { return fmt::format("{}{}", kPackage, name); }
 
-/// The builder of a model with adapters, and its words: torchtune/modules/peft/_utils.py,
+/// Sets the builder of a model with adapters, and its arguments: torchtune/modules/peft/_utils.py,
 /// LORA_ATTN_MODULES.
 void add_tune_adapters(Tree& model, const model::Architecture& architecture) {
   const model::Adapters& adapters = *architecture.adapters;
@@ -44,7 +44,7 @@ void add_tune_adapters(Tree& model, const model::Architecture& architecture) {
   if (adapters.base == DType::kNf4) model.set("quantize_base", true);
 }
 
-/// Where the folder of a model on the hub has what its tokenizer reads: recipes/configs.
+/// Adds the paths of the tokenizer's files in a Hugging Face model folder: recipes/configs.
 void add_tokenizer_files(Tree& words, const std::string& folder, std::string_view tokenizer) {
   if (tokenizer.starts_with("qwen")) {
     words.set("path", fmt::format("{}/vocab.json", folder));
@@ -55,7 +55,7 @@ void add_tokenizer_files(Tree& words, const std::string& folder, std::string_vie
   words.set("path", fmt::format("{}{}/tokenizer.model", folder, below));
 }
 
-/// Data: documents of conversations, packed or each in a sequence of its own.
+/// Adds the data: conversations, packed or each in a sequence of its own.
 void add_tune_data(Tree& file, const plan::Job& job, std::string_view tokenizer) {
   const packing::Packing packing = job.documents ? job.documents->packing : packing::Packing{};
   const bool packs = !job.documents || packing.kind != packing::PackingKind::kNone;
@@ -71,8 +71,9 @@ void add_tune_data(Tree& file, const plan::Job& job, std::string_view tokenizer)
   file.set("seed", Tree()).set("shuffle", true);
 }
 
-/// The files of released weights; of others in 16 bits, of at most 5 GB each as transformers 4
-/// writes them. torchtune/training/checkpointing/_utils.py: FormattedCheckpointFiles.
+/// Returns the weight files: those of the release, else files of 16-bit weights with at most 5 GB
+/// each, as transformers 4 writes them. torchtune/training/checkpointing/_utils.py:
+/// FormattedCheckpointFiles.
 Tree checkpoint_files(const model::Architecture& model, std::int64_t released) {
   constexpr std::int64_t kLargestShard = 5'000'000'000;
   const std::int64_t bytes = 2 * model::count_parameters(model);
@@ -114,11 +115,12 @@ void add_tune_loss(Tree& file, const plan::Kernels& kernels) {
   file.set("loss", loss);
 }
 
-/// A rate with which it starts. Adam's fused kernel does not go with tensor parallelism.
+/// Adds the optimizer and a learning rate to start with. Adam's fused kernel does not support
+/// tensor parallelism.
 void add_tune_optimizer(Tree& file, const plan::Job& job, const plan::Plan& plan) {
   Tree section = Tree::mapping();
   section.set("_component_", tune_optimizer(job.optimizer));
-  // recipes/configs/llama3_1/8B_full.yaml and 8B_lora.yaml.
+  // Rates of recipes/configs/llama3_1/8B_full.yaml and 8B_lora.yaml.
   section.set("lr", Tree::scalar(job.model.adapters ? "3.0e-4" : "2.0e-5", false));
   const bool adam =
       job.optimizer == plan::Optimizer::kAdam || job.optimizer == plan::Optimizer::kAdamW;
@@ -131,7 +133,8 @@ void add_tune_optimizer(Tree& file, const plan::Job& job, const plan::Plan& plan
   file.set("lr_scheduler", rate.set("num_warmup_steps", kWarmup));
 }
 
-/// recipes/full_finetune_distributed.py; of its main branch context parallelism and replicas.
+/// Adds the degrees: recipes/full_finetune_distributed.py. Context parallelism and replicas are in
+/// its main branch.
 void add_tune_mesh(Tree& file, const plan::Plan& plan) {
   const plan::Parallel& degrees = plan.parallel;
   if (degrees.tensor > 1) {
@@ -154,14 +157,16 @@ void add_tune_mesh(Tree& file, const plan::Plan& plan) {
   file.set("fsdp_cpu_offload", leaves_to_host(plan));
 }
 
-/// Groups of their own for the embedding and the head, as plans gather them; a head that is tied
-/// reads the embedding outside of its module (torchtune/modules/tied_linear.py).
+/// Makes embedding and head FSDP units of their own, since plans gather them separately. A tied
+/// head reads the embedding outside of its module (torchtune/modules/tied_linear.py), so that it
+/// cannot.
 void add_tune_sharded_layers(Tree& file, const plan::Job& job, const plan::Plan& plan) {
   if (!shares_states(plan) || job.model.tied) return;
   file.set("custom_sharded_layers", Tree::flow_sequence().add("tok_embeddings").add("output"));
 }
 
-/// torchtune/training/activations.py: ac_mode counts where the older switch is off.
+/// Adds recomputation; ac_mode counts only if the older switch is off:
+/// torchtune/training/activations.py.
 void add_tune_recompute(Tree& file, const plan::Plan& plan) {
   const plan::Recompute& recompute = plan.recompute;
   file.set("enable_activation_checkpointing", recompute.kind == plan::RecomputeKind::kFull);
@@ -177,7 +182,7 @@ void add_tune_log(Tree& file) {
   file.set("log_every_n_steps", 1).set("log_peak_memory_stats", true);
 }
 
-/// "tune run --nnodes 2 --nproc_per_node 8 full_finetune_distributed --config THIS_FILE".
+/// Returns "tune run --nnodes 2 --nproc_per_node 8 full_finetune_distributed --config THIS_FILE".
 std::string tune_command(const plan::PlannedJob& planned) {
   const cluster::Cluster& cluster = planned.job.cluster;
   const std::string_view what = planned.job.model.adapters ? "lora" : "full";

@@ -9,8 +9,8 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-/// SchedMD/slurm src/sbatch/opt.c and src/srun/opt.c: options without a value, and those whose
-/// value stands behind `=` only.
+/// Options of Slurm without a value, and options whose value must follow a `=` (SchedMD/slurm
+/// src/sbatch/opt.c and src/srun/opt.c).
 constexpr std::string_view kSlurmFlags =
     "--bcast --compress --contiguous --debugger-test --disable-status --exact --exclusive "
     "--get-user-env --help --hold --ignore-pbs --immediate --interactive --kill-on-bad-exit "
@@ -24,7 +24,7 @@ constexpr std::string_view kSlurmFlags =
     "--container-writable --container-readonly --no-container-entrypoint --container-entrypoint "
     "-E -h -H -I -k -K -l -O -Q -s -u -v -V -X -Z";
 
-/// Larger than any machine has of nodes, devices or tasks; what is beyond it is no count.
+/// Larger than any machine's number of nodes, devices or tasks; a larger number is not a count.
 constexpr std::int64_t kLargestCount = 100'000;
 
 std::optional<std::int64_t> number_at_start(std::string_view text) {
@@ -35,7 +35,7 @@ std::optional<std::int64_t> number_at_start(std::string_view text) {
   return value;
 }
 
-/// The count of "gpu:a100:4", "a100:4", "4" or "gpu"; nullopt for what is no GPU.
+/// Returns the GPUs in "gpu:a100:4", "a100:4", "4" or "gpu"; nullopt if the text names no GPU.
 std::optional<std::int64_t> gpus_in(std::string_view text, bool of_gres) {
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
@@ -58,8 +58,8 @@ std::string_view between(std::string_view text, std::string_view before, std::st
   return text.substr(0, text.find_first_of(after));
 }
 
-/// `-l select=8:ngpus=4:mpiprocs=4`, `-l nodes=2:ppn=8:gpus=4` and ABCI's `-l rt_F=8`. Devices that
-/// stand beside no number of nodes (`-l ngpus=16`) are those of the whole job.
+/// Reads `-l select=8:ngpus=4:mpiprocs=4`, `-l nodes=2:ppn=8:gpus=4` and ABCI's `-l rt_F=8`.
+/// Devices without a number of nodes (`-l ngpus=16`) are for the whole job.
 void apply_resources(std::string_view text, Allocation& allocation) {
   bool nodes = false;
   for (const std::string_view key : {"select=", "nodes=", "rt_F=", "rt_HF="}) {
@@ -112,7 +112,7 @@ void apply_lsf(std::span<const Option> options, Allocation& allocation) {
 
 OptionRules rules_of(std::string_view scheduler) {
   if (scheduler == "slurm") {
-    // `-W, --wait` has no value in sbatch and one in srun.
+    // `-W` and `--wait` are flags of sbatch but take a value in srun.
     return {kSlurmFlags, "", false, "-W --wait"};
   }
   if (scheduler == "lsf") return {"-B -H -I -Ip -Is -K -N -r -rn -x -h -V", "", true};

@@ -14,27 +14,28 @@ using BatchVariables = std::map<std::string, std::string>;
 
 std::int64_t nodes_of_job(const Allocation& allocation) { return allocation.nodes.value_or(1); }
 
-/// Tasks of a node, at least one.
+/// Returns the tasks of a node, at least one.
 std::int64_t slots_of_node(const Allocation& allocation) {
   return std::max<std::int64_t>(1, tasks_of_node(allocation));
 }
 
-/// Entries of the longest list that is made for a variable or a file of hosts.
+/// Most entries in a list that is made for a variable or a host file.
 constexpr std::int64_t kLongestList = 1'000'000;
 
-/// Whether each node of a job can stand in a list with each of its tasks.
+/// True if a list with one entry for each task of each node is not too long.
 bool may_be_listed(const Allocation& allocation) {
   return nodes_of_job(allocation) <= kLongestList / slots_of_node(allocation);
 }
 
-/// Numbers of devices, joined: "0,1,2,3".
+/// Returns device numbers joined by commas: "0,1,2,3".
 std::string numbered_devices(std::int64_t devices) {
   std::string numbers;
   for (std::int64_t i = 0; i < devices; ++i) numbers += (i == 0 ? "" : ",") + std::to_string(i);
   return numbers;
 }
 
-/// One line for each task of each node, as MPI reads it; with `behind` one line for each node.
+/// Returns one line for each task of each node, as MPI reads it; if `behind` is not empty, one line
+/// for each node with `behind` appended.
 std::string host_lines(const Allocation& allocation, std::string_view behind) {
   std::string lines;
   const std::int64_t each = behind.empty() ? slots_of_node(allocation) : 1;
@@ -57,7 +58,7 @@ void add_slurm_tasks(const Allocation& allocation, BatchVariables& variables) {
       nodes > 1 ? fmt::format("{}(x{})", shown, nodes) : std::to_string(shown);
 }
 
-/// The first index of a job array: "0" of "0-3,7".
+/// Returns the first index of a job array: "0" of "0-3,7".
 std::string first_index(const Allocation& allocation) {
   const std::size_t end = allocation.array.find_first_not_of("0123456789");
   return allocation.array.substr(0, end);

@@ -9,23 +9,23 @@
 
 namespace stepwright::launch_scripts {
 
-/// Keeps the lines of a file of hosts under a short name and returns the path by which a job sees
+/// Stores the lines of a host file under a short name and returns the path under which the job sees
 /// the file.
 using HostFileKeeper = std::function<std::string(std::string_view name, const std::string& lines)>;
 
-/// Returns the variables by which a scheduler tells a batch script how large its job is, as the
-/// first node sees them: SLURM_NNODES, SLURM_JOB_NODELIST, PBS_NODEFILE, LSB_HOSTS, NHOSTS and
-/// others. Variables that nothing in the options says are absent. Sources: sbatch(1) "OUTPUT
-/// ENVIRONMENT VARIABLES", the PBS Professional user's guide, IBM Spectrum LSF "Environment
-/// variables set for job execution", qsub(1) of Grid Engine.
+/// Returns the variables by which a scheduler tells a batch script the size of its job, as on the
+/// first node: SLURM_NNODES, SLURM_JOB_NODELIST, PBS_NODEFILE, LSB_HOSTS, NHOSTS and others.
+/// Variables that do not follow from the options are absent. Sources: sbatch(1) "OUTPUT ENVIRONMENT
+/// VARIABLES", the PBS Professional user's guide, IBM Spectrum LSF "Environment variables set for
+/// job execution", qsub(1) of Grid Engine.
 std::map<std::string, std::string> extent_environment(const Allocation& allocation,
                                                       const HostFileKeeper& keep_hosts);
 
-/// Returns the tasks of a node: what is said, or the tasks of all nodes divided among them; 0:
-/// nothing says.
+/// Returns the tasks of each node: the stated number, or all tasks divided by the nodes; 0: not
+/// stated.
 std::int64_t tasks_of_node(const Allocation& allocation);
 
-/// The variable in which the tasks of a job array find their index.
+/// Returns the name of the variable that holds a task's index in a job array.
 std::string_view array_variable(std::string_view scheduler);
 
 }  // namespace stepwright::launch_scripts

@@ -10,7 +10,7 @@ namespace stepwright::launch_scripts {
 namespace {
 
 constexpr std::size_t kMostHosts = 100'000;
-constexpr std::ptrdiff_t kMostBrackets = 8;  ///< Pairs of brackets in one name.
+constexpr std::ptrdiff_t kMostBrackets = 8;  ///< Most pairs of brackets in one host name.
 
 std::vector<std::string> split_outside_brackets(std::string_view list) {
   std::vector<std::string> parts(1);
@@ -27,7 +27,7 @@ std::vector<std::string> split_outside_brackets(std::string_view list) {
   return parts;
 }
 
-/// "01-03,7" as 01, 02, 03, 7; what is no range stays as it is.
+/// Expands "01-03,7" to 01, 02, 03, 7; a part that is not a range is kept.
 std::vector<std::string> numbers_in(std::string_view ranges) {
   std::vector<std::string> found;
   for (const std::string& part : split_outside_brackets(ranges)) {

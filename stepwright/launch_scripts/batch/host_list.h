@@ -7,15 +7,15 @@
 
 namespace stepwright::launch_scripts {
 
-/// Returns the hosts of a list in Slurm's notation: "a[01-03,7],b" is a01, a02, a03, a7, b. A list
-/// with unbalanced brackets, or more than eight, is returned as one host. At most 100,000 hosts are
-/// returned.
+/// Returns the hosts of a list in Slurm's notation: "a[01-03,7],b" gives a01, a02, a03, a7, b. A
+/// list with unbalanced brackets, or with more than eight pairs, is returned as one host. Returns
+/// at most 100,000 hosts.
 std::vector<std::string> expand_hosts(std::string_view list);
 
-/// Returns the names that stand for the hosts of an allocation: node001, node002, ...
+/// Returns made-up names for the hosts of an allocation: node001, node002, ...
 std::vector<std::string> host_names(std::int64_t nodes);
 
-/// Returns the names of `host_names` in Slurm's notation: "node001", "node[001-016]".
+/// Returns the made-up names of `host_names` in Slurm's notation: "node001", "node[001-016]".
 std::string host_list(std::int64_t nodes);
 
 }  // namespace stepwright::launch_scripts

@@ -5,7 +5,7 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-/// Reads options one after the other.
+/// Reads the options of a command from left to right.
 class OptionReader {
  public:
   OptionReader(std::span<const std::string> words, std::size_t start, const OptionRules& rules)
@@ -53,7 +53,7 @@ class OptionReader {
     }
   }
 
-  /// "-lN4": flags, and at most one option with a value.
+  /// Reads a group of one-letter options, "-lN4": flags, and at most one option with a value.
   void letters(const std::string& word) {
     for (std::size_t i = 1; i < word.size(); ++i) {
       const std::string name = {'-', word[i]};

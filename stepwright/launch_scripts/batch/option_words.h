@@ -9,38 +9,40 @@
 
 namespace stepwright::launch_scripts {
 
-/// How a program reads the options in front of a command. Options that are not named take a value.
+/// How a program reads the options before a command. Options that are not listed here take a value.
 struct OptionRules {
-  std::string_view flags;           ///< Options without a value: "--label -l", blanks between them.
-  std::string_view pairs;           ///< Options with two values: "-mca -genv".
-  bool long_with_one_dash = false;  ///< `-npernode 8` is one option, not letters.
-  std::string_view more_flags;      ///< More flags, as in `flags`.
+  std::string_view flags;  ///< Options without a value, separated by blanks: "--label -l".
+  std::string_view pairs;  ///< Options with two values: "-mca -genv".
+  /// True if `-npernode 8` is one option, not a group of one-letter options.
+  bool long_with_one_dash = false;
+  std::string_view more_flags;  ///< More options without a value, in the form of `flags`.
 };
 
-/// An option of a command.
+/// An option that a command was given.
 struct Option {
-  std::string name;                  ///< Name with its dashes.
-  std::optional<std::string> value;  ///< nullopt for a flag.
-  std::string second;                ///< The second value of a pair.
+  std::string name;                  ///< Name of the option with its dashes.
+  std::optional<std::string> value;  ///< Value of the option; nullopt for a flag.
+  /// Second value of an option in `pairs`; empty for other options.
+  std::string second;
 };
 
-/// The options of a command, and the place of the word behind them.
+/// The options of a command, and the index of the word after them.
 struct SplitCommand {
   std::vector<Option> options;
   std::size_t rest =
-      0;  ///< Index of the first word that is no option; the number of words if there is none.
+      0;  ///< Index of the first word that is not an option; the number of words if all are.
 };
 
-/// Splits the words of a command, of which `words[start - 1]` is the program or subcommand whose
-/// options follow. `--` ends the options.
+/// Splits the words of a command from index `start`, where the options of the program or subcommand
+/// `words[start - 1]` begin. `--` ends the options.
 SplitCommand split_options(std::span<const std::string> words, std::size_t start,
                            const OptionRules& rules);
 
-/// Returns the value of the last option that has one of these names ("-N --nodes"); nullopt: none
-/// has. A flag has the value "".
+/// Returns the value of the last option that has one of these names ("-N --nodes"), "" for a flag;
+/// nullopt if no option has.
 std::optional<std::string> option_value(std::span<const Option> options, std::string_view names);
 
-/// True if a list of words with blanks between them holds the word.
+/// True if a list of words, separated by blanks, contains the word.
 bool holds_word(std::string_view list, std::string_view word);
 
 }  // namespace stepwright::launch_scripts

@@ -12,12 +12,12 @@ namespace {
 
 using ObjectKind = PythonObject::Kind;
 
-/// `a ** b`; whether it is beyond 2^63.
+/// Computes `a ** b`; true if the result is beyond 2^63.
 bool power_overflows(std::int64_t a, std::int64_t b, std::int64_t& result) {
   constexpr std::int64_t kMostFactors = 63;
   result = 1;
   bool over = b < 0 || (b > kMostFactors && (a > 1 || a < -1));
-  // Of 1, 0 and -1 only whether there is an odd number of them counts.
+  // For 1, 0 and -1 only the parity of a large exponent matters.
   const std::int64_t factors = b > kMostFactors ? kMostFactors - 1 + b % 2 : b;
   for (std::int64_t i = 0; !over && i < factors; ++i) {
     over = __builtin_mul_overflow(result, a, &result);
@@ -40,7 +40,7 @@ PythonObject whole_result(std::string_view sign, const PythonObject& a, const Py
   return bad ? PythonObject::unknown("number", line) : PythonObject::integer(result, line);
 }
 
-/// "%s %d" % (a, b).
+/// Returns the text of "%s %d" % (a, b).
 PythonObject percent_formatted(const PythonObject& format, const PythonObject& values) {
   std::vector<PythonObject> given = {values};
   if (values.is(ObjectKind::kList)) given = values.body->items;
@@ -60,7 +60,7 @@ PythonObject percent_formatted(const PythonObject& format, const PythonObject& v
   return made;
 }
 
-/// The items of a list; something unknown stands for any.
+/// Returns the items of a list; an unknown value is its own single item.
 std::optional<std::vector<PythonObject>> items_of(const PythonObject& value) {
   if (value.is(ObjectKind::kList)) return value.body->items;
   if (value.is(ObjectKind::kUnknown)) return std::vector<PythonObject>{value};
@@ -75,7 +75,7 @@ PythonObject list_of(std::vector<PythonObject> items, std::uint32_t line) {
   return made;
 }
 
-/// Value of a repeated list: "[a] * 3".
+/// Returns the list "[a] * 3".
 PythonObject repeated(const PythonObject& list, std::int64_t count, std::uint32_t line) {
   const auto most = static_cast<std::int64_t>(kMostPythonItems / python_weight(list));
   if (count > most) return PythonObject::unknown("list", line);
@@ -86,7 +86,7 @@ PythonObject repeated(const PythonObject& list, std::int64_t count, std::uint32_
   return list_of(std::move(items), line);
 }
 
-/// "a" + "b", and "a" / "b" of paths.
+/// Returns "a" + "b", or "a" / "b" for paths.
 PythonObject text_sum(bool path, const PythonObject& a, const PythonObject& b, std::uint32_t line) {
   PythonObject both = PythonObject::string(python_str(a), line);
   if (path && !both.text.ends_with('/')) both.text += '/';
@@ -122,7 +122,7 @@ std::optional<bool> is_held_in(const PythonObject& a, const PythonObject& b) {
     const auto key = python_key(a);
     if (!key) return std::nullopt;
     if (b.body->find(*key) != nullptr) return true;
-    // Under keys that are open it may be there all the same.
+    // The mapping can contain the key if it has keys that are not known.
     const bool known = std::ranges::none_of(b.body->members, [](const auto& member) {
       return member.first.find(kHoleBegin) != std::string::npos || member.first == "**";
     });

@@ -7,16 +7,16 @@
 
 namespace stepwright::launch_scripts {
 
-/// The result of an operator ("+", "-", "*", "/", "//", "%", "**") on whole numbers, texts (also
-/// "/" of paths and "%" of values) and lists; unknown where nobody knows, beyond 2^63 and 10,000
-/// items.
+/// Returns the result of an operator ("+", "-", "*", "/", "//", "%", "**") on integers, texts (also
+/// "/" of paths and "%" of a format) and lists. The result is unknown if an operand is, if it
+/// exceeds 2^63, or if it has more than 10,000 items.
 PythonObject python_operation(std::string_view sign, const PythonObject& a, const PythonObject& b);
 
-/// Value of the expression `-value`.
+/// Returns the value of the expression `-value`.
 PythonObject python_negative(PythonObject value);
 
-/// Whether "==", "!=", "<", "<=", ">", ">=", "in", "not in", "is" or "is not" holds; nothing where
-/// nobody knows.
+/// True if "==", "!=", "<", "<=", ">", ">=", "in", "not in", "is" or "is not" holds; nullopt if an
+/// unknown value decides it.
 std::optional<bool> python_comparison(std::string_view sign, const PythonObject& a,
                                       const PythonObject& b);
 

@@ -7,7 +7,7 @@
 #include "stepwright/launch_scripts/python/library.h"
 #include "stepwright/launch_scripts/python/program.h"
 
-// Statements of a program, in their order.
+// Interprets the statements of a program, in order.
 
 namespace stepwright::launch_scripts {
 namespace {
@@ -21,13 +21,13 @@ bool starts_any(std::string_view text, std::initializer_list<std::string_view> w
                              [&](std::string_view word) { return starts_python_word(text, word); });
 }
 
-/// Text between the word of a statement and its colon.
+/// Returns the text between a statement's keyword and its colon.
 std::string_view head_behind(std::string_view text, std::size_t word) {
   const std::size_t colon = end_of_python_item(text, 0, ":");
   return python_trimmed(text.substr(word, std::max(colon, word) - word));
 }
 
-/// The statement that stands behind a colon.
+/// Returns the statement on the same line, after the colon.
 PythonLine same_line(const PythonLine& head) {
   const std::size_t colon = end_of_python_item(head.text, 0, ":");
   const std::string_view same = head.text.substr(std::min(colon + 1, head.text.size()));
@@ -53,7 +53,7 @@ PythonProgram::Flow PythonProgram::run(Lines lines) {
   return flow;
 }
 
-/// Follows a block, or the statement that stands behind its colon.
+/// Interprets a block, or the single statement after its colon.
 PythonProgram::Flow PythonProgram::block(const PythonLine& head, Lines lines) {
   const PythonLine same = same_line(head);
   return same.text.empty() ? run(lines) : run({&same, 1});
@@ -131,7 +131,7 @@ void PythonProgram::expression(const PythonLine& line) {
 }
 
 void PythonProgram::assign(const PythonAssignment& set, const PythonLine& line) {
-  // The value begins below its name where a bracket holds it together.
+  // Inside brackets the value can begin on a line below the name.
   const auto before =
       line.text.substr(0, static_cast<std::size_t>(set.value->data() - line.text.data()));
   const auto down = static_cast<std::uint32_t>(std::ranges::count(before, '\n'));
@@ -144,7 +144,7 @@ void PythonProgram::assign(const PythonAssignment& set, const PythonLine& line) 
   bind_python_targets(set.target, value, *this);
 }
 
-/// Value of "target += value".
+/// Returns the new value in "target += value".
 PythonObject PythonProgram::changed(const PythonAssignment& set, const PythonLine& line,
                                     PythonObject value) {
   const std::uint32_t at = placed(line.line);
@@ -159,7 +159,7 @@ PythonObject PythonProgram::changed(const PythonAssignment& set, const PythonLin
   return old;
 }
 
-/// Assigns an item: "a[key] = value".
+/// Interprets an assignment to an item, "a[key] = value".
 void PythonProgram::assign_item(std::string_view target, const PythonLine& line,
                                 const PythonObject& value) {
   std::size_t open = target.find('[');
@@ -199,7 +199,7 @@ PythonProgram::Flow PythonProgram::loop(std::string_view text, const PythonLine&
   return Flow::kNext;
 }
 
-/// A block that is followed once.
+/// Interprets a block that always runs exactly once, such as that of `with`.
 PythonProgram::Flow PythonProgram::around(std::string_view text, const PythonLine& line,
                                           Lines body) {
   if (starts_python_word(text, "with")) {
@@ -211,8 +211,8 @@ PythonProgram::Flow PythonProgram::around(std::string_view text, const PythonLin
   return block(line, body) == Flow::kReturn ? Flow::kReturn : Flow::kNext;
 }
 
-/// "if", "elif", "else": follows the branch that is known to be taken; behind a condition that
-/// nobody knows, passes over all.
+/// Interprets the branch of "if", "elif", "else" that is taken. If a condition is unknown, skips
+/// this branch and all later ones.
 PythonProgram::Flow PythonProgram::conditional(Lines lines, std::size_t& at) {
   Flow flow = Flow::kNext;
   bool open = false;
@@ -235,15 +235,15 @@ PythonProgram::Flow PythonProgram::conditional(Lines lines, std::size_t& at) {
   return flow;
 }
 
-/// Returns whether the branch behind "if", "elif" or "else" is taken where none before it is;
-/// nullopt if nobody knows.
+/// Returns whether the branch of an "if", "elif" or "else" is taken if no branch before it was;
+/// nullopt: unknown.
 std::optional<bool> PythonProgram::condition(const PythonLine& head) {
   if (starts_python_word(head.text, "else")) return true;
   const std::size_t word = starts_python_word(head.text, "if") ? 2 : 4;
   return python_truth(evaluate(head_behind(head.text, word), head.line));
 }
 
-/// Notes what a block would set that is not followed.
+/// Tells the host about the names that a skipped block would set.
 void PythonProgram::pass_over(const PythonLine& head, Lines block) {
   const PythonLine same = same_line(head);
   if (!same.text.empty()) note_passed(same, head);

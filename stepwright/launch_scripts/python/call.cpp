@@ -56,7 +56,7 @@ PythonObject python_object_of(const PythonCall& call) {
 std::size_t find_python_call(std::string_view text, std::string_view function) {
   const std::string head = fmt::format("{}(", function);
   std::size_t at = text.find(head);
-  // Not in a comment, not as the end of another name.
+  // Skips matches in comments and at the end of longer names.
   while (at != std::string_view::npos) {
     const std::size_t line = text.rfind('\n', at) + 1;
     const bool commented = text.substr(line, at - line).find('#') != std::string_view::npos;

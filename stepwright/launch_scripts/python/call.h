@@ -9,29 +9,31 @@
 
 namespace stepwright::launch_scripts {
 
-/// Takes names of other modules for words, and calls of classes, which begin with a capital, for
-/// objects.
+/// Treats an imported name as a word with that name, and a call of a class (a name with a capital)
+/// as an object of that class.
 class PythonLiterals : public PythonHost {
  public:
   PythonObject named(const std::string& path, const std::string& full, std::uint32_t line) override;
   std::optional<PythonObject> called(const PythonCall& call) override;
 };
 
-/// An object of what a call is given, made by `call.path`; of a name that stands twice the last.
+/// Returns an object of class `call.path` with the arguments of a call; if an argument is given
+/// twice, the last one counts.
 PythonObject python_object_of(const PythonCall& call);
 
-/// The place of the first call of `function` in a Python text, not in a comment; `npos` without
-/// one.
+/// Returns the position of the first call of `function` in a Python text outside of comments;
+/// `npos` if there is none.
 std::size_t find_python_call(std::string_view text, std::string_view function);
 
-/// Arguments of the first call of a class in the first text of a program. Fails with `kInput` where
-/// there is none.
+/// Returns the arguments of the first call of class `type` in a program's first text. Fails with
+/// `kInput` if there is no such call.
 PythonObject first_python_call(std::string_view text, std::string_view type,
                                PythonProgram& program);
 
-/// The keyword arguments of the first call of `function` in a Python text, as a document. Nothing
-/// is executed, so nested calls must be of classes, which begin with a capital. Fails with `kInput`
-/// where there is no such call, and where an argument is anything else, naming the place.
+/// Reads the keyword arguments of the first call of `function` in a Python text as a document,
+/// without executing anything. Nested calls must be of classes, whose names begin with a capital.
+/// Fails with `kInput`, with the position, if there is no such call or an argument is anything
+/// else.
 Document read_python_call(std::string_view text, std::string_view function,
                           const std::string& name);
 

@@ -12,7 +12,7 @@ namespace stepwright::launch_scripts {
 namespace {
 
 bool starts_command(std::string_view path) {
-  // THUDM/slime slime/utils/external_utils/command_utils.py, and its forks.
+  // Helpers of slime (THUDM/slime slime/utils/external_utils/command_utils.py) and its forks.
   const std::string_view name = last_python_name(path);
   const bool of_slime = name == "execute_train" || name == "exec_command";
   static constexpr std::array<std::string_view, 9> kCalls = {"subprocess.run",
@@ -31,10 +31,10 @@ bool starts_command(std::string_view path) {
                              [&](std::string_view head) { return path.starts_with(head); });
 }
 
-/// Names of a program, and what each is in full.
+/// Imported names of a program, and the full name of each.
 class ImportedNames {
  public:
-  /// Takes the names of a statement "import ..." or "from ... import ...".
+  /// Adds the names of a statement "import ..." or "from ... import ...".
   void add(std::string_view statement) {
     std::string module;
     if (starts_python_word(statement, "from")) {
@@ -60,7 +60,7 @@ bool begins_line(std::string_view text, std::size_t at) {
   return at == 0 || before == std::string_view::npos || text[before] == '\n';
 }
 
-/// The end of an import: of its line, or of the bracket that it opens.
+/// Returns the end of an import: the end of its line, or the bracket that closes its list of names.
 std::size_t end_of_import(std::string_view text, std::size_t at) {
   const std::size_t end = std::min(text.find('\n', at), text.size());
   const std::size_t open = text.substr(0, end).find('(', at);
@@ -77,7 +77,7 @@ std::size_t end_of_path(std::string_view text, std::size_t at) {
 std::optional<CommandStart> first_command_start(const SourceFile& file) {
   const std::string_view text = file.text;
   ImportedNames names;
-  std::string_view before;  // The word before this one.
+  std::string_view before;  // The word before the current one.
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t begin = at;
     if (text[at] == '#') {

@@ -10,13 +10,15 @@ namespace stepwright::launch_scripts {
 
 /// A call with which a Python program starts a command.
 struct CommandStart {
-  std::string call;        ///< As it is written: "subprocess.run", "U.execute_train".
-  std::uint32_t line = 0;  ///< Number of the line, from 1.
+  /// The called name as it is written: "subprocess.run", "U.execute_train".
+  std::string call;
+  std::uint32_t line = 0;  ///< Line number of the call, from 1.
 };
 
-/// Returns the first call of a Python file that starts a command: of `subprocess`, `os.system`,
-/// `os.popen`, `os.exec*`, `os.spawn*`, `asyncio.create_subprocess_*`, or `execute_train` and
-/// `exec_command` of slime; nullopt if there is none. Comments and texts in quotes do not count.
+/// Returns the first call in a Python file that starts a command: a call of `subprocess`,
+/// `os.system`, `os.popen`, `os.exec*`, `os.spawn*`, `asyncio.create_subprocess_*`, or
+/// `execute_train` and `exec_command` of slime; nullopt if there is none. Comments and quoted texts
+/// do not count.
 std::optional<CommandStart> first_command_start(const SourceFile& file);
 
 }  // namespace stepwright::launch_scripts

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostUnread = 1000;
 constexpr std::size_t kMostNamed = 40;
 
-/// Follows a recipe with the words of its framework.
+/// Interprets a configuration function with the knowledge about its framework.
 class Recipe final : public PythonLiterals {
  public:
   Recipe(std::span<const PythonText> texts, const PythonWords& words)
@@ -78,7 +78,7 @@ class Recipe final : public PythonLiterals {
   PythonProgram program_;
 };
 
-/// Whether a function gives a configuration.
+/// True if a function returns a configuration of class `root`.
 bool makes_root(const PythonFunction& function, std::string_view root) {
   const std::string_view head = function.head.text;
   const std::size_t arrow = head.rfind("->");
@@ -97,7 +97,8 @@ std::string listed(const std::vector<std::string_view>& names) {
   return fmt::format("{}{}", fmt::join(first, ", "), shown < names.size() ? ", ..." : "");
 }
 
-/// The function that is meant, or the only one that makes a configuration.
+/// Returns the function named `function` or, if that is empty, the only one that returns a
+/// configuration.
 std::optional<PythonFunction> chosen_function(PythonProgram& program, std::string_view function,
                                               std::string_view root) {
   std::vector<std::string_view> names;
@@ -119,7 +120,7 @@ std::optional<PythonFunction> chosen_function(PythonProgram& program, std::strin
   return only;
 }
 
-/// "name(precision='fp8')" of a function that is asked for so, or by its name.
+/// Returns the call to evaluate: "name(precision='fp8')" if the user gave one, else "name()".
 std::string call_of(const PythonFunction& function, const std::string& asked) {
   const std::size_t open = asked.find('(');
   if (open == std::string::npos) return fmt::format("{}()", function.name);
@@ -129,7 +130,7 @@ std::string call_of(const PythonFunction& function, const std::string& asked) {
   return asked;
 }
 
-/// Values that are no literals, and where they stand.
+/// Collects the values that are not literals, with their keys.
 void collect(const Tree& tree, const std::string& path, std::vector<PythonUnread>& unread) {
   if (unread.size() >= kMostUnread) return;
   if (is_unread(tree)) unread.push_back({path, tree.text, tree.line});

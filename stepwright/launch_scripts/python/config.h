@@ -13,53 +13,57 @@
 
 namespace stepwright::launch_scripts {
 
-/// Facts about a program whose configurations are Python functions.
+/// Knowledge about a framework whose configurations are Python functions.
 struct PythonWords {
-  std::string_view root;  ///< The class of a configuration: "Trainer.Config".
-  /// Returns what a function that stands in none of the files gives, called in one of them;
-  /// nullopt: unknown.
+  std::string_view root;  ///< Class of the framework's configurations: "Trainer.Config".
+  /// Returns the result of a function that none of the files defines, called in `file`; nullopt:
+  /// unknown.
   std::function<std::optional<Tree>(const std::string& function, const Tree& arguments,
                                     const std::string& file)>
       known;
-  /// Returns what a function gives by the name of a value of the files, which `value` finds; asked
-  /// before all others.
+  /// Returns the result of a function that depends on a value of the files, which `value` looks up
+  /// by name; nullopt: not such a function. It is asked before anything else.
   std::function<std::optional<Tree>(
       const std::string& function, const Tree& arguments,
       const std::function<std::optional<Tree>(const std::string& name)>& value)>
       chosen{};
-  /// Methods that give what they are called of.
+  /// Methods that return the object they are called on.
   std::vector<std::string_view> same{};
-  /// Functions that are values themselves: "squared_relu".
+  /// Functions that are used as values, without being called: "squared_relu".
   std::vector<std::string_view> themselves{};
 };
 
-/// A place of a configuration whose value no literal says.
+/// A value of a configuration that is not a literal, so that reading alone cannot tell it.
 struct PythonUnread {
-  std::string name;        ///< Place in the configuration: "training.steps".
-  std::string expression;  ///< As it was written.
-  std::uint32_t line = 0;  ///< 0: of another text than the first.
+  std::string name;        ///< Key of the value in the configuration: "training.steps".
+  std::string expression;  ///< The expression as it was written.
+  std::uint32_t line = 0;  ///< Line of the expression in the first text; 0: in another text.
 };
 
 /// A configuration that a Python function returns.
 struct PythonConfig {
-  Tree tree;                         ///< Calls as mappings, with the name under `()`.
-  std::string function;              ///< Empty: no function, but the first call of the text.
-  std::vector<PythonUnread> unread;  ///< Values that are no literals, and statements passed over.
-  /// Imported functions that were called, that no file has and of which nothing is known, as
+  /// The configuration; calls are mappings with the class name under `()`.
+  Tree tree;
+  /// Name of the function; empty: the configuration is the first call in the text.
+  std::string function;
+  /// Values that are not literals, and statements that were skipped.
+  std::vector<PythonUnread> unread;
+  /// Imported functions that were called but that no file defines and nothing is known about, as
   /// "module.function".
   std::vector<std::string> elsewhere;
 };
 
-/// The values of a tree that are no literals, by their places; at most 1,000.
+/// Returns the values of a tree that are not literals, with their keys; at most 1,000.
 std::vector<PythonUnread> unread_values(const Tree& tree);
 
-/// The configuration that a function of the first text returns, of "name" or
-/// "name(precision='fp8')"; without `function` the only one that does. Assignments are followed in
-/// their order, into functions and classes of the same text too, and into those of the other texts
-/// where it has none of that name, whose values have no lines; conditions on known values are
-/// decided. Nothing is executed. Fails with `kInput` where several functions return configurations
-/// (naming them), where `function` is none of them, where what it returns is not followed, and as
-/// `PythonProgram` and `python_tree` do.
+/// Returns the configuration that a function of the first text returns. `function` is "name" or
+/// "name(precision='fp8')"; empty: the only function that returns a configuration.
+/// Interprets assignments in order, also inside functions and classes of this text or, for names
+/// that this text lacks, of the other texts (values from there have no lines). Conditions on known
+/// values are decided. Executes nothing.
+/// Fails with `kInput` if `function` is empty and several functions return configurations (their
+/// names are in the message), if `function` is unknown, if its result cannot be interpreted, and in
+/// the cases of `PythonProgram` and `python_tree`.
 PythonConfig read_python_config(std::span<const PythonText> texts, const PythonWords& words,
                                 const std::string& function);
 

@@ -5,7 +5,7 @@
 
 #include "stepwright/launch_scripts/python/program.h"
 
-// What functions and classes of a program give.
+// Interprets functions and classes of a program.
 
 namespace stepwright::launch_scripts {
 namespace {
@@ -13,10 +13,10 @@ namespace {
 using ObjectKind = PythonObject::Kind;
 
 constexpr int kDeepestCall = 30;
-constexpr int kDeepestCaller = 60;  ///< Blocks around a call.
+constexpr int kDeepestCaller = 60;  ///< Deepest nesting of blocks in which calls are followed.
 constexpr int kDeepestBase = 10;
 
-/// Value of a call that is not followed, with the reason.
+/// Returns an unknown value for a call that is not interpreted, with the reason.
 PythonObject not_followed(const std::string& name, std::string_view why,
                           const PythonArguments& given) {
   PythonObject open = PythonObject::unknown(name, given.line);
@@ -29,14 +29,14 @@ PythonObject too_deep(const std::string& name, const PythonArguments& given) {
       name, fmt::format("calls itself, or others deeper than {} levels", kDeepestCall), given);
 }
 
-/// The name in "name: type = default".
+/// Returns the name in "name: type = default".
 std::string_view name_of_parameter(std::string_view part) {
   const std::string_view declared = part.substr(0, find_python_operator(part, "="));
   return python_trimmed(declared.substr(0, std::min(declared.find(':'), declared.size())));
 }
 
-/// A named argument that none of the parameters takes, with which Python would end; empty: there is
-/// none.
+/// Returns a named argument that no parameter accepts, with which Python would fail; empty: there
+/// is none.
 std::string_view untaken(std::string_view parameters, const PythonArguments& given) {
   const std::vector<std::string_view> parts = python_comma_parts(parameters);
   const auto takes = [&](std::string_view name) {
@@ -86,7 +86,8 @@ PythonObject PythonProgram::invoke(Function& function, const PythonArguments& gi
   return returns ? result : PythonObject();
 }
 
-/// Parameters with what they are given; their defaults are those of where the function stands.
+/// Returns a frame with the parameters bound to arguments; defaults are evaluated in the function's
+/// file.
 PythonProgram::Frame PythonProgram::frame_of(const Function& function, const PythonArguments& given,
                                              const PythonObject* self) {
   Frame frame{.names = {}, .file = function.file, .nested = function.nested};
@@ -110,7 +111,7 @@ PythonProgram::Frame PythonProgram::frame_of(const Function& function, const Pyt
   return frame;
 }
 
-/// "name: type = default".
+/// Binds one parameter, "name: type = default".
 void PythonProgram::parameter(const PythonLine& said, const PythonArguments& given,
                               std::size_t& place, Frame& frame) {
   const std::string_view part = said.text;
@@ -156,7 +157,7 @@ PythonObject PythonProgram::instance(const Class& type, const PythonArguments& g
   fields(type, given, place, made);
   const auto& functions = files_[type.file].functions;
   if (!functions.contains(type.name + ".__init__")) {
-    // What it inherits from a class that no file has.
+    // Arguments for fields inherited from a class that no file has.
     for (const auto& [name, value] : given.named) {
       if (made.body->find(name) == nullptr) made.body->set(name, value);
     }
@@ -185,7 +186,7 @@ void PythonProgram::fields(const Class& type, const PythonArguments& given, std:
   here_ = before;
 }
 
-/// "name: type = default" of a class.
+/// Sets one field of a class, "name: type = default".
 void PythonProgram::field(const PythonLine& line, const PythonArguments& given, std::size_t& place,
                           PythonObject& made) {
   const PythonAssignment set = python_assignment(line.text);
@@ -223,7 +224,7 @@ void PythonProgram::define_class(std::string_view text, Lines body) {
     const std::size_t close = closing_python_bracket(text, end);
     base = std::string(python_trimmed(text.substr(end + 1, close - end - 1)));
   }
-  // Methods are no fields.
+  // Methods are defined after the fields are read.
   std::size_t first = 0;
   while (first < body.size() && !starts_python_word(body[first].text, "def")) ++first;
   for (std::size_t at = first; at < body.size();) {

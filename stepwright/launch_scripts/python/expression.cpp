@@ -23,17 +23,17 @@ using ObjectKind = PythonObject::Kind;
 
 constexpr std::size_t kLongestSaid = 400;
 
-/// The place of an index, which may count from behind.
+/// Returns the position that an index means; a negative index counts from the end.
 std::int64_t place_of(const PythonObject& index, std::size_t size) {
   return index.number < 0 ? static_cast<std::int64_t>(size) + index.number : index.number;
 }
 
-/// Follows the tree of one expression.
+/// Evaluates the syntax tree of one expression.
 class Evaluation {
  public:
   explicit Evaluation(PythonNames& names) : names_(names) {}
 
-  /// A value, which knows what was written where it is open.
+  /// Returns the value of a node; an unknown value records its line and its text.
   PythonObject value(const PythonNode& node) {
     PythonObject one = followed(node);
     if (one.line == 0) one.line = at(node);
@@ -97,7 +97,7 @@ class Evaluation {
     return plain ? python_str(one) : python_hole(hole.text);
   }
 
-  /// The items of a list, or its rest where nobody knows it.
+  /// Adds the items of a list; an unknown value is added as one item.
   static void spread(const PythonObject& more, std::vector<PythonObject>& into) {
     if (more.is(ObjectKind::kList)) {
       into.insert(into.end(), more.body->items.begin(), more.body->items.end());
@@ -152,7 +152,7 @@ class Evaluation {
     return one;
   }
 
-  /// "[f(x) for x in list if g(x)]".
+  /// Evaluates "[f(x) for x in list if g(x)]".
   PythonObject comprehension(const PythonNode& node) {
     const bool pairs = node.parts.front().kind == PartKind::kPair;
     PythonObject made = pairs ? PythonObject::record() : PythonObject::list();
@@ -163,7 +163,8 @@ class Evaluation {
     return PythonObject::unknown(open, at(node));
   }
 
-  /// Follows the clauses of a comprehension from one on; `open`: what nobody knows of them.
+  /// Evaluates the clauses of a comprehension from number `number` on; `open` receives the name of
+  /// the unknown value that decides them, if there is one.
   void clause(const PythonNode& node, std::size_t number, PythonObject& made, std::string& open) {
     if (number == node.parts.size()) return element(node.parts.front(), made);
     const PythonNode& part = node.parts[number];
@@ -189,7 +190,7 @@ class Evaluation {
     if (made.body->items.size() < kMostPythonItems) made.body->items.push_back(std::move(one));
   }
 
-  /// Indices, attributes and calls behind a value.
+  /// Evaluates the indices, attributes and calls after a value.
   PythonObject behind(const PythonNode& node) {
     const PythonNode& base = node.parts.front();
     std::size_t next = 1;
@@ -274,7 +275,7 @@ class Evaluation {
     if (const auto key = record && whole ? python_key(index) : std::nullopt) {
       if (const PythonObject* found = value.body->find(*key)) return python_as_set(*found);
     }
-    // What a known mapping holds under an open key is called as the key.
+    // An item of a known mapping under an unknown key is named after the key.
     const bool by_key = record && index.is(ObjectKind::kUnknown) && !index.text.empty();
     const bool below = value.is(ObjectKind::kUnknown) && value.number != 0;
     const bool named = index.is(ObjectKind::kText) && !below;
@@ -351,7 +352,7 @@ class Evaluation {
     return left;
   }
 
-  /// "a if b else c" from a part on.
+  /// Evaluates "a if b else c", starting at a part of the node.
   PythonObject choice(const PythonNode& node, std::size_t part) {
     const PythonNode& yes = node.parts[part];
     if (part + 1 == node.parts.size()) return value(yes);
@@ -361,7 +362,7 @@ class Evaluation {
     return either(value(yes), choice(node, part + 2), condition);
   }
 
-  /// One of two values, and nobody knows which.
+  /// Returns one of two values if they are equal, else an unknown value named after the condition.
   PythonObject either(const PythonObject& yes, const PythonObject& no,
                       const PythonNode& condition) {
     if (python_comparison("==", yes, no).value_or(false)) return yes;
@@ -369,7 +370,7 @@ class Evaluation {
   }
 
   PythonNames& names_;
-  std::string open_ = "value";  ///< Expression that the last comparison depends on.
+  std::string open_ = "value";  ///< The unknown expression that decides the last comparison.
 };
 
 }  // namespace

@@ -9,15 +9,17 @@
 
 namespace stepwright::launch_scripts {
 
-/// A call of what a program does not have itself.
+/// A call of a function or method that the program does not define itself.
 struct PythonCall {
-  std::string path;  ///< As it was written; ".name" of a method, with its object as first argument.
-  std::string full;  ///< With the module's name in the place of the one under which it is known.
+  /// The called name as written; for a method ".name", with the object as first argument.
+  std::string path;
+  std::string full;  ///< The called name with the module's real name in place of its alias.
   const PythonArguments& given;
   const std::string& file;
 };
 
-/// Surroundings of a program while it is followed.
+/// Supplies a program that is interpreted with the values and functions that its files do not
+/// define.
 class PythonHost {
  public:
   PythonHost() = default;
@@ -25,14 +27,15 @@ class PythonHost {
   PythonHost& operator=(const PythonHost&) = delete;
   virtual ~PythonHost() = default;
 
-  /// Value of a name to which no file gives one.
+  /// Returns the value of a name that no file defines.
   virtual PythonObject named(const std::string& path, const std::string& full,
                              std::uint32_t line) = 0;
-  /// Result of a function, whether the program has one of its name or not; nullopt: follow it.
+  /// Returns the result of a function that overrides any definition in the program; nullopt:
+  /// interpret the program's definition.
   virtual std::optional<PythonObject> chosen(const PythonCall& /*call*/) { return std::nullopt; }
-  /// Result of a function that no file has.
+  /// Returns the result of a function that no file defines; nullopt: unknown.
   virtual std::optional<PythonObject> called(const PythonCall& call) = 0;
-  /// A name was not given what an expression says.
+  /// Is told that an expression was skipped, so that `name` did not get its value.
   virtual void passed(std::string_view /*name*/, std::string_view /*expression*/,
                       std::uint32_t /*line*/) {}
 };

@@ -14,7 +14,7 @@ namespace {
 
 using ObjectKind = PythonObject::Kind;
 
-/// A text without blanks, or without other characters, at its ends.
+/// Removes the characters in `what` from the left or right end of a text.
 std::string_view stripped_text(std::string_view text, std::string_view what, bool left,
                                bool right) {
   std::size_t begin = 0;
@@ -24,7 +24,7 @@ std::string_view stripped_text(std::string_view text, std::string_view what, boo
   return text.substr(begin, end - begin);
 }
 
-/// Parts of a text as `split()` makes them; by blanks if the separator is empty.
+/// Splits a text as `split()` does; at blanks if the separator is empty.
 PythonObject python_split(const PythonObject& text, std::string_view separator) {
   PythonObject parts = PythonObject::list();
   std::string_view rest = text.text;
@@ -96,7 +96,7 @@ std::optional<PythonObject> text_method(const PythonObject& self, std::string_vi
 }
 
 void extend_list(PythonObject& self, const PythonObject& more) {
-  // Of itself, too.
+  // Copied first, because a list can be extended by itself.
   const std::vector<PythonObject> added =
       more.is(ObjectKind::kList) ? more.body->items : std::vector<PythonObject>{more};
   for (const PythonObject& item : added) self.body->add(item);
@@ -181,7 +181,7 @@ PythonObject mapping_of(const PythonArguments& given) {
   return made;
 }
 
-/// A copy of an object with other values in it.
+/// Returns a copy of an object with some members replaced; nullopt if it is not an object.
 std::optional<PythonObject> replaced(const PythonObject& object, const PythonArguments& given) {
   if (!object.is(ObjectKind::kRecord)) return std::nullopt;
   PythonObject made = python_copy(object);
@@ -222,8 +222,8 @@ PythonObject range_of(const PythonArguments& given) {
   return all;
 }
 
-/// Whether a known value is of a class of Python that a name stands for; nothing where either is
-/// open.
+/// True if a known value is an instance of a Python class with this name; nullopt if the value or
+/// the class is unknown.
 std::optional<bool> is_of_class(const PythonObject& value, std::string_view type) {
   static constexpr std::pair<std::string_view, ObjectKind> kClasses[] = {
       {"str", ObjectKind::kText},   {"bool", ObjectKind::kBool}, {"int", ObjectKind::kInteger},
@@ -235,18 +235,19 @@ std::optional<bool> is_of_class(const PythonObject& value, std::string_view type
   if (type == "int" && value.is(ObjectKind::kBool)) return true;
   if (found != std::end(kClasses)) return value.is(found->second);
   const bool record = value.is(ObjectKind::kRecord) && !value.body->made_by.empty();
-  if (record && value.body->made_by != type) return std::nullopt;  // It may inherit from it.
+  // The object's class can inherit from the other one.
+  if (record && value.body->made_by != type) return std::nullopt;
   return record;
 }
 
-/// "isinstance(value, str)", "isinstance(value, (list, tuple))".
+/// Evaluates "isinstance(value, str)" or "isinstance(value, (list, tuple))".
 std::optional<PythonObject> instance_of(const PythonArguments& given) {
   const PythonObject& types = given.unnamed[1];
   std::vector<PythonObject> all = {types};
   if (types.is(ObjectKind::kList)) all = types.body->items;
   bool open = false;
   for (const PythonObject& type : all) {
-    // A name that no file gives a value.
+    // A class is a name that no file sets.
     const std::string_view named = type.said.empty() ? type.text : type.said;
     const std::size_t begin = named.find_last_of(std::string{'.', kHoleBegin}) + 1;
     const auto is =

@@ -7,11 +7,13 @@
 
 namespace stepwright::launch_scripts {
 
-/// Result of a method of a text, a list or a mapping, which may change it; nullopt for others.
+/// Returns the result of a method of a text, list or mapping, which it can change; nullopt for
+/// others.
 std::optional<PythonObject> python_object_method(PythonObject& self, std::string_view method,
                                                  const PythonArguments& given);
 
-/// Result of a function of Python or its library: "str", "shlex.join", "os.path.join".
+/// Returns the result of a built-in or library function ("str", "shlex.join", "os.path.join");
+/// nullopt for others.
 std::optional<PythonObject> python_library(std::string_view name, const PythonArguments& given);
 
 }  // namespace stepwright::launch_scripts

@@ -11,7 +11,7 @@ namespace {
 
 using PartKind = PythonNode::Kind;
 
-/// Character that a backslash and a character stand for.
+/// Returns the text that a backslash followed by `c` means.
 std::string escaped(char c) {
   switch (c) {
     case 'n': return "\n";
@@ -24,13 +24,13 @@ std::string escaped(char c) {
   }
 }
 
-/// Takes a text without its quotes apart.
+/// Splits the contents of a string literal into pieces and holes.
 class Pieces {
  public:
   Pieces(std::string_view inside, const PythonPlace& place, PythonNode& into)
       : inside_(inside), place_(place), line_(place.line), into_(into) {}
 
-  /// Whether each hole closes.
+  /// Splits the contents; false if a hole never closes.
   bool take(bool raw, bool filled) {
     for (std::size_t i = 0; i < inside_.size(); ++i) {
       const char c = inside_[i];
@@ -67,7 +67,7 @@ class Pieces {
     ++line_;
   }
 
-  /// Reads a hole of a text, as "name!r:>3".
+  /// Adds a replacement field, such as "name!r:>3".
   void hole(std::string_view said) {
     end_piece();
     const std::size_t colon = find_python_operator(said, ":");

@@ -7,14 +7,15 @@
 
 namespace stepwright::launch_scripts {
 
-/// The number with which a text begins, or its "...", which is not read.
+/// Returns the number at the start of a text; `...` becomes a node of kind `kUnread`.
 PythonNode python_number(std::string_view text);
 
-/// Whether a text begins with one in quotes, also behind letters (`f"`).
+/// True if a text begins with a string literal, also one with a prefix (`f"`).
 bool starts_python_string(std::string_view text);
 
-/// Adds the pieces and holes of the text in quotes at `at` to a `kString`. The place behind it, and
-/// beyond the whole text where it never closes or one of its holes does not.
+/// Adds the pieces and holes of the string literal at position `at` to the `kString` node `into`.
+/// Returns the position after the literal; a position beyond the text if the literal, or a hole in
+/// it, never closes.
 std::size_t add_python_string(std::string_view text, std::size_t at, const PythonPlace& place,
                               PythonNode& into);
 

@@ -15,7 +15,7 @@ using ObjectKind = PythonObject::Kind;
 
 constexpr std::size_t kLongestPythonText = std::size_t{1} << 18;
 
-/// The name of the last part of an expression.
+/// Returns the last name in an expression: "tp" of "args.tp".
 std::string name_of_last_part(std::string_view expression) {
   std::string name;
   std::string last;
@@ -32,7 +32,7 @@ std::string name_of_last_part(std::string_view expression) {
   return name.substr(0, 60);
 }
 
-/// Whether a value holds a body, or is too large to look.
+/// True if a value contains this body, or is too large to search.
 bool leads_to(const PythonObject& value, const PythonObject::Body* body) {
   std::size_t looked = 0;
   std::vector<const PythonObject*> waiting = {&value};
@@ -117,7 +117,7 @@ PythonObject* PythonObject::Body::find(std::string_view name) {
         std::ranges::find(members, name, &std::pair<std::string, PythonObject>::first);
     return found == members.end() ? nullptr : &found->second;
   }
-  // Names differ, so that as many are known as there are places.
+  // Names are unique and never removed, so the members from this index on are not in the index yet.
   for (std::size_t i = places_.size(); i < members.size(); ++i)
     places_.emplace(members[i].first, i);
   const auto found = places_.find(name);

@@ -13,20 +13,20 @@
 
 namespace stepwright::launch_scripts {
 
-/// Marks around a value in a text that no literal says: `kHoleBegin NAME kHoleEnd`.
+/// Marks in a text around the name of an unknown value: `kHoleBegin NAME kHoleEnd`.
 constexpr char kHoleBegin = '\x01';
 constexpr char kHoleEnd = '\x02';
 
-/// Items of a list, members of a mapping, and parts of a value that is copied, at most.
+/// Most items of a list, members of a mapping, and parts of a value that is copied.
 constexpr std::size_t kMostPythonItems = 10'000;
 
-/// Returns a hole with the name of the last part of an expression: "tp" of "args.tp".
+/// Returns a hole named after the last part of an expression: "tp" for "args.tp".
 std::string python_hole(std::string_view expression);
 
-/// Adds a part to a text. Fails with `kInput` beyond 256 KiB, naming the line.
+/// Appends `part` to a text. Fails with `kInput`, naming the line, beyond 256 KiB.
 void add_python_text(std::string& text, std::string_view part, std::uint32_t line);
 
-/// A value while Python is followed.
+/// A value while a Python program is interpreted; it can be unknown.
 struct PythonObject {
   enum class Kind : std::uint8_t { kNone, kBool, kInteger, kReal, kText, kList, kRecord, kUnknown };
   struct Body;
@@ -34,13 +34,14 @@ struct PythonObject {
   Kind kind = Kind::kNone;
   bool truth = false;
   std::int64_t number = 0;
-  /// Content of a text; a number that is not whole, as written; an unknown's name.
+  /// Characters of a text; digits of a non-integer number as written; name of an unknown value.
   std::string text;
-  /// Shared as Python shares it: of lists, mappings and instances. Of an unknown what is set in it,
-  /// or the record that has no such attribute yet.
+  /// Contents of lists, mappings and instances, shared between names as in Python. For an unknown
+  /// value: the attributes set on it, or the object that lacks the attribute of this name.
   std::shared_ptr<Body> body;
-  std::string said;        ///< Expression of an open value, as it was written.
-  std::uint32_t line = 0;  ///< Where it was last named; 0: in a file whose lines do not count.
+  std::string said;  ///< For an unknown value: the expression as it was written.
+  /// Line where the value was last named; 0: in a file whose lines are not recorded.
+  std::uint32_t line = 0;
 
   static PythonObject unknown(std::string_view name, std::uint32_t line);
   static PythonObject string(std::string_view text, std::uint32_t line);
@@ -57,52 +58,59 @@ struct PythonObject {
 };
 
 struct PythonObject::Body {
-  /// Items of a list; arguments without names that a call gives a class.
+  /// Items of a list; positional arguments of a call that made an instance.
   std::vector<PythonObject> items;
-  std::vector<std::pair<std::string, PythonObject>> members;  ///< Keys of a mapping, or attributes.
-  /// Class that made it, or `kOpenObject`.
+  /// Keys of a mapping or attributes of an instance, each with its value.
+  std::vector<std::pair<std::string, PythonObject>> members;
+  /// Name of the class that made the instance, or `kOpenObject`.
   std::string made_by;
 
   PythonObject* find(std::string_view name);
-  /// Shares a value that does not lead back here, or copies it. Fails with `kInput` beyond 10,000
-  /// members.
+  /// Sets a member. A value that contains this body is copied, to avoid a cycle; others are shared.
+  /// Fails with `kInput` beyond 10,000 members.
   void set(const std::string& name, const PythonObject& value);
-  void add(const PythonObject& item);  ///< Alike; nothing beyond 10,000 items.
+  /// Appends an item, copied or shared as in `set`; ignored beyond 10,000 items.
+  void add(const PythonObject& item);
 
  private:
-  /// Index in `members` of each name, filled once there are many. Members are never removed.
+  /// Index of each name in `members`, filled once there are more than a few. Members are never
+  /// removed.
   std::map<std::string, std::size_t, std::less<>> places_;
 };
 
-/// Maker of an object that nobody knows.
+/// The class name of an object of unknown class.
 constexpr std::string_view kOpenObject = "?";
 
-/// An unknown becomes a record as soon as an attribute is set in it, under any of its names.
+/// Returns a value for setting an attribute on it: an unknown value becomes a record, also for all
+/// other names that share it.
 PythonObject python_as_set(PythonObject value);
 
-/// A value of its own, of at most 10,000 parts (else unknown).
+/// Returns a deep copy; an unknown value if it would have more than 10,000 parts.
 PythonObject python_copy(const PythonObject& value);
 
-/// How much a value holds: parts and bytes, up to about 10,000.
+/// Returns the size of a value in parts and bytes; stops counting at about 10,000.
 std::size_t python_weight(const PythonObject& value);
 
-/// Items, or keys of a mapping, that a loop over a value goes through; nullopt where nobody knows.
+/// Returns the items, or the keys of a mapping, that a loop over the value visits; nullopt:
+/// unknown.
 std::optional<std::vector<PythonObject>> python_items(const PythonObject& value);
 
-/// An attribute of a value; an unknown, of its name, where nobody knows.
+/// Returns an attribute of a value; an unknown value with the attribute's name if it cannot be
+/// determined.
 PythonObject python_attribute(const PythonObject& value, const std::string& name,
                               std::uint32_t line);
 
-/// Result of `str()`; a hole where nobody knows.
+/// Returns the result of `str()`; a hole if the value is unknown.
 std::string python_str(const PythonObject& value);
 
-/// The name under which a mapping has a key, "(4, 1)" of a tuple; nothing of what is open.
+/// Returns the member name of a mapping key, such as "(4, 1)" for a tuple; nullopt if the key is
+/// unknown.
 std::optional<std::string> python_key(const PythonObject& key);
 
-/// Result of `bool()`; nullopt where nobody knows.
+/// Returns the result of `bool()`; nullopt if the value is unknown.
 std::optional<bool> python_truth(const PythonObject& value);
 
-/// Arguments that a call is given.
+/// The arguments of a call.
 struct PythonArguments {
   std::vector<PythonObject> unnamed;
   std::vector<std::pair<std::string, PythonObject>> named;

@@ -17,9 +17,10 @@ namespace {
 using PartKind = PythonNode::Kind;
 
 constexpr int kDeepestExpression = 50;
-constexpr std::size_t kMostChoices = 100;  ///< Most choices behind each other.
+constexpr std::size_t kMostChoices = 100;  ///< Most "if ... else" parts in one chain.
 
-/// Reads one expression, from its loosest operator down.
+/// Recursive-descent parser of one expression, from the operator that binds loosest to the
+/// tightest.
 class ExpressionParser {
  public:
   ExpressionParser(std::string_view text, const PythonPlace& place)
@@ -36,7 +37,7 @@ class ExpressionParser {
   }
 
  private:
-  /// One level deeper, as long as it lives.
+  /// Counts one level of nesting while it exists.
   class Level {
    public:
     explicit Level(ExpressionParser& of) : of_(of) {
@@ -94,7 +95,7 @@ class ExpressionParser {
     at_ += word.size();
     return true;
   }
-  /// The first of these signs that stands here, which is passed; empty: none.
+  /// Reads the first of these signs that is at this position; empty: none is.
   std::string_view take_any(std::initializer_list<std::string_view> signs) {
     for (const std::string_view sign : signs) {
       if (take(sign)) return sign;
@@ -111,12 +112,12 @@ class ExpressionParser {
     node.text = python_trimmed(text_.substr(start.at, std::min(at_, text_.size()) - start.at));
     return node;
   }
-  /// A node, or its only part where there is nothing else in it.
+  /// Returns a node, or its only part if it has a single one.
   PythonNode made_of(const Start& start, PythonNode node) {
     if (node.parts.size() == 1) return std::move(node.parts.front());
     return finished(start, std::move(node));
   }
-  /// Passes a part that is not followed.
+  /// Skips a part that is not interpreted.
   PythonNode unread(const Start& start, std::size_t end) {
     at_ = end;
     bad_ = false;
@@ -128,7 +129,7 @@ class ExpressionParser {
     return {};
   }
 
-  /// Whether an item, an argument or a key can end here.
+  /// True if an item, an argument or a key can end here.
   bool ends(std::string_view stops) {
     skip();
     return at_ >= text_.size() || std::string_view(")]}").find(here()) != std::string_view::npos ||
@@ -136,7 +137,7 @@ class ExpressionParser {
            starts_python_word(rest(), "async");
   }
 
-  /// A value up to one of these characters, or what stands in its place.
+  /// Parses a value up to one of these characters; `kUnread` if it is not an expression.
   PythonNode value(std::string_view stops) {
     const Level level(*this);
     const Start start = begin();
@@ -151,7 +152,7 @@ class ExpressionParser {
     return node;
   }
 
-  /// A value, "*value", or "value for ...".
+  /// Parses an item: a value, "*value", or "value for ...".
   PythonNode item() {
     if (take("*")) return around(PartKind::kSpread, value(","));
     const Start start = begin();
@@ -159,7 +160,7 @@ class ExpressionParser {
     return clauses(start, std::move(element));
   }
 
-  /// "for a in b if c for d in e" behind an element.
+  /// Parses "for a in b if c for d in e" after an element.
   PythonNode clauses(const Start& start, PythonNode element) {
     PythonNode made = around(PartKind::kComprehension, std::move(element));
     while (!bad_) {
@@ -175,7 +176,7 @@ class ExpressionParser {
     return made_of(start, std::move(made));
   }
 
-  /// "a, b in c" behind "for".
+  /// Parses "a, b in c" after "for".
   PythonNode loop() {
     const Start start = begin();
     do {
@@ -187,14 +188,14 @@ class ExpressionParser {
     return made;
   }
 
-  /// "lambda a, b: c", which is not followed.
+  /// Skips "lambda a, b: c", which is not interpreted.
   PythonNode function() {
     const Start start = begin();
     const std::size_t colon = end_of_python_item(text_, at_, ":");
     return unread(start, end_of_python_item(text_, std::min(colon + 1, text_.size()), ","));
   }
 
-  /// "a if b else c".
+  /// Parses "a if b else c".
   PythonNode choice() {
     const Start start = begin();
     take_word("await");
@@ -225,7 +226,7 @@ class ExpressionParser {
     return finished(start, around(PartKind::kNot, negated()));
   }
 
-  /// Operands with a sign before each but the first.
+  /// Parses operands with an operator between each two.
   template <class Operand, class Sign>
   PythonNode operated(PartKind kind, const Operand& operand, const Sign& sign_here) {
     const Start start = begin();
@@ -279,7 +280,7 @@ class ExpressionParser {
     return finished(start, std::move(made));
   }
 
-  /// Indices, attributes and calls behind a value.
+  /// Parses the indices, attributes and calls after a value.
   PythonNode behind(const Start& start, PythonNode value) {
     PythonNode made = around(PartKind::kBehind, std::move(value));
     for (skip(); !bad_ && std::string_view(".[(").find(here()) < 3; skip()) {
@@ -373,7 +374,7 @@ class ExpressionParser {
     return {.kind = PartKind::kName, .word = std::move(path)};
   }
 
-  /// An expression in brackets, or a tuple.
+  /// Parses an expression in brackets, or a tuple.
   PythonNode grouped() {
     const Start start = begin();
     ++at_;
@@ -383,7 +384,7 @@ class ExpressionParser {
     return finished(start, list(std::move(first), ")"));
   }
 
-  /// A list up to its bracket; a comprehension is one.
+  /// Parses a list, or a list comprehension, up to its bracket.
   PythonNode opened() {
     if (take("]")) return {.kind = PartKind::kList};
     PythonNode first = item();
@@ -391,7 +392,7 @@ class ExpressionParser {
     return list(std::move(first), "]");
   }
 
-  /// The rest of a list, behind its first item.
+  /// Parses the rest of a list after its first item.
   PythonNode list(PythonNode first, std::string_view close) {
     PythonNode made = around(PartKind::kList, std::move(first));
     const auto closed = [&] { return close.empty() ? (skip(), at_ >= text_.size()) : take(close); };
@@ -403,7 +404,7 @@ class ExpressionParser {
     return made;
   }
 
-  /// A mapping, or a set.
+  /// Parses a mapping or a set.
   PythonNode braced() {
     PythonNode made{.kind = PartKind::kMapping};
     while (!bad_ && !take("}")) {
@@ -428,7 +429,7 @@ class ExpressionParser {
     return loop ? PythonNode(made.parts.front()) : made;
   }
 
-  /// Texts side by side are one.
+  /// Parses string literals; adjacent ones form one text.
   PythonNode string() {
     PythonNode made{.kind = PartKind::kString};
     for (; starts_python_string(rest()); skip()) {

@@ -15,18 +15,18 @@ namespace {
 using ObjectKind = PythonObject::Kind;
 
 constexpr std::size_t kMostFollowed = 5'000'000;
-constexpr std::int64_t kMostTargetParts = 32;  ///< Most parts of a target.
-constexpr int kMostImports = 8;                ///< Modules that have a name from each other.
+constexpr std::int64_t kMostTargetParts = 32;  ///< Most attributes in the target of an assignment.
+constexpr int kMostImports = 8;                ///< Longest chain of modules that re-export a name.
 
 std::string head_of(std::string_view path) { return std::string(path.substr(0, path.find('.'))); }
 
-/// Whether one of the names between dots is another.
+/// True if one of the names between dots is `part`.
 bool has_part(std::string_view path, std::string_view part) {
   const auto parts = fmt::format(".{}.", path);
   return parts.find(fmt::format(".{}.", part)) != std::string::npos;
 }
 
-/// Name of a file's module: "recipe" of "folder/recipe.py".
+/// Returns the module name of a file: "recipe" of "folder/recipe.py".
 std::string_view module_of(std::string_view file) {
   file = last_part(file);
   return file.substr(0, file.rfind(".py"));
@@ -81,7 +81,8 @@ std::string PythonProgram::full_name(const std::string& path) const {
                                                 : imported->second + path.substr(head.size());
 }
 
-/// The full name of what modules among the files have from others, where none of them makes it.
+/// Returns the full name of an imported name after following modules among the files that only
+/// re-export it.
 std::string PythonProgram::handed_on(std::string full) const {
   for (int hops = 0; hops < kMostImports; ++hops) {
     const std::size_t dot = full.rfind('.');
@@ -97,7 +98,7 @@ std::string PythonProgram::handed_on(std::string full) const {
   return full;
 }
 
-/// Names that a name with dots may have where it comes from.
+/// Returns the names that a dotted name can have in the file that it is imported from.
 std::vector<std::string> PythonProgram::names_elsewhere(const std::string& path) const {
   const std::string head = head_of(path);
   const auto imported = file_here().imported.find(head);
@@ -108,7 +109,7 @@ std::vector<std::string> PythonProgram::names_elsewhere(const std::string& path)
   return names;
 }
 
-/// Follows a file, unless it is the one that asks.
+/// Interprets a file, unless it is the current one; true if it is another.
 bool PythonProgram::looks_into(std::size_t file) {
   if (file == frames_[here_].file) return false;
   begin(file);
@@ -136,7 +137,8 @@ std::optional<PythonObject> PythonProgram::value_elsewhere(const std::string& pa
   return std::nullopt;
 }
 
-/// A function or a class of this file, or else of another one.
+/// Returns the definition of a function or class in this file or, if it has none, in another one;
+/// null if no file has it.
 template <class Definition>
 Definition* PythonProgram::defined(std::map<std::string, Definition> File::* kind,
                                    const std::string& path) {
@@ -150,7 +152,7 @@ Definition* PythonProgram::defined(std::map<std::string, Definition> File::* kin
       if (!looks_into(file)) continue;
       const auto found = (files_[file].*kind).find(name);
       if (found != (files_[file].*kind).end()) return &found->second;
-      // A module that has it from another, under another name.
+      // A module that imports the name from another module under another name.
       const auto through = files_[file].imported.find(name);
       if (through == files_[file].imported.end()) continue;
       const std::string there(last_python_name(through->second));
@@ -202,7 +204,7 @@ PythonObject PythonProgram::call(const std::string& path, const PythonArguments&
     PythonObject self = value(path.substr(0, dot), given.line);
     result = method(self, path.substr(dot + 1), given);
   }
-  // Under each of its names it may be given attributes.
+  // Gives the unknown value a body, so that attributes set on it show under all of its names.
   if (result.is(ObjectKind::kUnknown) && result.body == nullptr) {
     result.body = std::make_shared<PythonObject::Body>();
     result.body->made_by = kOpenObject;
@@ -232,7 +234,7 @@ void PythonProgram::bind(const std::string& path, PythonObject value) {
     return;
   }
   PythonObject* owner = find(head);
-  // Attributes of modules are none of its names.
+  // Attributes set on an imported module are not recorded.
   if (owner == nullptr && file_here().imported.contains(head)) return;
   if (std::ranges::count(path, '.') > kMostTargetParts) {
     return host_.passed(head, "an attribute of too many", value.line);
@@ -251,13 +253,13 @@ void PythonProgram::bind(const std::string& path, PythonObject value) {
   owner->body->set(path.substr(at + 1), value);
 }
 
-/// Makes an object of the value in which something is set.
+/// Turns the value on which an attribute is set into an object.
 void PythonProgram::open_object(PythonObject& object, std::string_view path, std::uint32_t line) {
   object = python_as_set(object);
   if (object.is(ObjectKind::kRecord)) return;
   const bool unknown = object.is(ObjectKind::kUnknown);
   if (unknown && object.body != nullptr && object.body->made_by != kOpenObject) {
-    // An attribute that its owner may have got by now.
+    // Another assignment can have set the attribute on its owner by now.
     const auto owner = object.body;
     const PythonObject* present = owner->find(object.text);
     const bool record = present != nullptr && present->is(ObjectKind::kRecord);

@@ -18,30 +18,30 @@
 
 namespace stepwright::launch_scripts {
 
-/// A text of Python, and the name of its file.
+/// The text of a Python file, and the file's name.
 struct PythonText {
   std::string_view text;
   std::string name;
 };
 
-/// Follows files of Python that import each other, of which nothing is executed. Conditions and
-/// loops whose values are known are followed; others are passed over, and the host is told what
-/// they would set.
-/// Fails with `kInput` on brackets and texts that never close, on nesting beyond 50 brackets or 100
-/// blocks and where following it takes too much.
+/// Interprets Python files that import each other, without executing anything. Conditions and loops
+/// over known values are interpreted; other ones are skipped, and the host is told which names they
+/// would set.
+/// Fails with `kInput` for brackets and string literals that never close, nesting beyond 50
+/// brackets or 100 blocks, and too much work.
 class PythonProgram final : public PythonNames {
  public:
   using Lines = std::span<const PythonLine>;
 
-  /// Values of the first file alone have lines. The texts must outlive it.
+  /// Only values of the first file have lines. The texts must outlive the program.
   PythonProgram(std::span<const PythonText> texts, PythonHost& host);
 
-  /// Follows a file from its first statement, if it was not yet.
+  /// Interprets a file from its first statement, unless that was done before.
   void begin(std::size_t file);
-  /// The value of an expression that stands in a line of the first file, or in none (0); its text
-  /// must outlive this, too.
+  /// Returns the value of an expression on a line of the first file (0: on none). `text` must
+  /// outlive the program.
   PythonObject evaluate(std::string_view text, std::uint32_t line);
-  /// Value of a name in any file.
+  /// Returns the value of a global name in any file; nullopt if no file has it.
   std::optional<PythonObject> global(const std::string& name);
   [[nodiscard]] Lines lines() const { return files_.front().lines; }
 
@@ -57,14 +57,14 @@ class PythonProgram final : public PythonNames {
   void spend(std::size_t effort, std::uint32_t line) override;
 
  private:
-  /// A function, at the top, in a class or in another function.
+  /// A function at top level, in a class or in another function.
   struct Function {
     std::string name;
     std::string_view parameters{};
     std::uint32_t line = 0;
     Lines body{};
     std::size_t file = 0;
-    bool nested = false;  ///< True for a function inside of another one, whose names it sees.
+    bool nested = false;  ///< True for a function inside another one, whose names it can use.
   };
   struct Class {
     std::string name;
@@ -76,21 +76,22 @@ class PythonProgram final : public PythonNames {
     std::string name;
     std::string_view text;
     bool begun = false;
-    std::vector<PythonLine> lines{};  ///< Lines of the module, once it is begun.
+    std::vector<PythonLine> lines{};  ///< Statements of the file, empty until `begun`.
     std::map<std::string, Function> functions{};
     std::map<std::string, Class> classes{};
-    std::map<std::string, std::string> imported{};  ///< Names, and what they are in full.
+    std::map<std::string, std::string> imported{};  ///< Imported names, and the full name of each.
   };
   enum class Flow : std::uint8_t { kNext, kReturn, kBreak, kContinue };
   using Names = std::map<std::string, PythonObject>;
   struct Frame {
     Names names{};
-    std::size_t file = 0;                  ///< The place of its file.
-    bool nested = false;                   ///< True if it sees the names of the frame before.
-    std::set<std::string> global_names{};  ///< Names that it gives to all functions of its file.
+    std::size_t file = 0;  ///< Index of the frame's file.
+    /// True if the frame can use the names of the frame before.
+    bool nested = false;
+    std::set<std::string> global_names{};  ///< Names declared `global` in this frame.
   };
 
-  // Names: python_program.cpp.
+  // The functions from here on are in program.cpp: names and their values.
   [[nodiscard]] File& file_here() { return files_[frames_[here_].file]; }
   [[nodiscard]] const File& file_here() const { return files_[frames_[here_].file]; }
   [[nodiscard]] PythonObject* find(const std::string& name);
@@ -105,7 +106,7 @@ class PythonProgram final : public PythonNames {
   void open_object(PythonObject& object, std::string_view path, std::uint32_t line);
   void import_names(std::string_view statement);
 
-  // Functions and classes: python_definition.cpp.
+  // The functions from here on are in definition.cpp: functions and classes.
   PythonObject invoke(Function& function, const PythonArguments& given, const PythonObject* self);
   Frame frame_of(const Function& function, const PythonArguments& given, const PythonObject* self);
   void parameter(const PythonLine& said, const PythonArguments& given, std::size_t& place,
@@ -118,7 +119,7 @@ class PythonProgram final : public PythonNames {
   void define(std::string_view text, const PythonLine& line, Lines body, const std::string& owner);
   void define_class(std::string_view text, Lines body);
 
-  // Statements: python_block.cpp.
+  // The functions from here on are in block.cpp: statements.
   Flow run(Lines lines);
   Flow block(const PythonLine& head, Lines lines);
   Flow statement(Lines lines, std::size_t& at);
@@ -137,20 +138,20 @@ class PythonProgram final : public PythonNames {
 
   PythonHost& host_;
   std::vector<File> files_;
-  std::vector<Frame> frames_;  ///< First the globals of each file.
-  std::size_t here_ = 0;       ///< The frame of what is followed.
-  /// Trees of expressions, by their text.
+  std::vector<Frame> frames_;  ///< The first frames are the globals of each file.
+  std::size_t here_ = 0;       ///< Index of the frame that is interpreted now.
+  /// Syntax trees of expressions, by address and length of their text.
   std::map<std::pair<const char*, std::size_t>, PythonNode> trees_;
   PythonObject returned_;
   std::size_t effort_ = 0;
-  int calls_ = 0;  ///< Depth of function calls.
-  int depth_ = 0;  ///< Depth of nested blocks.
+  int calls_ = 0;  ///< Number of nested function calls being interpreted.
+  int depth_ = 0;  ///< Number of nested blocks being interpreted.
 };
 
-/// Parts of a text between commas outside of brackets.
+/// Splits a text at the commas outside of brackets.
 std::vector<std::string_view> python_comma_parts(std::string_view text);
 
-/// Where the statements end that stand further in behind one.
+/// Returns the index after the last statement of the block that belongs to statement `head`.
 std::size_t end_of_python_block(std::span<const PythonLine> lines, std::size_t head);
 
 }  // namespace stepwright::launch_scripts

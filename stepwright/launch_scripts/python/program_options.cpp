@@ -25,8 +25,8 @@ const PythonObject* named(const PythonArguments& given, std::string_view name) {
   return found == given.named.end() ? nullptr : &found->second;
 }
 
-/// A value of a command line: a number or a truth where it reads like one, unless the option is a
-/// text.
+/// Returns a value of a command line: a number or a truth value if it reads like one, unless the
+/// option's default is a text.
 PythonObject value_of(const std::string& text, const PythonObject& usual) {
   if (text.empty()) return PythonObject::boolean(!(usual.is(ObjectKind::kBool) && usual.truth));
   if (usual.is(ObjectKind::kText)) return PythonObject::string(text, 0);

@@ -9,28 +9,29 @@
 
 namespace stepwright::launch_scripts {
 
-/// Returns the name under which a program finds an option: "batch_size" of "--batch-size".
+/// Returns the attribute in which argparse stores an option: "batch_size" for "--batch-size".
 std::string name_of_option(std::string_view word);
 
 /// Options of a Python program as `argparse` reads them (docs.python.org/3/library/argparse.html):
-/// the values of its command line over the defaults of its own code.
+/// values of the command line override the defaults in the program's code.
 class ProgramOptions {
  public:
-  /// `words` stand behind the program in its command.
+  /// `words` are the words after the program in its command.
   explicit ProgramOptions(const std::vector<std::string>& words = {});
 
-  /// Gives an option a value by its name ("batch_size"), in the place of what the command says.
+  /// Sets the value of an option ("batch_size"); it overrides the command line.
   void set(std::string_view name, std::string_view value);
 
-  /// Takes a call of `add_argument`, whose first argument is the parser.
+  /// Adds the option that a call of `add_argument` declares; the first argument is the parser.
   void add(const PythonArguments& given);
   /// True if the program has an option of that name.
   [[nodiscard]] bool has(std::string_view name) const { return defaults_.contains(name); }
-  /// The result of `parse_args`: unknown is what has neither a value nor a default.
+  /// Returns the result of `parse_args`; an option without value and default is unknown.
   [[nodiscard]] PythonObject parsed() const;
 
  private:
-  std::map<std::string, std::string, std::less<>> said_;  ///< By name; empty: a switch.
+  /// Values of the command line by option name; empty: a switch without value.
+  std::map<std::string, std::string, std::less<>> said_;
   std::map<std::string, PythonObject, std::less<>> defaults_;
 };
 

@@ -15,7 +15,7 @@ constexpr std::size_t kMostStatements = 100'000;
 bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
 bool closes(char c) { return c == ')' || c == ']' || c == '}'; }
 
-/// Cuts a text into statements.
+/// Splits a text into statements.
 class Splitter {
  public:
   Splitter(std::string_view text, const std::string& name) : text_(text), name_(name) {}
@@ -26,7 +26,7 @@ class Splitter {
   }
 
  private:
-  /// Columns in front of a statement.
+  /// Reads the indentation of a statement, in columns.
   std::uint32_t indentation() {
     std::uint32_t columns = 0;
     for (; at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t'); ++at_) {
@@ -96,8 +96,9 @@ class Splitter {
   std::uint32_t indent_ = 0;
 };
 
-/// The first place outside of texts and comments of which something holds, and of how many brackets
-/// are open there (a bracket that closes is outside of its pair); else the length of the text.
+/// Returns the first position outside of string literals and comments for which `holds` is true,
+/// given the number of open brackets there (a closing bracket counts as outside of its pair); else
+/// the length of the text.
 template <class Holds>
 std::size_t find_outside(std::string_view text, std::size_t at, const Holds& holds) {
   std::int64_t depth = 0;

@@ -47,7 +47,7 @@ std::vector<std::pair<std::string, std::string>> python_imports(std::string_view
   std::vector<std::pair<std::string, std::string>> names;
   std::size_t at = statement.find("import ");
   if (at == std::string_view::npos) return names;
-  // Words of the list: a name, or "name as other"; a comma ends each.
+  // Words of one entry in the list: a name, or "name as other"; a comma ends the entry.
   std::vector<std::string> words;
   const auto end_of_name = [&] {
     const bool renamed = words.size() == 3 && words[1] == "as";

@@ -8,23 +8,24 @@
 
 namespace stepwright::launch_scripts {
 
-/// The parts of "target: type = value"; without value when it is no plain assignment.
+/// The parts of "target: type = value"; `value` is nullopt if the statement is not a plain
+/// assignment.
 struct PythonAssignment {
   std::string_view target;
   std::optional<std::string_view> value;
-  std::string_view sign{};  ///< Sign of an assignment: "+" of `+=`.
+  std::string_view sign{};  ///< Operator of an augmented assignment: "+" of `+=`; empty for `=`.
 };
 
 PythonAssignment python_assignment(std::string_view statement);
 
-/// Whether a text is a name, or names with dots between them.
+/// True if a text is a name, or names joined by dots.
 bool is_python_path(std::string_view text);
 
-/// Statements that give no value to anything.
+/// True for a statement that sets no value, such as `pass` or a docstring.
 bool says_nothing_in_python(std::string_view text);
 
-/// Names that "from a import b as c, d" or "import a.b as c" gives to a text, and what each is
-/// there.
+/// Returns the names that "from a import b as c, d" or "import a.b as c" defines, each with its
+/// full name in the imported module.
 std::vector<std::pair<std::string, std::string>> python_imports(std::string_view statement);
 
 }  // namespace stepwright::launch_scripts

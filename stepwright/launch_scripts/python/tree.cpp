@@ -20,7 +20,7 @@ constexpr std::size_t kMostValues = 1'000'000;
 constexpr std::size_t kBytesOfValue = 64;
 constexpr int kDeepestValue = 80;
 
-/// Makes trees, and counts what they hold, so that doubling ends.
+/// Converts values to trees and counts them, so that a value that doubles itself comes to an end.
 class TreeMaker {
  public:
   explicit TreeMaker(const std::string& file) : file_(file) {}
@@ -99,7 +99,7 @@ Tree unread_value(std::string_view text) {
   Tree tree;
   tree.text = std::string(python_trimmed(text).substr(0, kLongestUnread));
   if (tree.text.empty()) tree.text = "...";
-  // A character is not cut in two.
+  // Removes the rest of a character that was cut in two.
   while (find_bad_utf8(tree.text) != std::string_view::npos) tree.text.pop_back();
   return tree;
 }

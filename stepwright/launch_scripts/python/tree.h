@@ -9,20 +9,20 @@
 
 namespace stepwright::launch_scripts {
 
-/// An expression that is no literal: null with the text that was written.
+/// Returns a tree for an expression that is not a literal: null, with the expression's text.
 Tree unread_value(std::string_view text);
 bool is_unread(const Tree& tree);
 
-/// A value as a tree: an object as a mapping with its class under `()` and what it was given
-/// without names under `[]`; what is open as `unread_value`. Fails with `kInput`, naming the file,
-/// where it nests deeper than 80 levels or holds more than a million values, each 64 bytes of text
-/// counted as another.
+/// Converts a value to a tree. An object becomes a mapping with its class under `()` and its
+/// positional arguments under `[]`; an unknown value becomes `unread_value`. Fails with `kInput`,
+/// naming the file, if it nests deeper than 80 levels or holds more than a million values, where
+/// each 64 bytes of text count as one more.
 Tree python_tree(const PythonObject& value, const std::string& file);
 
-/// Arguments by name, those without one under `[]`.
+/// Converts arguments to a tree: named ones by name, positional ones under `[]`.
 Tree python_tree(const PythonArguments& arguments, const std::string& file);
 
-/// A tree as a value that stands in a line.
+/// Converts a tree to a value with this line number.
 PythonObject python_object(const Tree& tree, std::uint32_t line);
 
 }  // namespace stepwright::launch_scripts

@@ -14,10 +14,10 @@ using Number = std::optional<std::int64_t>;
 
 struct Sign {
   std::string_view text;
-  int rank;  ///< Higher ones bind closer.
+  int rank;  ///< Precedence of the operator: a higher rank binds tighter.
 };
 
-/// Longer ones before those that they begin with.
+/// Operators; a longer one comes before any that it begins with.
 constexpr std::array<Sign, 19> kSigns = {{{"**", 11},
                                           {"<<", 8},
                                           {">>", 8},
@@ -108,7 +108,7 @@ class Arithmetic {
     return here;
   }
 
-  /// With `a ? b : c`.
+  /// Evaluates an expression, including `a ? b : c`.
   Number whole() {
     if (++depth_ > kDeepest) return std::nullopt;
     Number value = joined(1);
@@ -211,7 +211,7 @@ class Arithmetic {
     return number;
   }
 
-  /// Value of a variable, which may be an expression of its own.
+  /// Returns the value of a variable, which can itself be an expression.
   Number held(const std::string& name) {
     const std::string text = names_.value(name);
     if (!is_known(text)) known_ = false;
@@ -268,7 +268,7 @@ class Arithmetic {
   static constexpr int kDeepest = 100;
   std::string_view text_;
   const ArithmeticNames& names_;
-  int& atoms_;  ///< That may still be read, those of variables within variables among them.
+  int& atoms_;  ///< Operands that may still be read, including those in the values of variables.
   std::size_t at_ = 0;
   int depth_ = 0;
   bool known_ = true;

@@ -8,20 +8,21 @@
 
 namespace stepwright::launch_scripts {
 
-/// The variables that an expression reads and sets.
+/// Reads and sets the variables that an arithmetic expression uses.
 struct ArithmeticNames {
-  std::function<std::string(const std::string&)> value;  ///< A text; open or empty if it is unset.
+  /// Returns a variable's text, in which unknown parts are marked; empty if it is unset.
+  std::function<std::string(const std::string&)> value;
   std::function<void(const std::string&, std::int64_t)> set;
 };
 
-/// Value of an expression between `$((` and `))`.
+/// The value of an expression between `$((` and `))`.
 struct ArithmeticResult {
   std::int64_t value = 0;
-  bool known = true;  ///< Not where it hangs on something open, which counts as 0.
+  bool known = true;  ///< False if `value` depends on an unknown part, which counts as 0.
 };
 
-/// The value of an expression of whole numbers, as bash has it; nothing for any other text, and
-/// where a number leaves 64 bits or is divided by zero.
+/// Returns the value of an integer expression, as bash computes it; nullopt for any other text, a
+/// number beyond 64 bits and a division by zero.
 std::optional<ArithmeticResult> arithmetic_value(std::string_view text,
                                                  const ArithmeticNames& names);
 

@@ -5,7 +5,7 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-/// The values of an array, whose bracket stands here.
+/// Reads the elements of an array, starting at its opening bracket.
 void elements(ShellWords& words, ShellAssignment& one) {
   words.next();
   for (words.skip_lines(); words.here() != ')'; words.skip_lines()) {

@@ -5,8 +5,8 @@
 
 namespace stepwright::launch_scripts {
 
-/// Takes `NAME=value`, `NAME[index]+=value` or `NAME=(...)` into a command, if one stands here.
-/// Fails with `kInput` on an array that never closes.
+/// Reads `NAME=value`, `NAME[index]+=value` or `NAME=(...)` at this position into the command
+/// `made`; returns false if there is none. Fails with `kInput` for an array that never closes.
 bool take_assignment(ShellWords& words, ShellNode& made);
 
 }  // namespace stepwright::launch_scripts

@@ -7,7 +7,7 @@ namespace stepwright::launch_scripts {
 namespace {
 
 std::optional<std::int64_t> batch_number(std::string_view text) {
-  // "gpu:8", "gpu:a100:8", "8(x4)".
+  // Accepts "gpu:8", "gpu:a100:8" and "8(x4)".
   const std::size_t colon = text.rfind(':');
   if (colon != std::string_view::npos) text.remove_prefix(colon + 1);
   text = text.substr(0, text.find_first_not_of("0123456789"));

@@ -9,8 +9,8 @@
 
 namespace stepwright::launch_scripts {
 
-/// The number behind an option of a launcher: `--nodes=8`, `--nodes 8`, `-N 8`, `-N8`,
-/// `--gres=gpu:8`. Nothing where it is not there, or no whole number above zero.
+/// Returns the number that a launcher's option has: `--nodes=8`, `--nodes 8`, `-N 8`, `-N8`,
+/// `--gres=gpu:8`. nullopt if the option is absent or its value is not an integer above zero.
 std::optional<std::int64_t> batch_option(std::span<const ShellWord> words, std::string_view full,
                                          std::string_view brief = "");
 

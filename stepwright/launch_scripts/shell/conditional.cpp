@@ -7,7 +7,7 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-/// A regular expression, which may hold any sign but blanks.
+/// Reads a regular expression, which can contain every character but blanks.
 ShellTerm expression(ShellWords& words) {
   ShellTerm term{.line = words.line()};
   while (!words.at_end() && !words.at_one_of(" \t\n")) {

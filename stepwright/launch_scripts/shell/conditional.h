@@ -5,8 +5,8 @@
 
 namespace stepwright::launch_scripts {
 
-/// Takes `[[ ... ]]`, whose brackets and signs become words of their own. Fails with `kInput` where
-/// it never closes.
+/// Reads `[[ ... ]]` at this position; brackets and operators in it become words. Fails with
+/// `kInput` if it never closes.
 ShellNode take_test(ShellWords& words);
 
 }  // namespace stepwright::launch_scripts

@@ -11,7 +11,7 @@ namespace {
 
 using PieceKind = ShellPiece::Kind;
 constexpr int kDeepestVariables = 50;
-/// Longest text in which a pattern is replaced.
+/// Longest text in which matches of a pattern are replaced.
 constexpr std::size_t kLongestReplaced = 20'000;
 constexpr std::int64_t kMostElements = 10'000;
 
@@ -22,12 +22,12 @@ std::string written(const ShellPiece& piece) {
                                                              : "${" + piece.text + "}";
 }
 
-/// Makes words of pieces of text.
+/// Joins pieces of text into words.
 class WordMaker {
  public:
   WordMaker(std::uint32_t file, std::uint32_t line) : file_(file), line_(line) {}
 
-  /// `line`: where the text stands, if it is of this file.
+  /// Adds text to the current word. The word's line is that of `from` if it comes from this file.
   void add(std::string_view text, const ShellWord& from) {
     if (!in_word_) {
       word_ = {.line = from.file == file_ && from.line > 0 ? from.line : line_, .file = file_};
@@ -60,7 +60,7 @@ class WordMaker {
   std::vector<ShellWord> words_;
 };
 
-/// `a{1..4}` and `{a,b}`: the words that they stand for; of other words themselves.
+/// Returns the words that `a{1..4}` or `{a,b}` expands to; other words expand to themselves.
 std::vector<std::string> braces(std::string_view text) {
   const std::size_t open = text.find('{');
   const std::size_t close = text.find('}', std::min(open, text.size()));
@@ -101,7 +101,7 @@ std::string with_case(std::string text, std::string_view operation) {
   return text;
 }
 
-/// `#`, `!` and the name, index and operation of `${...}`.
+/// The mark (`#` or `!`), name, index and operation inside `${...}`.
 struct ShellParameter {
   char mark = '\0';
   std::string name;
@@ -266,7 +266,7 @@ ShellExpansion::Filled ShellExpansion::variable(const ShellPiece& piece, std::ui
   return operated(piece, asked.name, std::move(value), asked.operation, line);
 }
 
-/// The value of a parameter; nothing where it is unset.
+/// Returns the value of a parameter; nullopt if it is unset.
 std::optional<ShellExpansion::Filled> ShellExpansion::value_of(
     const std::string& name, const std::optional<std::string>& index, std::uint32_t line) {
   const std::span<const std::string> arguments = variables_.arguments.all();
@@ -320,7 +320,8 @@ ShellExpansion::Filled ShellExpansion::operated(const ShellPiece& piece, const s
   return std::move(*value);
 }
 
-/// `:-`, `:=`, `:+`, `:?` and the same without colon; nothing for other operations.
+/// Evaluates the operations `:-`, `:=`, `:+`, `:?` and their forms without a colon; nullopt for
+/// other operations.
 std::optional<ShellExpansion::Filled> ShellExpansion::usual(const std::string& name,
                                                             const std::optional<Filled>& value,
                                                             std::string_view operation,
@@ -336,7 +337,7 @@ std::optional<ShellExpansion::Filled> ShellExpansion::usual(const std::string& n
   if (there) return value;
   if (kind == '?') return one(open_text("$" + name), line);
   std::string text = inner_text(rest.substr(1), line);
-  // `${NAME:-}` of one that nobody sets is still for the environment to say.
+  // `${NAME:-}` of a variable that no script sets stays unknown, since the environment can set it.
   if (kind == '-' && !value && text.empty()) return one(open_text("$" + name), line);
   if (kind == '=') variables_.set_text(name, text, {file_, line});
   return one(std::move(text), line);
@@ -372,7 +373,7 @@ std::optional<std::string> ShellExpansion::changed(const std::string& text,
   return with_matches_replaced(text, pattern, by, twice);
 }
 
-/// `offset` or `offset:length` of `${NAME:...}`.
+/// Evaluates `offset` or `offset:length` of `${NAME:...}`.
 std::optional<std::string> ShellExpansion::cut(const std::string& text, std::string_view bounds,
                                                std::uint32_t line) {
   const std::size_t colon = std::min(bounds.find(':'), bounds.size());
@@ -391,7 +392,7 @@ std::optional<std::string> ShellExpansion::cut(const std::string& text, std::str
                      static_cast<std::size_t>(std::max<std::int64_t>(0, length)));
 }
 
-/// A text within `${...}` or `$((...))`, filled in; quotes around all of it are taken off.
+/// Expands a text inside `${...}` or `$((...))`, without the quotes around the whole text.
 std::string ShellExpansion::inner_text(std::string_view inner, std::uint32_t line) {
   if (inner.size() > 1 && inner.front() == inner.back() &&
       (inner.front() == '"' || inner.front() == '\'')) {

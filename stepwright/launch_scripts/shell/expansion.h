@@ -13,38 +13,39 @@
 
 namespace stepwright::launch_scripts {
 
-/// Fills variables, arithmetic and what commands would print into words, as far as it is known.
+/// Expands variables, arithmetic and command substitutions in words, as far as their values are
+/// known.
 class ShellExpansion {
  public:
-  /// Returns what a command would print; nullopt where only running it would tell.
+  /// Returns what a command would print; nullopt if only running the command would tell.
   using Substitute = std::function<std::optional<std::string>(const std::string& command)>;
 
   ShellExpansion(ShellVariables& variables, ShellBudget& budget,
                  const std::vector<std::string>& files, Substitute substitute);
 
-  /// The file of the words to come.
+  /// Sets the file that the next words come from, by index.
   void go_to(std::uint32_t file) { file_ = file; }
   [[nodiscard]] std::uint32_t file() const { return file_; }
 
-  /// The words that a word becomes: none, one, or several.
+  /// Expands a word into none, one or several words.
   std::vector<ShellWord> words(const ShellTerm& term);
   std::vector<ShellWord> words(const std::vector<ShellTerm>& terms);
-  /// A word that stays one, as on the right of `=`.
+  /// Expands a word that stays one word, as on the right of `=`.
   std::string text(const ShellTerm& term);
-  /// Fills a term as a pattern, in which quoted characters stand for themselves.
+  /// Expands a word into a pattern, in which quoted characters match themselves.
   std::string pattern(const ShellTerm& term);
-  /// The variable that leaves an arithmetic text open, by that text: "N" for "$((N * 8))"; another
-  /// open place ("$(nproc)") where no variable does.
+  /// Maps an arithmetic text whose value is unknown to the unknown variable in it: "$((N * 8))" to
+  /// "N"; to another unknown part ("$(nproc)") if no variable is unknown.
   [[nodiscard]] const std::map<std::string, std::string>& open_arithmetic() const {
     return open_arithmetic_;
   }
-  /// The value of what stands between `((` and `))`.
+  /// Returns the value of the expression between `((` and `))`; nullopt if it is not a valid one.
   std::optional<ArithmeticResult> arithmetic(const std::string& text, std::uint32_t line);
 
  private:
   struct Filled {
     std::vector<ShellWord> words;
-    bool each = false;  ///< In quotes, each stays a word of its own.
+    bool each = false;  ///< True for the elements of a quoted array, each of which stays one word.
   };
 
   Filled fill(const ShellPiece& piece, std::uint32_t line);
@@ -69,7 +70,8 @@ class ShellExpansion {
   Substitute substitute_;
   std::uint32_t file_ = 0;
   int depth_ = 0;
-  std::string open_name_;  ///< The first open variable of the arithmetic that is worked out.
+  /// The first unknown variable in the arithmetic expression that is being evaluated.
+  std::string open_name_;
   std::map<std::string, std::string> open_arithmetic_;
 };
 

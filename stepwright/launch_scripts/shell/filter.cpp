@@ -29,14 +29,14 @@ Lines parts_of(std::string_view text, char mark) {
 
 std::string text_of_lines(const Lines& lines) { return fmt::format("{}", fmt::join(lines, "\n")); }
 
-/// The words of a line between blanks.
+/// Splits a line at blanks.
 Lines fields_of_line(const std::string& line) {
   Lines fields = parts_of(line, ' ');
   std::erase(fields, "");
   return fields;
 }
 
-/// The value of an option of one letter: `-n 3`, `-n3`; nullopt: it is not there.
+/// Returns the value of a one-letter option: `-n 3`, `-n3`; nullopt if it is absent.
 std::optional<std::string> letter_option(const FilterWords& words, char letter) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -63,7 +63,7 @@ std::optional<std::string> counted_text(const FilterWords& words, const std::str
   return std::to_string(count);
 }
 
-/// The lines at one end: `-n 3`, `-n3`, `-3`.
+/// Returns the first or last lines: `-n 3`, `-n3`, `-3`.
 std::optional<std::string> lines_at_end(const FilterWords& words, Lines lines) {
   std::int64_t count = 10;
   if (words.size() > 1) {
@@ -82,7 +82,7 @@ std::optional<std::string> lines_at_end(const FilterWords& words, Lines lines) {
   return text_of_lines(lines);
 }
 
-/// `cut -d X -f N` of each line.
+/// Applies `cut -d X -f N` to each line.
 std::optional<std::string> cut_text(const FilterWords& words, Lines lines) {
   const std::string mark = letter_option(words, 'd').value_or("\t");
   const auto number = shell_number(letter_option(words, 'f').value_or(""));
@@ -96,7 +96,7 @@ std::optional<std::string> cut_text(const FilterWords& words, Lines lines) {
   return text_of_lines(lines);
 }
 
-/// A set of one character, as `tr` writes it; nullopt: it has others.
+/// Returns the character of a one-character set of `tr`; nullopt if the set has others.
 std::optional<char> one_character(const std::string& set) {
   if (set.size() == 1) return set.front();
   if (set == "\\n") return '\n';
@@ -118,12 +118,12 @@ std::optional<std::string> translated_text(const FilterWords& words, std::string
   return text;
 }
 
-/// The fields of a line of awk: between blanks, or at a mark.
+/// Splits a line into awk's fields: at blanks, or at a separator.
 Lines awk_fields(const std::string& line, std::string_view mark) {
   return mark.empty() ? fields_of_line(line) : parts_of(line, mark.front());
 }
 
-/// `awk '{print $1}'`, `awk -F, '{print NF}'` and `awk 'END{print NR}'`.
+/// Evaluates `awk '{print $1}'`, `awk -F, '{print NF}'` and `awk 'END{print NR}'`.
 std::optional<std::string> awk_text(const FilterWords& words, Lines lines) {
   std::string mark;
   std::size_t at = 1;
@@ -154,7 +154,7 @@ std::optional<std::string> awk_text(const FilterWords& words, Lines lines) {
   return text_of_lines(lines);
 }
 
-/// A line for each time that a text stands in the lines.
+/// Returns one line for each occurrence of a text in the lines.
 Lines matches_of(const Lines& lines, const std::string& wanted) {
   Lines matches;
   for (const std::string& line : lines) {
@@ -166,7 +166,7 @@ Lines matches_of(const Lines& lines, const std::string& wanted) {
   return matches;
 }
 
-/// `grep TEXT`, also with -c, -v and -o, of plain texts and of `.`.
+/// Evaluates `grep TEXT`, also with -c, -v and -o, for plain texts and `.`.
 std::optional<std::string> matching_lines(const FilterWords& words, Lines lines) {
   std::string flags;
   std::size_t at = 1;

@@ -6,10 +6,10 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-/// Longest text that one format makes.
+/// Longest text that one format may print.
 constexpr std::size_t kLongestPrinted = std::size_t{1} << 18;
 
-/// A whole number with zeros before it up to a width ("2" with "03": "002").
+/// Returns an integer with leading zeros up to a width ("2" with "03": "002").
 std::optional<std::string> padded(const std::string& number, std::string_view width) {
   const bool whole =
       !number.empty() && number != "-" &&
@@ -21,7 +21,7 @@ std::optional<std::string> padded(const std::string& number, std::string_view wi
   return std::string(wide - std::min(wide, number.size()), '0') + number;
 }
 
-/// Arguments that one use of a format after the other takes.
+/// Arguments of printf, which repeated uses of the format consume.
 class Arguments {
  public:
   explicit Arguments(std::span<const std::string> all) : left_(all) {}
@@ -39,7 +39,7 @@ class Arguments {
   std::span<const std::string> left_;
 };
 
-/// Text that a conversion prints, behind its `%` and width.
+/// Returns the text that a conversion prints; `kind` and `width` follow its `%`.
 std::optional<std::string> converted(char kind, std::string_view width, Arguments& arguments) {
   if (kind == 'd') return padded(arguments.next("0"), width);
   if (!width.empty()) return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<std::string> converted(char kind, std::string_view width, Argument
   return kind == 'b' ? shell_unescaped(arguments.next("")) : std::nullopt;
 }
 
-/// Text that one use of a format prints.
+/// Returns the text that one use of a format prints.
 std::optional<std::string> used_once(std::string_view format, Arguments& arguments) {
   std::string text;
   while (!format.empty()) {

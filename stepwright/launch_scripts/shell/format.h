@@ -7,13 +7,15 @@
 
 namespace stepwright::launch_scripts {
 
-/// Text that bash's `printf` makes of a format and its arguments: words, escapes (as
-/// `shell_unescaped` takes them), `%s`, `%b`, `%d`, `%0Nd` and `%%`, again and again until no
-/// argument is left; nullopt for any other format, and for a `%d` of no whole number.
+/// Returns the text that bash's `printf` prints for a format and its arguments: plain text, escapes
+/// (as in `shell_unescaped`), `%s`, `%b`, `%d`, `%0Nd` and `%%`; the format repeats until all
+/// arguments are used. nullopt for any other format, and for a `%d` of something that is not an
+/// integer.
 std::optional<std::string> shell_formatted(std::string_view format,
                                            const std::vector<std::string>& arguments);
 
-/// `\n`, `\t`, `\r`, `\\` and quotes as `echo -e` prints them; nothing where another escape stands.
+/// Returns a text with `\n`, `\t`, `\r`, `\\` and quotes replaced as by `echo -e`; nullopt if it
+/// has another escape.
 std::optional<std::string> shell_unescaped(std::string_view text);
 
 }  // namespace stepwright::launch_scripts

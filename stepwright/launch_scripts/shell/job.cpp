@@ -11,7 +11,7 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-/// Work that a look at one option of a batch system counts as, in characters.
+/// Effort counted for reading one option of a batch system, in characters.
 constexpr std::size_t kWorkOfOption = 200;
 
 }  // namespace
@@ -53,8 +53,9 @@ void add_exported(const std::vector<ShellWord>& submission,
   }
 }
 
-/// Enters the batch job that the directives of a text and the command that submits it ask for, and
-/// sets what the scheduler would. Directives of a script that a job goes on with are comments.
+/// Starts the batch job that a text's directives and the command that submits it request, and sets
+/// the variables that the scheduler would. Directives are ignored in a script that runs inside a
+/// job.
 void ShellReader::enter_job(std::string_view text, const Words& submission) {
   budget_.work(text.size(), place(1));
   const bool submitted = !submission.empty();
@@ -88,7 +89,7 @@ void ShellReader::set_job_variables(bool submitted) {
   for (const auto& [name, value] : extent_environment(*job_, keep)) {
     budget_.word(value, place(1));
     if (submitted || variables_.find(name) == nullptr) variables_.set_text(name, value, {});
-    // Slurm sets the devices, which programs without a launcher then see anyway.
+    // Slurm sets the visible devices, but programs without a launcher see these devices anyway.
     if (name != "CUDA_VISIBLE_DEVICES") variables_.mark_exported(name);
   }
 }

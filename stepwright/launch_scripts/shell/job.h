@@ -9,15 +9,15 @@
 
 namespace stepwright::launch_scripts {
 
-/// True for a program that starts a job: `python`, `torchrun`, `mpirun`, ...
+/// True for a program that starts training processes: `python`, `torchrun`, `mpirun`, ...
 bool is_launcher(std::string_view program);
 
-/// Returns the command among some words that submits a batch job, from its program on; empty: none
-/// does.
+/// Returns the part of a command that submits a batch job, from the submitting program on; empty if
+/// the command submits none.
 std::vector<ShellWord> submission_of(const std::vector<ShellWord>& words);
 
-/// Adds the variables that a submission sets: `sbatch --export=ALL,TP=4`, `qsub -v TP=4`, `bsub
-/// -env "TP=4"`.
+/// Adds to `environment` the variables that a submission sets: `sbatch --export=ALL,TP=4`, `qsub -v
+/// TP=4`, `bsub -env "TP=4"`.
 void add_exported(const std::vector<ShellWord>& submission,
                   std::map<std::string, ShellWord>& environment);
 

@@ -18,7 +18,7 @@ using NodeKind = ShellNode::Kind;
 constexpr int kDeepestCommands = 60;
 constexpr std::size_t kMostCommands = 50'000;
 
-/// Commands of a script, by the grammar of POSIX shells and bash.
+/// Parser of a script's commands, by the grammar of POSIX shells and bash.
 class ShellParser {
  public:
   ShellParser(std::string_view text, const std::string& name, std::uint32_t line)
@@ -33,7 +33,7 @@ class ShellParser {
  private:
   using Ends = std::initializer_list<std::string_view>;
 
-  /// Counts how deep commands are nested while one is read.
+  /// Counts one level of nested commands while it exists.
   class Level {
    public:
     explicit Level(ShellParser& parser) : parser_(parser) {
@@ -63,7 +63,7 @@ class ShellParser {
     in_.skip(word.size());
   }
 
-  /// Commands up to one of some words of the shell, to `)` or `;;`, none of which is taken.
+  /// Parses commands up to one of the keywords `ends`, `)` or `;;`, without reading it.
   ShellNode list(Ends ends) {
     const Level level(*this);
     ShellNode all = node(NodeKind::kList);
@@ -163,14 +163,14 @@ class ShellParser {
     return made;
   }
 
-  /// Takes redirections behind a command, of which none counts but a heredoc.
+  /// Reads the redirections after a command; only heredocs, input files and output files are kept.
   ShellNode redirected(ShellNode made) {
     in_.skip_blanks();
     while (redirection(made)) in_.skip_blanks();
     return made;
   }
 
-  /// Takes one redirection, if one stands here.
+  /// Reads one redirection if there is one at this position; false if not.
   bool redirection(ShellNode& made) {
     std::size_t digits = 0;
     while (std::isdigit(static_cast<unsigned char>(in_.here(digits))) != 0) ++digits;
@@ -231,7 +231,7 @@ class ShellParser {
     return made;
   }
 
-  /// Reads the condition behind `if` or `elif`.
+  /// Parses the condition and the branch after `if` or `elif`.
   ShellNode condition() {
     const Level level(*this);
     ShellNode made = node(NodeKind::kIf);

@@ -6,11 +6,11 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-/// One place of a pattern: which characters stand there.
+/// One position of a pattern: the characters that match there.
 struct PatternPlace {
   enum class Kind : unsigned char { kOne, kAny, kMany, kSet } kind = Kind::kOne;
   char c = '\0';
-  std::string_view set;  ///< Characters between the brackets.
+  std::string_view set;  ///< Characters between the brackets of a kSet.
 
   [[nodiscard]] bool takes(char other) const {
     if (kind == Kind::kAny) return true;
@@ -48,7 +48,7 @@ std::vector<PatternPlace> places_of(std::string_view pattern) {
   return places;
 }
 
-/// With one place to come back to, which is enough for `*`.
+/// Matches a text against a pattern. Backtracks only to the last `*`, which is sufficient.
 bool matches(std::string_view text, const std::vector<PatternPlace>& places) {
   std::size_t at = 0;
   std::size_t place = 0;
@@ -72,7 +72,7 @@ bool matches(std::string_view text, const std::vector<PatternPlace>& places) {
   return place == places.size();
 }
 
-/// The patterns that `@(a|b)` stands for; of a pattern without it itself.
+/// Returns the patterns that `@(a|b)` expands to; a pattern without it, unchanged.
 std::vector<std::string> alternatives(std::string_view pattern) {
   const std::size_t open = pattern.find("@(");
   const std::size_t close = pattern.find(')', std::min(open, pattern.size()));
@@ -91,7 +91,7 @@ std::vector<std::string> alternatives(std::string_view pattern) {
   return all;
 }
 
-/// Text times pattern, beyond which nothing is compared.
+/// Largest product of text length and pattern length for which a match is tried.
 constexpr std::size_t kMostCompared = 50'000;
 
 }  // namespace
@@ -128,7 +128,7 @@ std::string with_matches_replaced(std::string_view text, std::string_view patter
                                   std::string_view by, bool all) {
   std::string result;
   bool done = pattern.empty();
-  // Without `*` a match is no longer than its pattern.
+  // A pattern without `*` matches at most as many characters as it has.
   const bool open_end = pattern.find('*') != std::string_view::npos;
   const std::size_t longest = open_end ? text.size() : pattern.size();
   for (std::size_t at = 0; at < text.size();) {

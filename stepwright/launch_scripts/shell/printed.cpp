@@ -34,13 +34,13 @@ std::optional<std::string> counted(const std::vector<ShellWord>& words) {
   return text;
 }
 
-/// As a substitution takes what is printed.
+/// Removes trailing newlines, as a command substitution does.
 std::string without_last_lines(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   return text;
 }
 
-/// Programs that work on the lines of a file.
+/// True for programs that process the lines of a file.
 bool reads_lines(std::string_view program) {
   static constexpr std::array<std::string_view, 6> kPrograms = {"wc",   "sort", "uniq",
                                                                 "head", "tail", "cat"};
@@ -51,12 +51,12 @@ bool is_filter_option(std::string_view word) {
   return word.starts_with('-') || word.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Devices of a node that are listed one by one, at most.
+/// Most devices of a node that are listed one by one.
 constexpr std::int64_t kMostDevicesListed = 64;
 
 }  // namespace
 
-/// Returns the text that a command prints, where it follows from its words alone.
+/// Returns the text that a command prints; nullopt if it does not follow from the command's words.
 std::optional<std::string> ShellReader::printed(const std::string& command) {
   budget_.word(command, place(1));
   const ShellNode all = parse_shell(command, script_.files[expansion_.file()]);
@@ -65,7 +65,7 @@ std::optional<std::string> ShellReader::printed(const std::string& command) {
   return node.kind == NodeKind::kPipe ? printed_pipe(node) : printed_way(node);
 }
 
-/// Returns the text that the last command of a pipe prints.
+/// Returns the text that a pipe's last command prints.
 std::optional<std::string> ShellReader::printed_pipe(const ShellNode& node) {
   std::optional<std::string> text;
   for (const ShellNode& child : node.children) {
@@ -86,7 +86,7 @@ std::optional<std::string> ShellReader::printed_pipe(const ShellNode& node) {
   return text;
 }
 
-/// Returns the text that a command of a pipe hands on: one that it prints, or that it was handed.
+/// Returns the text that a command passes on in a pipe: its own output, or its input unchanged.
 std::optional<std::string> ShellReader::passed_text(const ShellNode& node,
                                                     std::optional<std::string> before) {
   const std::string_view name =
@@ -99,8 +99,8 @@ std::optional<std::string> ShellReader::passed_text(const ShellNode& node,
   return printed_by(node, expansion_.words(node.words));
 }
 
-/// The text of a file of hosts that the scheduler writes, or of a file that the script has written:
-/// the one behind `<`, or the last word of a command.
+/// Returns the text of a host file of the scheduler, or of a file that the script has written; the
+/// file is that of `<`, or the last word of the command.
 std::optional<std::string> ShellReader::text_of_file(const ShellNode& node, const Words& words) {
   std::string path;
   if (node.source_file) {
@@ -114,7 +114,7 @@ std::optional<std::string> ShellReader::text_of_file(const ShellNode& node, cons
   return written == written_.end() ? std::nullopt : std::optional(written->second.text);
 }
 
-/// Returns the text of commands that ask for the hosts and the devices of a job.
+/// Returns the text that commands such as `scontrol` print about the hosts and devices of the job.
 std::optional<std::string> ShellReader::printed_of_job(const Words& words) {
   const std::string& name = words.front().text;
   const std::string second = words.size() > 1 ? words[1].text : "";
@@ -144,7 +144,7 @@ std::optional<std::string> ShellReader::printed_of_job(const Words& words) {
   return text;
 }
 
-/// Whether a test holds, where that is known; nothing for a command of another kind.
+/// Returns whether a test holds; nullopt if that is unknown, or if the command is not a test.
 std::optional<bool> ShellReader::tested(const ShellNode& node) {
   const std::string_view name =
       node.kind == NodeKind::kSimple && !node.words.empty() ? node.words.front().plain() : "";
@@ -153,8 +153,8 @@ std::optional<bool> ShellReader::tested(const ShellNode& node) {
   return status.known ? std::optional(status.ok) : std::nullopt;
 }
 
-/// Returns the text of a command, or of the one that a known test leads to: `[ "$CP" = 1 ] || echo
-/// --cp`.
+/// Returns the text of a command, or of the one that runs after a known test: `[ "$CP" = 1 ] ||
+/// echo --cp`.
 std::optional<std::string> ShellReader::printed_way(const ShellNode& node) {
   const auto way = [&](const ShellNode& test, const ShellNode* yes, const ShellNode* no) {
     const std::optional<bool> holds = tested(test);
@@ -183,7 +183,7 @@ std::optional<std::string> ShellReader::printed_way(const ShellNode& node) {
   }
 }
 
-/// Returns the text that `echo` prints, with the end of the line.
+/// Returns the text that `echo` prints, with its newline.
 std::string ShellReader::echoed(const Words& words) {
   const auto is_option = [](const std::string& text) {
     return text.size() > 1 && text.starts_with('-') &&
@@ -201,7 +201,7 @@ std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const 
   static constexpr std::array<std::string_view, 7> kStarters = {
       "sbatch", "srun", "torchrun", "accelerate", "deepspeed", "mpirun", "qsub"};
   if (words.empty()) return std::nullopt;
-  // `JOB=$(sbatch --parsable job.sh)`: what it prints is not known, what it starts is.
+  // In `JOB=$(sbatch --parsable job.sh)` the printed text is unknown, but the started job is known.
   if (is_one_of(base_name(words.front().text), kStarters)) {
     start(node, words);
     return std::nullopt;
@@ -211,7 +211,7 @@ std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const 
   const Words rest(words.begin() + 1, words.end());
   if (functions_.contains(name)) return std::nullopt;
   if (auto text = printed_of_job(words)) return text;
-  // A word that is no option names the file.
+  // A last word that is not an option names the file.
   const bool named = words.size() > 1 && !is_filter_option(words.back().text);
   if (reads_lines(name) && (node.source_file || named)) {
     const auto text = text_of_file(node, words);
@@ -234,7 +234,7 @@ std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const 
   if (name == "cat" && rest.empty() && node.input) {
     return without_last_lines(expansion_.text(*node.input));
   }
-  // The path of a launcher is as good as its name.
+  // A launcher's name serves as its path.
   const bool asked = (name == "which" && rest.size() == 1) ||
                      (name == "command" && rest.size() == 2 && rest.front().text == "-v");
   if (asked && is_launcher(rest.back().text)) return rest.back().text;

@@ -15,9 +15,9 @@ namespace {
 using NodeKind = ShellNode::Kind;
 constexpr std::size_t kLongestScript = std::size_t{1} << 20;
 constexpr int kDeepestSteps = 150;
-/// Turns of a loop that says no end, of which each starts the same.
+/// Iterations of an endless loop that are interpreted; all start the same programs.
 constexpr int kMostTurns = 50;
-/// Work that a look at a command that is not run counts as, in characters.
+/// Effort counted for looking at a command that is not run, in characters.
 constexpr std::size_t kWorkOfLook = 150;
 
 std::vector<std::string> names_of(std::span<const ShellSource> sources) {
@@ -38,7 +38,7 @@ void check_source(const ShellSource& source) {
                          source.name, line, static_cast<int>(*bad)));
 }
 
-/// Whether a command tests something and does nothing else.
+/// True if a command is only a test.
 bool only_tests(const ShellNode& node) {
   if (node.kind == NodeKind::kTest || node.kind == NodeKind::kArithmetic) return true;
   if (node.kind == NodeKind::kNot) return only_tests(node.children.front());
@@ -46,8 +46,8 @@ bool only_tests(const ShellNode& node) {
   return node.words.front().plain() == "[" || node.words.front().plain() == "test";
 }
 
-/// A text whose open places hold no sign that would end a value of YAML or JSON. In JSON, an open
-/// place outside of quotes becomes a text in quotes.
+/// Removes from unknown parts of a text the characters that would end a YAML or JSON value. In
+/// JSON, puts an unknown part outside of quotes into quotes.
 std::string plain_places(std::string text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool json = first != std::string::npos && text[first] == '{';
@@ -65,8 +65,8 @@ std::string plain_places(std::string text) {
   return plain;
 }
 
-/// Whether the last command of a pipe is a shell that may read commands: `bash`, `kubectl exec POD
-/// -- /bin/bash`.
+/// True if the last command of a pipe is a shell that can read commands from its input: `bash`,
+/// `kubectl exec POD -- /bin/bash`.
 bool reads_commands(const ShellNode& node) {
   static constexpr std::string_view kShells[] = {"bash", "sh", "zsh", "dash"};
   if (node.kind != NodeKind::kSimple || node.input) return false;
@@ -108,7 +108,7 @@ ShellScript ShellReader::read() {
   for (const auto& [text, open] : expansion_.open_arithmetic()) {
     const auto holder = script_.holders.find(open);
     const std::string name = holder == script_.holders.end() ? open : holder->second;
-    // A command that prints a part of it is no name that a person can set.
+    // A variable's name is preferred to a command, which a person cannot set.
     if (is_shell_name(name) || name.find_first_not_of("0123456789") == std::string::npos) {
       script_.holders[text] = name;
     } else {
@@ -173,8 +173,8 @@ ShellStatus ShellReader::chain(const ShellNode& node) {
   return left;
 }
 
-/// Runs the command behind a joint (`&&` or `||`) of a chain, if the joint lets it run. `left` is
-/// the status of the commands before the joint; returns the status of both sides.
+/// Runs the command after operator number `joint` (`&&` or `||`) of a chain, if the operator lets
+/// it run. `left` is the status of the commands before; returns the status of both sides.
 ShellStatus ShellReader::joined_commands(const ShellNode& node, std::size_t joint,
                                          ShellStatus left) {
   const auto [needs_both, source_end] = node.joints[joint];
@@ -208,7 +208,7 @@ ShellStatus ShellReader::pipe(const ShellNode& node) {
   return last;
 }
 
-/// In a shell of its own, which leaves variables as they were.
+/// Runs commands in a subshell, which does not change the script's variables.
 ShellStatus ShellReader::apart(const ShellNode& node) {
   variables_.enter_subshell();
   const ShellStatus status = run(node);
@@ -230,8 +230,8 @@ ShellStatus ShellReader::condition(const ShellNode& node) {
   return otherwise ? run(node.children[2]) : ShellStatus{};
 }
 
-/// With how many arguments a script is started nobody says: one that ends for want of some is
-/// started with them.
+/// Makes a true condition on the number of arguments undetermined if its branch ends the script:
+/// the number is unknown, and a script that needs arguments is started with them.
 void ShellReader::leave_count_open(const Condition& condition, ShellStatus& status) {
   const bool counts = condition.source.find("$#") != std::string_view::npos ||
                       condition.source.find("${#}") != std::string_view::npos ||
@@ -241,7 +241,7 @@ void ShellReader::leave_count_open(const Condition& condition, ShellStatus& stat
   status.open = {"$#"};
 }
 
-/// Whether a loop ends, after a turn of it.
+/// True if a loop ends after the current iteration.
 bool ShellReader::leaves_loop() {
   if (flow_ == Flow::kContinue) flow_ = Flow::kNext;
   if (flow_ == Flow::kNext) return false;
@@ -282,7 +282,7 @@ ShellStatus ShellReader::loop(const ShellNode& node) {
     budget_.step(place(node.line));
     ShellStatus status = run(node.children[0]);
     if (flow_ != Flow::kNext) break;
-    // It would end at once, or never.
+    // An unknown condition ends the loop; else it would never end.
     if (!status.known) status.ok = false;
     const bool goes_on = decide({node.source, node.line}, status, false, false);
     if (!goes_on || (turn >= kMostTurns && (endless || !status.known))) break;
@@ -336,8 +336,8 @@ ShellStatus ShellReader::arithmetic(const std::string& text, const std::string& 
   return {.ok = value->value != 0, .known = value->known, .open = {source}};
 }
 
-/// Whether a condition counts as true. A branch that only ends the script is not taken where that
-/// is open, as what is read is a script that runs.
+/// Returns whether a condition counts as true. An undetermined branch that only ends the script is
+/// not taken, because the script is known to run.
 bool ShellReader::decide(const Condition& condition, const ShellStatus& status, bool yes_ends,
                          bool no_ends) {
   if (status.known) return status.ok;
@@ -359,7 +359,7 @@ std::size_t ShellReader::way(OpenChoice open) {
   return script_.choices.try_emplace(key, std::move(open)).first->second.taken;
 }
 
-/// Whether commands always end the script.
+/// True if commands always end the script.
 bool ShellReader::ends_script(const ShellNode& node, int depth) {
   budget_.work(kWorkOfLook, place(node.line));
   if (node.kind == NodeKind::kList) {

@@ -19,7 +19,7 @@
 
 namespace stepwright::launch_scripts {
 
-/// Goes through scripts in the order in which bash runs them. Nothing of them is executed.
+/// Interprets scripts in the order in which bash runs them, without executing anything.
 class ShellReader {
  public:
   ShellReader(std::span<const ShellSource> sources, const ShellGiven& given);
@@ -35,7 +35,7 @@ class ShellReader {
     std::uint32_t line = 0;
   };
 
-  // shell_reader.cpp: what is made of commands.
+  // The functions from here on are in reader.cpp: lists, pipes, conditions and loops.
   ShellStatus run(const ShellNode& node);
   ShellStatus run_kind(const ShellNode& node);
   ShellStatus list(const ShellNode& node);
@@ -57,7 +57,7 @@ class ShellReader {
   bool leaves_loop();
   [[nodiscard]] ShellPlace place(std::uint32_t line) const { return {expansion_.file(), line}; }
 
-  // shell_simple.cpp: commands of words.
+  // The functions from here on are in simple.cpp: assignments, builtins and function calls.
   ShellStatus simple(const ShellNode& node);
   ShellStatus command(const ShellNode& node, Words words);
   std::optional<ShellStatus> builtin(const ShellNode& node, const Words& words);
@@ -75,23 +75,25 @@ class ShellReader {
   bool read_words(const ShellNode& node, const Words& words);
   void read_lines(const ShellNode& node, const Words& words);
 
-  // shell_start.cpp: programs and other scripts.
+  // The functions from here on are in start.cpp, job.cpp and printed.cpp: started programs, scripts
+  // and batch jobs, and the text that commands print.
   ShellStatus start(const ShellNode& node, Words words);
   void take_out_wrappers(Words& words, std::uint32_t line);
   void run_told_command(const ShellNode& node, const Words& words);
   ShellStatus within_shell(const ShellNode& node, const Words& words, std::size_t shell);
   [[nodiscard]] bool has_file(const std::string& name) const;
-  /// A script that another one goes on with.
+  /// A script that another script runs or sources.
   struct NextScript {
     std::string path;
     std::vector<std::string> arguments;
     bool same_shell = false;  ///< True if it runs in the same shell, as with `source`.
     std::uint32_t line = 0;
-    Words submission{};  ///< The command that submits it as a batch job; empty: none does.
+    /// The command that submits the script as a batch job; empty: it is not submitted.
+    Words submission{};
   };
   bool go_on_with(NextScript next);
-  /// The number of the given file that a path means: of several with its name the one whose folders
-  /// agree most. Nullopt if none has its name.
+  /// Returns the index of the given file that a path means: among files of the same name, the one
+  /// with the most matching folders; nullopt if none has the name.
   [[nodiscard]] std::optional<std::size_t> source_of(std::string_view path) const;
   void run_text(const std::string& text, std::uint32_t line);
   void run_batch(const std::string& text, std::uint32_t line, const Words& submission);
@@ -118,25 +120,29 @@ class ShellReader {
   ShellBudget budget_;
   ShellVariables variables_;
   ShellExpansion expansion_;
-  /// Parsed sources, which own the nodes of functions.
+  /// Parsed texts; they own the syntax trees of shell functions, so they are kept.
   std::deque<ShellNode> parsed_;
-  std::map<std::size_t, const ShellNode*> programs_;  ///< Program of each source.
-  std::map<std::string, ShellWritten> written_;       ///< Files that heredocs make, by name.
-  /// A function, and the file in which it stands.
+  std::map<std::size_t, const ShellNode*> programs_;  ///< Parsed program of each source, by index.
+  std::map<std::string, ShellWritten> written_;       ///< Files that the script writes, by name.
+  /// A function of the script, and the index of its file.
   struct Function {
     const ShellNode* body = nullptr;
     std::uint32_t file = 0;
   };
   std::map<std::string, Function> functions_;
-  std::shared_ptr<const Allocation> job_;          ///< The batch job; null if nothing says of one.
-  std::map<std::string, std::string> host_files_;  ///< Files of hosts that a scheduler writes.
+  /// The batch job that the script runs in; null: none is known.
+  std::shared_ptr<const Allocation> job_;
+  /// Host files that the scheduler would write, by name.
+  std::map<std::string, std::string> host_files_;
   std::size_t functions_made_ = 0;
-  std::size_t kept_ = 0;  ///< Characters of texts, not of files, that define functions.
+  /// Characters of evaluated texts (not files) that are kept because they define functions.
+  std::size_t kept_ = 0;
   Words launchers_;
   Flow flow_ = Flow::kNext;
   int depth_ = 0;
   int files_deep_ = 0;
-  std::vector<std::size_t> running_;  ///< Given files that are being run, the outermost first.
+  /// Indices of given files that are being run, the outermost first.
+  std::vector<std::size_t> running_;
 };
 
 }  // namespace stepwright::launch_scripts

@@ -15,8 +15,8 @@ ShellWord word_of(std::string text, ShellPlace place) {
   return {.text = std::move(text), .line = place.line, .file = place.file};
 }
 
-/// The parts of a line between marks, at most so many, the last with what is left; several blanks
-/// part as one.
+/// Splits a line at the characters `marks` into at most `most` parts, the last of which is the
+/// rest. `blanks`: repeated marks count as one.
 std::vector<std::string> parts_by(std::string_view text, std::string_view marks, bool blanks,
                                   std::size_t most) {
   const auto pass_blanks = [&] {
@@ -35,8 +35,8 @@ std::vector<std::string> parts_by(std::string_view text, std::string_view marks,
   return parts;
 }
 
-/// Whether a word of an array may stand for several elements: a command or a variable without
-/// quotes, of which nobody knows the text.
+/// True if a word of an array can be several elements: an unquoted command or variable of unknown
+/// text.
 bool may_be_several(const ShellTerm& term, const std::vector<ShellWord>& words) {
   if (term.pieces.size() != 1 || words.size() != 1) return false;
   const ShellPiece& piece = term.pieces.front();
@@ -87,7 +87,7 @@ ShellStatus ShellReader::call(const ShellNode& function, std::uint32_t file, con
   return status;
 }
 
-/// Words that change what comes next.
+/// Runs the builtins that change the flow of control, such as `exit` and `return`.
 std::optional<ShellStatus> ShellReader::flow_builtin(const Words& words) {
   const std::string& name = words.front().text;
   if (name == "exit") {
@@ -162,8 +162,8 @@ std::optional<ShellStatus> ShellReader::builtin(const ShellNode& node, const Wor
   return ShellStatus{};
 }
 
-/// `read -r A B <<< "x y"`: the words of one line that is known, parted by IFS; the last name has
-/// what is left. Whether it was such a line.
+/// Runs `read -r A B <<< "x y"`: splits one known line by IFS, and gives the last name the rest.
+/// Returns false if the line is not known.
 bool ShellReader::read_words(const ShellNode& node, const Words& words) {
   std::vector<std::string> names;
   bool array = false;
@@ -203,8 +203,8 @@ bool ShellReader::read_words(const ShellNode& node, const Words& words) {
   return true;
 }
 
-/// `mapfile -t NAME < <(COMMAND)`: an element for each line, or one open element where nobody knows
-/// the lines.
+/// Runs `mapfile -t NAME < <(COMMAND)`: one element for each line, or one unknown element if the
+/// lines are unknown.
 void ShellReader::read_lines(const ShellNode& node, const Words& words) {
   const std::string name = words.size() > 1 && is_shell_name(words.back().text)
                                ? words.back().text
@@ -231,7 +231,7 @@ void ShellReader::read_lines(const ShellNode& node, const Words& words) {
   variables_.set(name, std::move(value));
 }
 
-/// `printf -v NAME FORMAT ARGUMENTS`; the name is open where what it prints is not known.
+/// Runs `printf -v NAME FORMAT ARGUMENTS`; the variable is unknown if the printed text is.
 void ShellReader::print_into(const Words& words) {
   const std::uint32_t line = words.front().line;
   const std::optional<std::string> text = shell_formatted(words[3].text, texts_from(words, 4));
@@ -245,7 +245,7 @@ ShellStatus ShellReader::bracket(const Words& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     if (i + 1 == words.size() && words.front().text == "[" && text == "]") break;
-    // Of `[ $UNSET = 1 ]` bash sees no first word, which fails as an empty one does.
+    // In `[ $UNSET = 1 ]` bash has no first word, and the test fails as with an empty one.
     inside.push_back({text, text, true});
   }
   return test_status(inside,
@@ -295,7 +295,7 @@ void ShellReader::assign_array(const ShellAssignment& one) {
   for (auto& [key, word] : value.keyed) longer->keyed[key] = std::move(word);
 }
 
-/// Assigns an element: `NAME[index]=value`.
+/// Runs an assignment to an array element: `NAME[index]=value`.
 void ShellReader::assign_element(const ShellAssignment& one) {
   ShellWord word = word_of(expansion_.text(one.values.front()), place(one.line));
   const ShellValue* const old = variables_.find(one.name);
@@ -343,7 +343,7 @@ void ShellReader::declare(const ShellNode& node, const Words& words) {
   }
 }
 
-/// `set -- a b`.
+/// Runs `set -- a b`, which replaces the arguments.
 void ShellReader::set_arguments(const Words& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i].text == "--") {
@@ -353,7 +353,7 @@ void ShellReader::set_arguments(const Words& words) {
   }
 }
 
-/// Variables that get what only running the script would tell. `array`: they are arrays.
+/// Sets variables to unknown values, as arrays if `array` is true.
 void ShellReader::leave_open(const Words& words, std::size_t from, std::uint32_t line, bool array) {
   for (std::size_t i = from; i < words.size(); ++i) {
     const std::string& name = words[i].text;
@@ -364,7 +364,7 @@ void ShellReader::leave_open(const Words& words, std::size_t from, std::uint32_t
   }
 }
 
-/// Keeps a text that goes into a file, as the file may be a script that is started later.
+/// Records a text that is written to a file, because the script can run that file later.
 void ShellReader::write_file(const ShellNode& node, const Words& words) {
   const std::string& name = words.front().text;
   std::optional<std::string> text;

@@ -27,14 +27,14 @@ bool is_script(std::string_view word) {
          word.find('=') == std::string_view::npos;
 }
 
-/// Files that no shell starts, though a script may write them.
+/// True for data files, which no shell runs although a script can write them.
 bool is_data(std::string_view word) {
   static constexpr std::array<std::string_view, 6> kEndings = {".yaml",  ".yml",  ".json",
                                                                ".jsonl", ".toml", ".txt"};
   return std::ranges::any_of(kEndings, [&](std::string_view end) { return word.ends_with(end); });
 }
 
-/// Files that set up a shell, a virtual environment or modules, and no job.
+/// True for files that set up a shell, a virtual environment or modules, and start no job.
 bool sets_up_shell(std::string_view name) {
   static constexpr std::array<std::string_view, 12> kNames = {
       "activate",   ".bashrc", ".bash_profile", ".profile", "conda.sh",   "mamba.sh",
@@ -42,7 +42,7 @@ bool sets_up_shell(std::string_view name) {
   return is_one_of(name, kNames);
 }
 
-/// Programs that do something with a file and do not start it.
+/// True for programs that process a file without running it.
 bool only_handles(std::string_view program) {
   static constexpr std::array<std::string_view, 16> kPrograms = {
       "chmod", "cp",   "rm",  "mv",   "ls",   "touch", "scp",  "rsync",
@@ -50,7 +50,7 @@ bool only_handles(std::string_view program) {
   return is_one_of(base_name(program), kPrograms);
 }
 
-/// The text as a program sees it: what is open, as it was written, and said to be open.
+/// Returns a word as a started program sees it: its unknown parts as written, and listed in `open`.
 ShellWord told(ShellWord word) {
   word.open = open_places(word.text);
   word.text = as_written(word.text);
@@ -59,7 +59,7 @@ ShellWord told(ShellWord word) {
 
 }  // namespace
 
-/// The variables that a program sees, with those that stand in front of it.
+/// Returns the variables that a program sees, including the assignments before its command.
 std::map<std::string, ShellWord> ShellReader::environment(const ShellNode& node) {
   std::map<std::string, ShellWord> seen = variables_.exported();
   for (const ShellAssignment& one : node.assignments) {
@@ -72,8 +72,8 @@ std::map<std::string, ShellWord> ShellReader::environment(const ShellNode& node)
   return seen;
 }
 
-/// Takes out scripts that are not given and whose arguments are a whole command: `./bind.sh python
-/// train.py` ends in `exec "$@"`.
+/// Removes wrapper scripts that are not given and whose arguments are a whole command: `./bind.sh
+/// python train.py`, which ends in `exec "$@"`.
 void ShellReader::take_out_wrappers(Words& words, std::uint32_t line) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& text = words[i].text;
@@ -98,13 +98,13 @@ ShellStatus ShellReader::start(const ShellNode& node, Words words) {
     }
   }
   take_out_wrappers(words, node.line);
-  // Where a program of Python begins, the words are its own.
+  // The words after a Python program are its arguments, not scripts.
   const auto program =
       std::ranges::find_if(words, [](const ShellWord& word) { return word.text.ends_with(".py"); });
   const auto front = static_cast<std::size_t>(program - words.begin());
   for (std::size_t i = 0; i < front && !only_handles(words.front().text); ++i) {
     if (is_shell(words[i].text)) return within_shell(node, words, i);
-    // A file that a script wrote may be the value of an option: `--hostfile /tmp/hosts`.
+    // A file that the script wrote can be the value of an option: `--hostfile /tmp/hosts`.
     const bool option =
         i > 0 && words[i - 1].text.starts_with('-') && written_.contains(base_name(words[i].text));
     const bool ours = !option && !is_data(words[i].text) && has_file(base_name(words[i].text));
@@ -112,7 +112,7 @@ ShellStatus ShellReader::start(const ShellNode& node, Words words) {
   }
   const bool submits = !submission_scheduler(base_name(words.front().text), {}).empty();
   if (submits && (node.input || node.source_file)) return within_shell(node, words, words.size());
-  // A program that is told something may be one that trains.
+  // A program with options or data files can be a training program.
   const auto options =
       !node.assignments.empty() || std::ranges::any_of(words, [](const ShellWord& word) {
         return word.text.starts_with("--") || is_data(word.text);
@@ -132,7 +132,8 @@ ShellStatus ShellReader::start(const ShellNode& node, Words words) {
   return {.known = false, .open = {name}};
 }
 
-/// `gcloud ... --command="python3 train.py ..."`: a program that has a command run elsewhere.
+/// Runs the command in `gcloud ... --command="python3 train.py ..."`, which a program executes
+/// elsewhere.
 void ShellReader::run_told_command(const ShellNode& node, const Words& words) {
   static constexpr std::array<std::string_view, 5> kNames = {"--command", "--COMMAND", "--cmd",
                                                              "--entrypoint", "--wrap"};
@@ -152,8 +153,8 @@ void ShellReader::run_told_command(const ShellNode& node, const Words& words) {
   }
 }
 
-/// `srun bash -c TEXT`, `bash FILE`, `srun FILE` or `sbatch` with a text as its input; `shell` is
-/// the place of `bash` or of the file.
+/// Runs `srun bash -c TEXT`, `bash FILE`, `srun FILE`, or `sbatch` with a script as its input;
+/// `shell` is the index of `bash` or of the file.
 ShellStatus ShellReader::within_shell(const ShellNode& node, const Words& words,
                                       std::size_t shell) {
   const std::size_t outside = launchers_.size();
@@ -172,7 +173,7 @@ ShellStatus ShellReader::within_shell(const ShellNode& node, const Words& words,
   const Words submission =
       submission_of({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(shell)});
   add_exported(submission, seen);
-  // `docker run -e NAME=VALUE IMAGE bash -c TEXT`.
+  // Variables of `docker run -e NAME=VALUE IMAGE bash -c TEXT`.
   for (std::size_t i = 0; i + 1 < shell; ++i) {
     if (words[i].text != "-e" && words[i].text != "--env") continue;
     const std::string& one = words[i + 1].text;
@@ -255,14 +256,15 @@ std::optional<std::size_t> ShellReader::source_of(std::string_view path) const {
   return found;
 }
 
-/// Goes on with a given or written file of this name; says whether there is one.
+/// Runs a given or written file of this name; false if there is none.
 bool ShellReader::go_on_with(NextScript next) {
   const std::string path = as_empty(next.path);
   const std::string name = base_name(path);
   const std::uint32_t line = next.line;
   std::optional<std::size_t> source = source_of(path);
   const auto written = written_.find(name);
-  // A job that submits itself again goes on as it did; by another path it may be another file.
+  // A job that submits itself again would repeat itself; the same name under another path can be
+  // another file.
   const bool again = source && std::ranges::count(running_, *source) > 1;
   const bool same_path = again && path == sources_[*source].name;
   if (same_path && !next.submission.empty()) return true;
@@ -306,7 +308,7 @@ void ShellReader::run_source(std::size_t source) {
   expansion_.go_to(before);
 }
 
-/// A text that a batch system or a shell takes from its input.
+/// Runs a text that a batch system or a shell reads from its input.
 void ShellReader::run_batch(const std::string& text, std::uint32_t line, const Words& submission) {
   enter_job(text, submission);
   run_text(text, line);

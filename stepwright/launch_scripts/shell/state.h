@@ -15,26 +15,26 @@
 
 namespace stepwright::launch_scripts {
 
-/// Where in the scripts something stands.
+/// A position in the scripts: file and line.
 struct ShellPlace {
   std::uint32_t file = 0;
   std::uint32_t line = 0;
 };
 
-/// How much a script may still do: bounds time and memory.
+/// Counts how much work a script has caused, and fails beyond a limit on time or memory.
 class ShellBudget {
  public:
   explicit ShellBudget(const std::vector<std::string>& files) : files_(files) {}
 
   [[noreturn]] void fail(ShellPlace place, std::string_view what) const;
   void step(ShellPlace place);
-  /// A word that was made.
+  /// Counts a word that expansion made.
   void word(std::string_view text, ShellPlace place);
-  /// The text of a condition that the script leaves open.
+  /// Counts the text of a condition that the script does not determine.
   void condition(std::string_view text, ShellPlace place);
-  /// Characters that are compared or copied.
+  /// Counts characters that are compared or copied.
   void work(std::size_t characters, ShellPlace place);
-  /// Effort so far, in about steps.
+  /// Returns the effort so far, in steps.
   [[nodiscard]] std::size_t effort() const { return steps_ + words_ + (bytes_ + work_) / 1000; }
 
  private:
@@ -45,17 +45,18 @@ class ShellBudget {
   std::size_t work_ = 0;
 };
 
-/// The value of a variable.
+/// The value of a shell variable, which can be an array.
 struct ShellValue {
-  std::vector<ShellWord> elements;         ///< Words of the value: one, unless it is an array.
-  std::map<std::string, ShellWord> keyed;  ///< Elements of an array with words as keys.
+  /// Words of the value: one, or the elements of an array.
+  std::vector<ShellWord> elements;
+  std::map<std::string, ShellWord> keyed;  ///< Elements of an associative array.
   bool array = false;
-  bool open_count = false;  ///< True if nobody knows how many elements the array has.
+  bool open_count = false;  ///< True if the number of elements in the array is unknown.
 
   [[nodiscard]] std::vector<ShellWord> all() const;
 };
 
-/// `$1`, `$2`, ...; copies share the texts, and those in front can be passed over at no cost.
+/// The arguments `$1`, `$2`, ... Copies share the texts, and `shift` copies nothing.
 class ShellArguments {
  public:
   ShellArguments() : ShellArguments(std::vector<std::string>()) {}
@@ -66,7 +67,7 @@ class ShellArguments {
     return std::span(*texts_).subspan(passed_);
   }
   [[nodiscard]] std::size_t size() const { return texts_->size() - passed_; }
-  /// Leaves out so many in front, or all.
+  /// Drops the first `count` arguments, or all if there are fewer.
   void shift(std::size_t count) { passed_ += std::min(count, size()); }
 
  private:
@@ -74,48 +75,50 @@ class ShellArguments {
   std::size_t passed_ = 0;
 };
 
-/// The variables of a script as they are at one point of it.
+/// The variables of a script at the current point of its interpretation.
 class ShellVariables {
  public:
   [[nodiscard]] const ShellValue* find(const std::string& name) const;
-  /// The value as one text; nothing where it is unset.
+  /// Returns the value as one text; nullopt if the variable is unset.
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
 
-  /// Gives a variable a value that nothing changes.
+  /// Sets a value that no later assignment changes.
   void fix(const std::string& name, const std::string& text);
   [[nodiscard]] bool is_fixed(const std::string& name) const { return fixed_.contains(name); }
   void set(const std::string& name, ShellValue value);
   void set_text(const std::string& name, const std::string& text, ShellPlace place);
   void unset(const std::string& name);
-  /// The value to change in place, made where there is none; null pointer where nothing changes it.
+  /// Returns the value to change in place, created if absent; null pointer if the variable is
+  /// fixed.
   ShellValue* edit(const std::string& name);
   void mark_exported(const std::string& name);
-  /// Variables that programs see.
+  /// Returns the variables that started programs see.
   [[nodiscard]] std::map<std::string, ShellWord> exported() const;
 
-  /// From here to `leave`, `make_local` keeps values of before.
+  /// Begins a function: until `leave`, `make_local` saves old values, which `leave` restores.
   void enter() { hidden_.emplace_back(); }
   void make_local(const std::string& name);
   void leave();
 
-  /// From here to `leave_subshell`, which takes back each change, all changes are noted.
+  /// Begins a subshell: `leave_subshell` undoes all changes made until then.
   void enter_subshell();
   void leave_subshell();
-  /// Work that keeping values of before has taken since the last call, in characters.
+  /// Returns the characters copied to save old values since the last call.
   [[nodiscard]] std::size_t take_copied() { return std::exchange(copied_, 0); }
 
   ShellArguments arguments;
-  std::string zero;  ///< The script's name, `$0`.
+  std::string zero;  ///< Name of the script, `$0`.
 
  private:
-  /// The old values of all that a subshell has changed.
+  /// Old values of everything that a subshell has changed, to restore at its end.
   struct Before {
     std::map<std::string, std::optional<ShellValue>> values{};
     std::map<std::string, bool> exported{};
-    std::vector<std::pair<std::size_t, std::string>> local{};  ///< Names put into `hidden_`.
+    /// Index into `hidden_` and name of each variable that became local.
+    std::vector<std::pair<std::size_t, std::string>> local{};
     ShellArguments arguments{};
   };
-  /// To be called before the value of a variable changes, and before its export does.
+  /// Save the old value, or the old export flag, of a variable; call them before it changes.
   void note_value(const std::string& name);
   void note_export(const std::string& name);
   [[nodiscard]] std::optional<ShellValue> copy_of(const std::string& name);
@@ -128,13 +131,13 @@ class ShellVariables {
   std::size_t copied_ = 0;
 };
 
-/// Words that blanks part; none within an open place.
+/// Splits a word at blanks; an unknown part stays within one word.
 std::vector<ShellWord> split_words(const ShellWord& text);
-/// Words with a blank between them.
+/// Returns the words joined by blanks.
 std::string joined(const std::vector<ShellWord>& words);
-/// Returns the texts of the words from one of them on.
+/// Returns the texts of the words from index `from` on.
 std::vector<std::string> texts_from(const std::vector<ShellWord>& words, std::size_t from);
-/// The last part of a path.
+/// Returns the last part of a path.
 std::string base_name(std::string_view path);
 
 }  // namespace stepwright::launch_scripts

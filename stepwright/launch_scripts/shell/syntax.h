@@ -9,25 +9,25 @@
 
 namespace stepwright::launch_scripts {
 
-/// A piece of a word of a shell script, before variables are filled in.
+/// A piece of a word in a shell script, before expansion.
 struct ShellPiece {
   enum class Kind : std::uint8_t {
     kText,
-    kVariable,    ///< Between `${` and `}`, or the name behind `$`.
-    kCommand,     ///< Between `$(` and `)`, or between backquotes.
-    kArithmetic,  ///< Between `$((` and `))`.
+    kVariable,    ///< Parameter expansion: the text between `${` and `}`, or the name after `$`.
+    kCommand,     ///< Command substitution: the text between `$(` and `)`, or between backquotes.
+    kArithmetic,  ///< Arithmetic expansion: the text between `$((` and `))`.
   };
   Kind kind = Kind::kText;
   bool quoted = false;
   std::string text;
 };
 
-/// A word as it is written.
+/// A word of a script before expansion.
 struct ShellTerm {
   std::vector<ShellPiece> pieces;
-  std::uint32_t line = 0;  ///< Number of the line, from 1.
+  std::uint32_t line = 0;  ///< Line number of the word, from 1.
 
-  /// The word, where it is plain text without quotes; empty otherwise.
+  /// Returns the word's text if it is plain and unquoted; empty otherwise.
   [[nodiscard]] std::string_view plain() const {
     const bool one = pieces.size() == 1 && !pieces.front().quoted &&
                      pieces.front().kind == ShellPiece::Kind::kText;
@@ -35,86 +35,93 @@ struct ShellTerm {
   }
 };
 
-/// `NAME=value`, `NAME[index]+=value` or `NAME=(...)`.
+/// An assignment `NAME=value`, `NAME[index]+=value` or `NAME=(...)`.
 struct ShellAssignment {
   std::string name;
-  std::optional<std::string> index;  ///< As it is written.
+  std::optional<std::string> index;  ///< The index as it is written; nullopt: none.
   bool append = false;
   bool array = false;
-  std::vector<ShellTerm> values;  ///< Assigned terms: one, unless it is an array.
+  std::vector<ShellTerm> values;  ///< Assigned words: one, or the elements of an array.
   std::uint32_t line = 0;
 };
 
-/// `&&` or `||` of a chain of commands, which the shell works off from left to right.
+/// An operator `&&` or `||` in a chain of commands, which the shell evaluates from left to right.
 struct ShellJoint {
-  bool needs_both = false;  ///< True behind `&&`, false behind `||`.
-  /// Bytes of the chain's `source` that stand before it, without blanks at their end.
+  bool needs_both = false;  ///< True for `&&`, false for `||`.
+  /// Length of the text in the chain's `source` before the operator, without trailing blanks.
   std::size_t source_end = 0;
 };
 
-/// A command of a shell script, with those inside it.
+/// A command of a shell script, with the commands inside it.
 struct ShellNode {
   enum class Kind : std::uint8_t {
-    kSimple,      ///< A command of `assignments` and `words`.
-    kList,        ///< `children`, one after the other.
-    kChain,       ///< `children` with `joints` between them.
-    kNot,         ///< Negates one of `children`.
-    kPipe,        ///< Pipes `children` into each other.
-    kSubshell,    ///< Runs one of `children` in a subshell.
-    kIf,          ///< `children`: a condition, what it leads to and, where there is one, the rest.
-    kFor,         ///< `words`: the name, then what it takes in turn; `children`: the body.
-    kCount,       ///< `for ((...))`: `texts` has the three parts, `children` the body.
-    kWhile,       ///< `children`: a condition and the body.
-    kCase,        ///< `words`: one; `children`: branches, `patterns` one list for each.
-    kFunction,    ///< `texts`: its name; `children`: its body.
-    kTest,        ///< A test, `[[ words ]]`.
+    kSimple,    ///< A simple command: `assignments` and `words`.
+    kList,      ///< A list of commands: `children`, one after the other.
+    kChain,     ///< A chain: `children` with the operators `joints` between them.
+    kNot,       ///< A negated command `! ...`: its one child.
+    kPipe,      ///< A pipe: `children` are its commands.
+    kSubshell,  ///< A command in a subshell `( ... )`: its one child.
+    /// An `if`: `children` are the condition, the branch and, if present, the else part.
+    kIf,
+    /// A `for`: `words` are the variable and the values it takes; `children` is the body.
+    kFor,
+    /// An arithmetic `for ((...))`: `texts` are its three parts, `children` is the body.
+    kCount,
+    kWhile,  ///< A `while`: `children` are the condition and the body.
+    /// A `case`: `words` is its word; `children` are the branches, each with one list in
+    /// `patterns`.
+    kCase,
+    kFunction,    ///< A function definition: `texts` is the name, `children` the body.
+    kTest,        ///< A test command, `[[ words ]]`.
     kArithmetic,  ///< An arithmetic command, `((text))`.
   };
   Kind kind = Kind::kSimple;
   std::uint32_t line = 0;
-  std::string source;              ///< Text of a condition, as it is written.
-  std::vector<ShellJoint> joints;  ///< One fewer than `children`.
+  std::string source;              ///< Text of a condition as it is written.
+  std::vector<ShellJoint> joints;  ///< Operators between `children`, one fewer than those.
   std::vector<ShellAssignment> assignments;
   std::vector<ShellTerm> words;
   std::vector<std::string> texts;
   std::vector<std::vector<ShellTerm>> patterns;
   std::vector<ShellNode> children;
-  std::optional<ShellTerm> input;        ///< Text of a heredoc or `<<<`.
-  std::optional<ShellTerm> source_file;  ///< The file of `<`, or the command of `< <(...)`.
-  std::optional<ShellTerm> output;       ///< The file of `>` and `>>`.
-  bool appends = false;                  ///< True if it appends (`>>`).
+  std::optional<ShellTerm> input;  ///< Text of a heredoc or of `<<<`; nullopt: none.
+  /// File of `<`, or the command of `< <(...)`; nullopt: none.
+  std::optional<ShellTerm> source_file;
+  std::optional<ShellTerm> output;  ///< The file of `>` or `>>`; nullopt: no redirection.
+  bool appends = false;             ///< True if the output is appended (`>>`).
 };
 
-// What a script does not say stands in texts as it was written, between two marks that no script
-// may hold: "\x01$MASTER_ADDR\x02". A text without them is known.
+// A part of a text that the script does not determine is kept as written between two marks, which
+// no script may contain: "\x01$MASTER_ADDR\x02". A text without marks is known.
 inline constexpr char kOpens = '\x01';
 inline constexpr char kCloses = '\x02';
 
-/// A place in a text that the script leaves open.
+/// Returns an unknown part of a text: `written` between the two marks.
 std::string open_text(std::string_view written);
-/// Whether a text has no open places.
+/// True if a text has no unknown parts.
 bool is_known(std::string_view text);
-/// The text with its open places as they were written.
+/// Returns the text without marks, its unknown parts as they were written.
 std::string as_written(std::string_view text);
-/// The text as if all that it leaves open were empty.
+/// Returns the text with its unknown parts removed.
 std::string as_empty(std::string_view text);
-/// Parts of a text that are open, as written: "$MASTER_ADDR".
+/// Returns the unknown parts of a text as written: "$MASTER_ADDR".
 std::vector<std::string> open_places(std::string_view text);
 
-/// The whole number that a text is, with blanks around it; nothing for other texts.
+/// Returns the integer that a text is, with or without blanks around; nullopt for other texts.
 std::optional<std::int64_t> shell_number(std::string_view text);
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words);
 bool is_shell_name_char(char c);
 bool is_shell_name(std::string_view text);
 
-/// Parses a script. `name`: of its file, for messages. Fails with `kInput` where something never
-/// closes or stands in the wrong place, and where commands are nested more than 60 deep.
+/// Parses a script. `name` is its file's name, for messages. Fails with `kInput` if a bracket or
+/// quote never closes, a word is in the wrong place, or commands nest more than 60 deep.
 ShellNode parse_shell(std::string_view text, const std::string& name, std::uint32_t first_line = 1);
 
-/// The whole text as one word in double quotes, in which a double quote is a character.
+/// Parses the whole text as one word in double quotes; a double quote in it is an ordinary
+/// character.
 ShellTerm parse_quoted(std::string_view text, const std::string& name, std::uint32_t line);
-/// The first word of a text, as it stands in a command.
+/// Parses the first word of a text, as in a command.
 ShellTerm parse_word(std::string_view text, const std::string& name, std::uint32_t line);
 
 }  // namespace stepwright::launch_scripts

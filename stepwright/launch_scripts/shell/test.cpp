@@ -24,7 +24,8 @@ bool compared_numbers(std::string_view sign, std::int64_t a, std::int64_t b) {
   return a >= b;
 }
 
-/// Whether a text matches a regular expression, if that is one of a few simple ones.
+/// Returns whether a text matches a regular expression; nullopt unless the expression is one of a
+/// few simple ones.
 std::optional<bool> matches_expression(const std::string& text, std::string_view expression) {
   const bool front = expression.starts_with('^');
   if (front) expression.remove_prefix(1);

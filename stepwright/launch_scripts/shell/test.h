@@ -7,26 +7,28 @@
 
 namespace stepwright::launch_scripts {
 
-/// Whether a command succeeds.
+/// True if a command succeeds, and whether that is known.
 struct ShellStatus {
   bool ok = true;
-  bool known = true;                ///< Not where it hangs on what the script does not say.
-  std::vector<std::string> open{};  ///< Open parts of the word: "$FSDP", "-f $FILE".
+  /// False if the outcome depends on something that the script does not determine.
+  bool known = true;
+  std::vector<std::string> open{};  ///< Unknown parts that decide the outcome: "$FSDP", "-f $FILE".
 };
 
-/// A word between brackets.
+/// A word of a test between brackets.
 struct TestWord {
   std::string text;
-  std::string pattern;  ///< The word as a pattern, on the right of `==`.
-  bool sign = false;    ///< Unquoted, so that it may be `(`, `&&`, `-f` or `==`.
+  std::string pattern;  ///< The word as a shell pattern, used on the right of `==`.
+  /// True for an unquoted word, which can be an operator such as `(`, `&&`, `-f` or `==`.
+  bool sign = false;
 };
 
 ShellStatus both(ShellStatus a, ShellStatus b);
 ShellStatus either(ShellStatus a, ShellStatus b);
 ShellStatus opposite(ShellStatus status);
 
-/// Outcome of `[ words ]` or `[[ words ]]`. An open word counts as empty, a file as missing; a test
-/// that depends on them is not known. `is_set` answers `-v NAME`.
+/// Returns the outcome of `[ words ]` or `[[ words ]]`. An unknown word counts as empty, a file as
+/// missing; the outcome of a test that depends on them is not known. `is_set` answers `-v NAME`.
 ShellStatus test_status(std::span<const TestWord> words,
                         const std::function<bool(const std::string&)>& is_set);
 

@@ -168,7 +168,7 @@ std::size_t ShellWords::placeholder() const {
   const std::string_view left = text_.substr(at_ + 1);
   const std::size_t end = left.find_first_of("<>|;&()$`\"'\\\n");
   if (end >= left.size() || left[end] != '>' || left[end - 1] == ' ') return 0;
-  // `<in 2>&1`, `<in >out`.
+  // Excludes redirections such as `<in 2>&1` and `<in >out`.
   const char behind = end + 1 < left.size() ? left[end + 1] : '\n';
   const bool descriptor = end > 1 && left[end - 2] == ' ' &&
                           std::isdigit(static_cast<unsigned char>(left[end - 1])) != 0;
@@ -186,7 +186,7 @@ ShellTerm ShellWords::word() {
   while (!at_end()) {
     const char c = here();
     const bool process = (c == '<' || c == '>') && here(1) == '(';
-    // `@(a|b)` of a pattern.
+    // A group `@(a|b)` of a pattern.
     const bool group = c == '(' && !term.pieces.empty() &&
                        term.pieces.back().kind == PieceKind::kText &&
                        std::string_view("@?*+!").find(text_[at_ - 1]) != std::string_view::npos;
@@ -255,7 +255,7 @@ void ShellWords::single_quoted(ShellTerm& term) {
   add_text(term, true, inner);
 }
 
-/// The byte of an octal number of at most three digits, whose first was passed.
+/// Returns the byte of an octal number of at most three digits, the first of which was read.
 char ShellWords::octal(char first) {
   constexpr std::size_t kMostDigits = 3;
   int value = first - '0';
@@ -265,7 +265,7 @@ char ShellWords::octal(char first) {
   return static_cast<char>(value);
 }
 
-/// `$'...'`, of which `$` was passed.
+/// Reads the rest of `$'...'` after its `$`.
 void ShellWords::escaped_quoted(ShellTerm& term) {
   const std::uint32_t line = line_;
   next();

@@ -9,14 +9,14 @@
 
 namespace stepwright::launch_scripts {
 
-/// Parts the text of a shell script into words, from its first character to its last.
+/// Splits the text of a shell script into words, from its first character to its last.
 class ShellWords {
  public:
   ShellWords(std::string_view text, const std::string& name, std::uint32_t line)
       : text_(text), name_(name), line_(line) {}
 
   [[noreturn]] void fail(std::uint32_t line, std::string_view what) const;
-  /// Fails with `kInput`: what stands here is taken by no shell.
+  /// Fails with `kInput`: no shell accepts the character at this position.
   [[noreturn]] void unexpected() const;
   [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
   [[nodiscard]] char here(std::size_t ahead = 0) const {
@@ -34,28 +34,28 @@ class ShellWords {
 
   char next();
   void skip(std::size_t characters);
-  /// Blanks, continued lines and comments.
+  /// Skips blanks, line continuations and comments.
   void skip_blanks();
-  /// Skips blanks and ends of lines.
+  /// Skips blanks, comments and newlines.
   void skip_lines();
-  /// Whether a character ends a word.
+  /// True if a character ends a word.
   [[nodiscard]] static bool ends_word(char c);
-  /// The letters ahead that could be a word of the shell; nothing is taken.
+  /// Returns the letters ahead, which can be a keyword, without reading past them.
   [[nodiscard]] std::string_view peek() const;
 
-  /// The text from there up to here, as one line.
+  /// Returns the text from `begin` to here, as one line.
   [[nodiscard]] std::string source_since(std::size_t begin) const;
 
   ShellTerm word();
-  /// How long the `<PATH TO VOCABULARY>` here is, which a person is to fill in before the script
-  /// runs; 0: there is none, `<` is where input comes from.
+  /// Returns the length of a placeholder such as `<PATH TO VOCABULARY>` here, which a person must
+  /// fill in before the script runs; 0: there is none, and `<` redirects input.
   [[nodiscard]] std::size_t placeholder() const;
-  /// All that is left, as if it stood in double quotes.
+  /// Reads the rest of the text as if it were in double quotes.
   ShellTerm rest_quoted();
-  /// Text up to the bracket that closes the one just passed, which is passed, too.
+  /// Reads the text up to and past the bracket that closes the one just read.
   std::string bracketed(char open, char close);
-  /// The text of a heredoc, of which `<<` was just passed; reading goes on behind the word that
-  /// ends it, and behind the text at the end of this line.
+  /// Reads the text of a heredoc after its `<<`. Reading continues after the delimiter word; the
+  /// next line is then read from after the heredoc's text.
   ShellTerm heredoc();
 
  private:
@@ -73,7 +73,8 @@ class ShellWords {
   const std::string& name_;
   std::size_t at_ = 0;
   std::uint32_t line_ = 1;
-  std::size_t behind_heredocs_ = 0;  ///< Where the line after the texts of this line begins.
+  /// Position of the next line, after the heredocs of this line.
+  std::size_t behind_heredocs_ = 0;
 };
 
 }  // namespace stepwright::launch_scripts
