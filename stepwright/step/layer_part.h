@@ -9,8 +9,8 @@
 
 namespace stepwright::step {
 
-/// Which part of a layer, or which table at its ends, an operator is of. A product or a norm of a
-/// part uses the parameter of the same name.
+/// The part of a layer, or the table at an end of the model, to which an operator belongs. A
+/// product or a norm of a part uses the parameter with that part's name.
 enum class LayerPart : std::uint8_t {
   kNone,
   // Attention.
@@ -212,12 +212,12 @@ inline constexpr Named<LayerPart> kLayerPartNames[] = {
     {LayerPart::kMultiTokenProjection, "multi_token.projection"},
     {LayerPart::kMultiTokenFinalNorm, "multi_token.norm_final"}};
 
-/// For people, and of the part's parameter.
+/// Name of a part in messages, which is also the name of its parameter.
 constexpr std::string_view name_of(LayerPart part) {
   return kLayerPartNames[static_cast<std::size_t>(part)].name;
 }
 
-/// Whether it is one of a run of parts, in the order of the enumerators.
+/// True if `part` is between `first` and `last`, in the order of the enumerators.
 constexpr bool lies_in(LayerPart part, LayerPart first, LayerPart last) {
   return part >= first && part <= last;
 }

@@ -8,11 +8,11 @@
 
 namespace stepwright::step {
 
-/// About how long an operator takes alone, from the peaks of device and links: enough to say which
-/// of two is longer where a program must choose an order, before anything has a price. A
+/// Estimates how long an operator takes alone, from the peak rates of device and links: accurate
+/// enough to tell which of two is longer when a program must choose an order before it is priced. A
 /// computation takes the larger of its FLOPs at half of the peak and its bytes at three quarters of
-/// the memory bandwidth; a message (n-1)/n of its payload over the share of the outermost link that
-/// its group crosses. Rates are assumed: they move orders alone.
+/// the memory bandwidth; a message takes (n-1)/n of its payload over its share of the outermost
+/// link that its group crosses. The rates are assumed; they affect only the order.
 class RoughSeconds {
  public:
   /// `grid` fills the job's cluster.

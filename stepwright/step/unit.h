@@ -12,7 +12,8 @@ namespace stepwright::step {
 struct Unit {
   Unit(const Setting& setting, std::string name, std::vector<LocalParameter> local);
 
-  /// Backward blocks whose gradients leave: creates the tensor; closed as an output at the end.
+  /// For a backward whose gradients are reduced: `open_gradients` creates the gradient tensor,
+  /// `close_gradients` makes it an output at the end. No effect if gradients stay on the rank.
   void open_gradients();
   void close_gradients();
 
@@ -22,7 +23,7 @@ struct Unit {
   TensorId gradients = -1;
 };
 
-/// The residual stream between blocks: [rows, hidden].
+/// Returns the tensor of the residual stream between blocks: [rows, hidden].
 Tensor residual_tensor(const Setting& setting, std::string_view name);
 
 }  // namespace stepwright::step
