@@ -69,8 +69,8 @@ std::vector<Keep> kept_inside(plan::Module module) {
               Keep::kSharedFc2Narrow,
               Keep::kSharedFc2AdapterInput,
               Keep::kSharedFc2AdapterMask};
-    // Every second of wq, wk, wv, wo, w1, w3, w2; of the first three only the norm before them. No
-    // grouped product is kept.
+    // Recomputation by operator keeps every second result of wq, wk, wv, wo, w1, w3, w2, so that
+    // for the first three only the norm before them is kept. No grouped product is kept.
     case plan::Module::kPerOperator:
       return {Keep::kAttentionLinearInput,
               Keep::kAttentionNormCopies,

@@ -334,7 +334,7 @@ struct Operator {
   ParameterId parameter = -1;
   Slice reads{};       ///< Tensors that it reads, as indices into Template::operands.
   Slice writes{};      ///< Tensors that it writes, as indices into Template::operands.
-  Slice after{};       ///< Operators that it waits for, as indices into Template::edges.
+  Slice after{};       ///< Range of Template::edges: the operators that it waits for.
   double busiest = 1;  ///< Load of the busiest rank over the mean, for routed work.
 
   /// Load of the busiest rank, which all others wait for, over the mean.
