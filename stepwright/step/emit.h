@@ -8,7 +8,7 @@
 
 namespace stepwright::step {
 
-/// What the builders of blocks write to: the template, the setting, and the tensors kept for the
+/// The output of the builders of blocks: the template, the setting, and the tensors kept for the
 /// backward. A forward builder fills `kept`, a backward builder reads it.
 struct Emit {
   TemplateBuilder& out;

@@ -116,8 +116,9 @@ class Issuer {
     return best.found;
   }
 
-  /// Issues the best computation among the first of each strand and, if none can run, a weight
-  /// gradient.
+  /// Issues the computation that can start first: the next of a strand, or a weight gradient. On a
+  /// tie, weight gradients come last, and the computation with the least work before its strand's
+  /// next message comes first.
   void issue_computation() {
     const double now = free_s_[static_cast<std::size_t>(Stream::kCompute)];
     Choice best;
