@@ -15,7 +15,7 @@ bool heads_cut(const Job& job, const Plan& plan) {
   return dealt_heads(job.model) % plan.parallel.tensor != 0;
 }
 
-/// The count that tensor parallelism does not divide.
+/// Names the number of heads that the tensor degree does not divide.
 std::string heads_values(const Job& job, const Plan& plan) {
   const model::Architecture& model = job.model;
   const std::int64_t tensor = plan.parallel.tensor;
