@@ -11,8 +11,8 @@ namespace stepwright::collective_files {
 /// The head of a plan of MSCCL++, beside its steps.
 struct MscclppSetting {
   std::string name;
-  std::int32_t ranks_per_node =
-      1;  ///< Ranks of one node reach each other's memory, others by port.
+  /// Ranks of one node reach each other's memory, others by port.
+  std::int32_t ranks_per_node = 1;
   std::int64_t min_message_size = 0;
   std::int64_t max_message_size = std::int64_t{1} << 40;
   /// Most operations of a thread block: `MAX_OPERATION` of the MSCCL++ that loads the plan.

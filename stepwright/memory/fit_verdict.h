@@ -8,9 +8,11 @@ namespace stepwright::memory {
 
 /// The answer to whether a run fits in memory, the best word first.
 enum class FitVerdict : std::uint8_t {
-  kFits,       ///< As surely as was asked, or more.
-  kTight,      ///< Less surely than was asked, and not surely too large either.
-  kDoesNotFit  ///< As surely as was asked, or more.
+  kFits,  ///< The probability of fitting is at least the requested one.
+  /// The run fits with less than the requested probability, but is not that likely to be too large
+  /// either.
+  kTight,
+  kDoesNotFit  ///< The probability of not fitting is at least the requested one.
 };
 inline constexpr Named<FitVerdict> kFitVerdictNames[] = {{FitVerdict::kFits, "fits"},
                                                          {FitVerdict::kTight, "tight"},

@@ -118,8 +118,8 @@ struct Template {
   /// Tensors kept for the next template of the same block and micro-batch: from a forward to its
   /// backward, from a data gradient to the weight gradient.
   std::vector<TensorId> saved;
-  std::int32_t saved_beside =
-      0;  ///< For a pair: how many of `saved`, from the end, belong to the second strand.
+  /// For a pair: how many of `saved`, from the end, belong to the second strand.
+  std::int32_t saved_beside = 0;
   /// Tensors that the previous template of the block saved, in the same order; what is needed once
   /// more after this template is saved again.
   std::vector<TensorId> restored;
