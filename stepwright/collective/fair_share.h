@@ -26,11 +26,11 @@ class FairShare {
 
   struct Link {
     double left = 0;         ///< Bytes per second that are not assigned to a flow.
-    std::int32_t flows = 0;  ///< Flows on the link whose rate is not fixed.
+    std::int32_t flows = 0;  ///< Number of flows on the link whose rate is not fixed yet.
     bool full = false;
   };
   std::vector<Link> links_;
-  std::vector<std::size_t> open_;  ///< Flows whose rate is not fixed.
+  std::vector<std::size_t> open_;  ///< Indices of flows whose rate is not fixed yet.
   std::vector<double> rates_;
 };
 

@@ -18,7 +18,7 @@ enum class DefectKind : std::uint8_t {
   kUnwritten,  ///< A read of a piece that no step has written before.
   /// Two steps of a rank that access one piece in no defined order, of which one writes.
   kConflict,
-  kTwice,        ///< A contribution that is added to itself.
+  kTwice,        ///< A rank's contribution that is added to itself, so that it counts twice.
   kWrongResult,  ///< An output piece with another content than the collective requires.
 };
 

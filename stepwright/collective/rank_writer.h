@@ -37,8 +37,8 @@ class RankWriter {
 
   RankSchedule rank_;
   int lanes_;
-  /// By a channel and one that it has waited for: the number of the latter's steps that are
-  /// completed by then.
+  /// For each channel and another channel that it has waited for: the number of the other channel's
+  /// steps known to be completed.
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> over_;
 };
 

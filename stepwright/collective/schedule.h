@@ -31,7 +31,7 @@ enum class StepKind : std::uint8_t {
   kReduce,         ///< Adds `source` to `target`.
 };
 
-/// One step of a channel. Twenty bytes.
+/// One step of a channel: an operation on a run of pieces. Twenty bytes.
 struct ScheduleStep {
   PieceRun source{};
   PieceRun target{};

@@ -18,7 +18,7 @@ constexpr std::int32_t kMostStepPieces = 71;
 /// Most peers of a rank on one channel, in each direction.
 constexpr int kMostChannelPeers = 32;
 constexpr std::size_t kMostChannels = 32;
-/// Offsets have 16 bits.
+/// Most pieces of a buffer, as offsets have 16 bits.
 constexpr std::size_t kMostBufferPieces = 32768;
 /// Most elements for which the loader allocates a table when it reads the part of one rank.
 constexpr std::size_t kMostElements = 4096;
@@ -125,7 +125,7 @@ class BlockFile {
     return step;
   }
 
-  /// `on`: the step to wait for, if it exists.
+  /// Completes a step in the file. `on`: the step to wait for, if it exists.
   void finish(Xml step, std::int32_t pieces, collective::StepRef on, bool awaited) {
     step.append_attribute("cnt") = pieces;
     step.append_attribute("depid") = on.channel;

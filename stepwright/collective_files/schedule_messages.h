@@ -20,7 +20,7 @@ struct MessageFlow {
 
 /// The receive of a message: its channel and its step.
 struct Landing {
-  std::int32_t channel = 0;  ///< Channel of the receiver.
+  std::int32_t channel = 0;  ///< Index of the receiver's channel.
   const collective::ScheduleStep* step = nullptr;
 };
 

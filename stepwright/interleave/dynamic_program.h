@@ -31,7 +31,7 @@ class DynamicProgram {
   [[nodiscard]] std::vector<Block> blocks() const;
 
  private:
-  /// A collective that may come next.
+  /// A collective that may start next in a state.
   struct Sent {
     bool forward = false;
     std::size_t op = 0;

@@ -58,7 +58,7 @@ class StrandStates {
   const Strand& strand_;
   std::vector<OperatorSet> sets_;
   std::vector<Remaining> remaining_;
-  std::vector<std::size_t> next_;  ///< Next state, by state and operator.
+  std::vector<std::size_t> next_;  ///< State after an operator, indexed by state and operator.
   std::vector<std::vector<std::size_t>> computations_;
   std::vector<std::vector<std::size_t>> collectives_;
   std::vector<std::vector<Extension>> extensions_;

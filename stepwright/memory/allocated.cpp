@@ -59,7 +59,7 @@ AllocatedMemory allocated_of(const plan::Job& job, const step::StepProgram& prog
   const HeldBytes held = held_bytes(job, program, stage);
   const double states =
       states_without_gradients(stage) + static_cast<double>(stage.states.gradients);
-  const double kept_input = 2 * held.stage_input;  // the input and its gradient
+  const double kept_input = 2 * held.stage_input;  // twice: the input and its gradient
   const double resting = held.fresh_gradients ? resting_states(program, stage) : states;
   const double after_step = resting + held.always + held.between_steps +
                             kept_input * static_cast<double>(stage.chunks.size());

@@ -307,7 +307,7 @@ class TensorWalk {
   const step::StepProgram& program_;
   HeldBlocks& blocks_;
   bool late_gathers_;
-  std::vector<TensorFacts> facts_;  ///< Facts of each template's tensors.
+  std::vector<TensorFacts> facts_;  ///< For each template, the facts of its tensors.
   std::vector<Numbers> made_;       ///< For each item: outputs that no other item has read yet.
   /// Outputs that another item reads: the item that writes and the index of its output.
   std::set<std::pair<std::int32_t, std::int32_t>> taken_;
@@ -318,7 +318,8 @@ class TensorWalk {
     bool gathered = false;
   };
   std::map<step::Stream, std::vector<Held>> held_;
-  std::map<std::array<std::int32_t, 3>, Kept> kept_;  ///< By chunk, micro-batch and unit.
+  /// Kept tensors by chunk, micro-batch and block.
+  std::map<std::array<std::int32_t, 3>, Kept> kept_;
 };
 
 /// A parameter of a stage, and the block that owns it.
@@ -592,8 +593,9 @@ class StageWalk {
   std::vector<char> there_;  ///< For each chunk: true if its gradients are allocated.
   /// Data-gradient slots of the unsplit chunk that wait for their weight gradients.
   std::deque<step::Slot> waiting_;
-  std::vector<std::int64_t> gradients_;  ///< Blocks of fresh gradients.
-  std::vector<std::int64_t> inputs_;     ///< Blocks of chunks that keep their last input.
+  /// Memory blocks of the gradients that the first backward allocates.
+  std::vector<std::int64_t> gradients_;
+  std::vector<std::int64_t> inputs_;  ///< Memory blocks of the last inputs that idle chunks keep.
   struct Gathered {
     std::int32_t unit = kNoUnit;
     std::int64_t number = -1;

@@ -57,7 +57,7 @@ bool gathers_rows(const plan::Job& job, const step::Operator& op) {
 
 /// Facts of a stage that are found from its operators.
 struct StageFacts {
-  bool routes = false;     ///< True if it has experts.
+  bool routes = false;     ///< True if the stage has experts.
   bool in_pieces = false;  ///< True if products overlap with messages of tensor parallelism.
   double scores = 0;       ///< Bytes of scores of unfused attention.
   /// Bytes of the gathered input of the head or of the experts' gathered rows, whichever is larger.

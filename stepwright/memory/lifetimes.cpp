@@ -67,7 +67,7 @@ class Walk {
   double imbalance_;
   MemoryPlace place_;
   std::vector<Life> lives_;
-  std::vector<char> alive_;  ///< 1 for each tensor that is alive.
+  std::vector<char> alive_;  ///< For each tensor, 1 if it is alive, else 0.
   KindBytes kinds_{};
   double total_ = 0;
 };

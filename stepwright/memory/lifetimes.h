@@ -11,7 +11,7 @@ namespace stepwright::memory {
 /// Bytes by tensor kind; whole numbers, so that sums and differences are exact.
 using KindBytes = std::array<double, step::kTensorKinds>;
 
-/// The sum over all kinds.
+/// Returns the sum over all kinds of tensors.
 double total_bytes(const KindBytes& kinds);
 
 /// The memory that an account counts; tensors in the other one count as 0 bytes.

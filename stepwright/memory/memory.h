@@ -42,7 +42,7 @@ inline constexpr MemoryKind kKindOfTensors[] = {MemoryKind::kActivations, Memory
 static_assert(std::size(kKindOfTensors) == step::kTensorKinds);
 
 struct StageMemory {
-  double peak_bytes = 0;  ///< A whole number of bytes.
+  double peak_bytes = 0;  ///< Peak bytes of the stage, a whole number.
   /// Bytes by kind at the peak; their sum is `peak_bytes`.
   std::array<double, kMemoryKinds> kinds{};
 };
@@ -71,8 +71,8 @@ double usable_bytes(const plan::Job& job);
 double held_load(const plan::Job& job);
 
 struct MemoryReport {
-  std::vector<StageMemory> stages;  ///< One for each pipeline position.
-  double peak_bytes = 0;            ///< The peak of the largest stage.
+  std::vector<StageMemory> stages;  ///< Memory of each pipeline position.
+  double peak_bytes = 0;            ///< Peak bytes of the stage with the largest peak.
   double capacity_bytes = 0;        ///< Bytes of a device that the job may use.
   /// Additional bytes of the largest stage if experts have the load `held_load`.
   double uneven_bytes = 0;
@@ -84,7 +84,7 @@ struct MemoryReport {
   double host_bytes = 0;
   double host_capacity_bytes = 0;
   double p_fits = 1;      ///< Probability that peak and `uneven_bytes` fit in the capacity.
-  double confidence = 0;  ///< The probability that the job asks for (`fit_confidence`).
+  double confidence = 0;  ///< Probability of fitting that the job asks for (`fit_confidence`).
 
   [[nodiscard]] double needed_bytes() const { return peak_bytes + uneven_bytes; }
   [[nodiscard]] double usable_bytes() const { return capacity_bytes - reserve_bytes; }

@@ -92,7 +92,7 @@ class IdleChunks {
  public:
   explicit IdleChunks(const step::Stage& stage) : stage_(stage), in_flight_(stage.chunks.size()) {}
 
-  /// The number of idle chunks during a slot.
+  /// Returns the number of idle chunks during a slot.
   std::int64_t during(const step::Slot& slot);
 
  private:

@@ -11,7 +11,7 @@ namespace stepwright::packing {
 struct MicroBatchSpread {
   double tokens = 0;    ///< Relative deviation of tokens, padding included.
   double pairs = 0;     ///< Relative deviation of attention's query-key pairs.
-  double skewness = 0;  ///< Skewness of the pairs.
+  double skewness = 0;  ///< Skewness of the number of pairs.
   double most = 0;  ///< Largest possible number of pairs, in standard deviations above the mean.
 };
 MicroBatchSpread micro_batch_spread(const Packs& packs, const Packing& packing,

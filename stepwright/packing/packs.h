@@ -30,7 +30,7 @@ inline constexpr Named<Deal> kDealNames[] = {{Deal::kAsTheyCome, "none"}, {Deal:
 
 struct Packing {
   PackingKind kind = PackingKind::kNone;
-  PackingOrder order = PackingOrder::kLongestFirst;  ///< Order of first fit.
+  PackingOrder order = PackingOrder::kLongestFirst;  ///< Order in which first fit packs documents.
   /// Number of documents that first fit packs together, however full the last sequence of a group
   /// is; 0: all.
   std::int64_t group = 0;

@@ -81,7 +81,7 @@ class Engine {
   const plan::Job& job_;
   double tensor_;
   double cache_parts_;  ///< Number of parts into which a sequence's caches are split.
-  double prompt_;       ///< Tokens of the prompt.
+  double prompt_;       ///< Tokens of a sequence's prompt.
   double sequences_ = 0;
   double answer_ = 0;  ///< Mean tokens that a sequence generates.
 };

@@ -67,7 +67,7 @@ struct PhasedStep {
   [[nodiscard]] const plan::TrainingMethod& method() const { return update.planned.job.method; }
   /// True if every phase fits on its devices; for generation, only its weights count.
   [[nodiscard]] bool fits() const;
-  /// Probability that the largest phase fits.
+  /// Returns the probability that the phase with the largest peak fits.
   [[nodiscard]] double p_fits() const;
   /// Returns `fits` as a verdict, as `memory::MemoryReport::verdict` does.
   [[nodiscard]] memory::FitVerdict verdict() const;

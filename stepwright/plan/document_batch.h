@@ -12,7 +12,7 @@ namespace stepwright::plan {
 /// Lognormal distribution of document lengths.
 struct LognormalLengths {
   double median = 0;  ///< Median length, in tokens.
-  double sigma = 0;   ///< Standard deviation of the logarithm.
+  double sigma = 0;   ///< Standard deviation of the logarithm of the length.
   bool operator==(const LognormalLengths&) const = default;
 };
 

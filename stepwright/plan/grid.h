@@ -19,7 +19,7 @@ enum class GroupKind : std::uint8_t {
   kTensor,
   kContext,
   kDataContext,  ///< Ranks that hold the same dense parameters: data x context.
-  kShardInner,   ///< m consecutive ranks of data x context.
+  kShardInner,   ///< A sharding group: m consecutive ranks of data x context.
   kShardOuter,   ///< The n ranks with equal index in their inner groups: the rail.
   kExpert,
   kExpertTensor,

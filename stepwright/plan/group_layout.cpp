@@ -7,7 +7,7 @@ namespace {
 
 /// Blocks of consecutive ranks in which the groups of a shape repeat.
 struct Blocks {
-  std::int64_t ranks = 1;  ///< Ranks of one block.
+  std::int64_t ranks = 1;  ///< Number of ranks in one block.
   std::int64_t head = 0;   ///< Idle ranks before and after each block.
 
   explicit Blocks(const GroupShape& shape) : ranks(shape.extents.block()) {

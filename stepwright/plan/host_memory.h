@@ -10,8 +10,8 @@ namespace stepwright::plan {
 
 /// Returns a lower bound on the bytes of model states that the fullest host of the cluster holds:
 /// the mean over all ranks, times the ranks of a node. Counts moments, parameters and gradients of
-/// the offloaded optimizer (`host_bytes_of_element`), the fetched ones of parameters that lie on
-/// hosts, and other models (`other_models`). Shares of a rank are not cut down to whole elements.
+/// the offloaded optimizer (`host_bytes_of_element`), fetched parameters that are stored in host
+/// memory, and other models (`other_models`). Shares of a rank are not cut down to whole elements.
 /// `memory::MemoryReport::host_bytes` is the exact figure.
 double least_host_bytes(const Job& job, const Plan& plan);
 
@@ -25,7 +25,7 @@ double host_bandwidth(const cluster::Cluster& cluster);
 /// How the ranks of a pipeline are placed on nodes.
 struct NodeRanks {
   std::int64_t ranks = 1;
-  std::int64_t stride = 1;  ///< Ranks between neighbours of a pipeline.
+  std::int64_t stride = 1;  ///< Distance, in ranks, between neighbours of a pipeline.
   std::int64_t of_node = 1;
 };
 NodeRanks node_ranks(const Job& job, const Plan& plan);

@@ -33,7 +33,8 @@ enum class Optimizer : std::uint8_t {
   kAdam8bit,  ///< Moments of 8 bits, with one scale for each block of them (2110.02861).
   /// Matrices of layers have one moment, which is orthogonalized; other parameters use AdamW.
   kMuon,
-  kAdafactor,  ///< The second moment of a matrix is a sum for each row and column (1804.04235).
+  /// Adafactor: the second moment of a matrix is one sum for each row and each column (1804.04235).
+  kAdafactor,
 };
 inline constexpr Named<Optimizer> kOptimizerNames[] = {{Optimizer::kAdam, "adam"},
                                                        {Optimizer::kAdamW, "adamw"},
@@ -60,8 +61,8 @@ inline constexpr std::int64_t kMostHostThreads = 4096;
 struct CudaGraphs {
   bool step = false;
   bool attention = false;
-  bool mlp = false;     ///< The MLP, if it is dense.
-  bool router = false;  ///< The router and shared experts.
+  bool mlp = false;     ///< True if the dense MLP is captured.
+  bool router = false;  ///< True if the router and the shared experts are captured.
 
   bool operator==(const CudaGraphs&) const = default;
 };
@@ -253,7 +254,7 @@ inline constexpr Named<Dispatcher> kDispatcherNames[] = {
     {Dispatcher::kAllGather, "allgather"},
     {Dispatcher::kOncePerNode, "once_per_node"}};
 
-/// The goal of the tuner.
+/// Goals of the tuner.
 enum class ObjectiveKind : std::uint8_t { kStepTime, kThroughput, kSmallestCluster };
 inline constexpr Named<ObjectiveKind> kObjectiveNames[] = {
     {ObjectiveKind::kStepTime, "step_time"},
@@ -267,7 +268,7 @@ inline constexpr double kMostConfidence = 0.98;
 
 struct Objective {
   ObjectiveKind kind = ObjectiveKind::kStepTime;
-  double memory_limit_bytes = 0;  ///< 0: the device's memory.
+  double memory_limit_bytes = 0;  ///< Memory limit in bytes per device; 0: the device's memory.
   /// Share of device memory that plans leave free for memory that the account misses; negative: the
   /// default (`usable_bytes`).
   double memory_reserve = -1;

@@ -11,7 +11,8 @@ namespace stepwright::plan {
 /// chunks, never to the last, which has the head. Chunks are numbered from 0; there is at least
 /// one.
 struct LayerSplit {
-  std::int64_t share = 0;    ///< Layers of a chunk without an additional one.
+  /// Layers that every chunk has at least; `surplus` chunks have one more.
+  std::int64_t share = 0;
   std::int64_t surplus = 0;  ///< Number of chunks with one additional layer.
   std::int64_t first = 0;    ///< First chunk with an additional layer.
 

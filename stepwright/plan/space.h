@@ -37,7 +37,7 @@ struct Space {
   std::vector<std::int64_t> micro_batch;
   std::vector<schedule::ScheduleKind> schedule;
   std::vector<std::int64_t> chunks;
-  std::vector<std::int64_t> strands;  ///< Strands of a schedule (*)
+  std::vector<std::int64_t> strands;  ///< Numbers of strands of a schedule (*)
   std::vector<Sharding> sharding;  ///< Spreads of states; their group sizes are the next two lists.
   /// Sizes of sharding groups; `kNodeGroup`: `node_sharding_group`.
   std::vector<std::int64_t> sharding_group;
@@ -55,7 +55,7 @@ struct Space {
   CollectiveLists collectives;                 ///< Algorithms of each scheme; each list (*)
   std::vector<RankOrder> rank_order;           ///< Orders of ranks (*)
   OffloadLists offload;                        ///< Host offload; each list (*)
-  /// Layers of each chunk; an empty list: even. (*)
+  /// Splits into layers of each chunk; an empty split: even. (*)
   std::vector<std::vector<std::int64_t>> layers;
 
   bool operator==(const Space&) const = default;

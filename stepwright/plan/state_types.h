@@ -6,7 +6,7 @@ namespace stepwright::plan {
 
 /// The data types of a trained parameter's states on a rank of a plan (`Kernels::masters`).
 struct StateTypes {
-  DType stored{};    ///< Type of parameters between their uses.
+  DType stored{};    ///< Type in which parameters are stored between their uses.
   DType master{};    ///< Type in which updates compute, and of wide moments.
   DType gradient{};  ///< Type of gradients between their reduction and the update.
 

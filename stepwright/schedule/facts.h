@@ -23,7 +23,7 @@ ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk);
 /// Numbers of micro-batches, by chunk, that wait on a position when a turn begins: `backward` for
 /// their backward or data gradient, `weight` for their weight gradient after that.
 struct Moment {
-  Part part;                   ///< The forward, if two parts run together.
+  Part part;                   ///< The part that begins; the forward if two parts overlap.
   std::optional<Part> beside;  ///< The backward that overlaps the forward; nullopt: none.
   std::vector<std::int32_t> backward;
   std::vector<std::int32_t> weight;

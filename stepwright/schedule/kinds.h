@@ -14,10 +14,10 @@
 
 namespace stepwright::schedule {
 
-/// The demands of a kind of schedule on a plan.
+/// Properties of a schedule kind, and what it demands of a plan.
 struct ScheduleTraits {
   PlacementKind placement = PlacementKind::kCyclic;
-  std::int64_t least_chunks = 1;  ///< Least chunks of a position.
+  std::int64_t least_chunks = 1;  ///< Least number of chunks of a position.
   std::int64_t most_chunks = 1;
   /// True if a single position has one chunk, and several positions have at least two each.
   bool several_apart = false;
@@ -60,7 +60,7 @@ struct PipelineSize {
 
 /// Everything about a schedule; each file in `kinds/` defines one.
 struct ScheduleDefinition {
-  std::string_view text;  ///< Description in plain words.
+  std::string_view text;  ///< Description of the schedule in plain words.
   ScheduleTraits traits = {};
   /// Returns the turns of a position in order; nullptr if the order is searched for. All other
   /// properties of the schedule follow from these turns (`facts.h`); closed forms agree with them.

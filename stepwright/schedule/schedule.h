@@ -31,7 +31,7 @@ inline constexpr Named<PlacementKind> kFoundPlacements[] = {{PlacementKind::kV, 
 
 /// The pipeline for which the order of an `auto` schedule is searched.
 struct OrderBasis {
-  PlacementKind placement = PlacementKind::kV;  ///< Either kV or kCyclic.
+  PlacementKind placement = PlacementKind::kV;  ///< Placement of the chunks: kV or kCyclic.
   /// Loads of the chunks in model order; empty: no order has been chosen yet.
   std::vector<ChunkLoad> chunks;
   std::int64_t hop_ns = 0;  ///< Nanoseconds of a message between positions.
@@ -59,7 +59,7 @@ struct KnownTurns {
 /// The order in which pipeline positions work, and the number of micro-batches that overlap.
 struct Schedule {
   ScheduleKind kind = ScheduleKind::kOneForwardOneBackward;
-  std::int64_t chunks = 1;  ///< Model chunks of a pipeline position.
+  std::int64_t chunks = 1;  ///< Number of model chunks on each pipeline position.
   /// 2: a forward and a backward of one turn are interleaved operator by operator; 1: not.
   std::int64_t strands = 1;
   /// Micro-batches of a group, for schedules with groups; 0: `least_group`.

@@ -242,7 +242,7 @@ class Ordering {
   std::vector<Links> links_;
   std::int64_t chunks_of_position_;
   const std::vector<std::int32_t>& first_;
-  std::int64_t chunks_;  ///< Chunks of the model.
+  std::int64_t chunks_;  ///< Number of chunks of the model.
   /// For each `cell`, the number of its turn; kNotYet: not placed.
   std::vector<std::int32_t> known_;
   std::vector<std::size_t> next_;     ///< Next turn of each position.

@@ -91,7 +91,7 @@ constexpr bool awaits(Direction direction) {
 /// One piece of work of a pipeline position: a direction of one of its chunks, for one micro-batch.
 struct Part {
   Direction direction = Direction::kForward;
-  std::int32_t chunk = 0;  ///< Chunk of the position, from 0.
+  std::int32_t chunk = 0;  ///< Index of the chunk on the position, from 0.
   std::int32_t micro_batch = 0;
   auto operator<=>(const Part&) const = default;
 };

@@ -14,7 +14,7 @@ namespace stepwright::step {
 // ParallelLinearAdapter) instead splits A in the first case and B in the second, and gathers their
 // results; the volumes are equal.
 
-/// Whether a product has an adapter.
+/// True if a product has an adapter.
 bool has_adapter(const Emit& e, const Product& p);
 
 /// True if the backward needs a product's input: for the product's own weight gradient, or for the
@@ -27,7 +27,7 @@ void add_adapter(Emit& e, TensorId x, TensorId y, const Product& p);
 
 /// Gradients inside an adapter; every tensor is -1 if the product has no adapter.
 struct AdapterGradients {
-  TensorId wide = -1;    ///< Gradient of the adapter's result, scaled.
+  TensorId wide = -1;    ///< Gradient of the adapter's result, times the adapter's scale.
   TensorId narrow = -1;  ///< Gradient of A's result.
   TensorId input = -1;   ///< Gradient of the adapter's input.
 };

@@ -17,7 +17,7 @@ Product output_product(const Setting& s) {
   return {s.tokens, s.heads() * s.model->value_dim(), s.model->hidden, LayerPart::kAttentionOutput};
 }
 
-/// Elements per token whose position is rotated.
+/// Elements per token that the rotary embedding rotates.
 std::int64_t rotated_width(const Setting& s) {
   const double share = s.model->rotary_fraction;
   return static_cast<std::int64_t>(

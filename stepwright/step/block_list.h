@@ -17,7 +17,7 @@ struct Block {
   TemplateId backward = -1;
   /// Template of the weight gradients, if the backward is split; -1: not split.
   TemplateId weight = -1;
-  TemplateId whole = -1;  ///< Data and weight gradients in one template.
+  TemplateId whole = -1;  ///< Template of data and weight gradients together; -1: none.
   /// Template of weight gradients that run after all backwards of the position; -1: none.
   TemplateId deferred = -1;
   /// Templates of the passes, in order, if the block is computed in several passes; empty: in one.
@@ -29,7 +29,7 @@ struct Block {
   UnitSize size;
 };
 
-/// The templates of a program, each stored once.
+/// Collects the templates of a program and stores equal ones once.
 class TemplateStore {
  public:
   /// A store that splits the backwards of layers into data and weight gradients if `form` says so.
@@ -105,7 +105,7 @@ class SequenceWriter {
   /// of the model.
   struct Chunk {
     const std::vector<Block>& blocks;
-    std::int32_t index = 0;  ///< Index of the chunk in its stage.
+    std::int32_t index = 0;  ///< Index of the chunk on its pipeline position.
     ChunkLink before = ChunkLink::kNone;
     ChunkLink behind = ChunkLink::kNone;
   };

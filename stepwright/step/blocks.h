@@ -97,7 +97,7 @@ class LayerWriter {
 /// Operands of an activation function besides its input; -1: absent.
 struct ActivationOperands {
   TensorId other = -1;      ///< The other half of a gated product, if it is a separate tensor.
-  TensorId gate = -1;       ///< Tensor in which the activated gates are kept.
+  TensorId gate = -1;       ///< Tensor that keeps the activated gates for the backward.
   TensorId places = -1;     ///< For each of `weights`, the row that it multiplies.
   TensorId weights = -1;    ///< One weight per row, which multiplies the result.
   TensorId d_weights = -1;  ///< Gradient of `weights`, in a backward.

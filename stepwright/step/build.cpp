@@ -108,7 +108,8 @@ class ProgramBuilder {
   /// messages of their own.
   struct ChunkSequences {
     std::int32_t forward_first, forward;
-    std::int32_t backward, backward_last;  ///< Data and weight gradients.
+    /// Backward with data and weight gradients, and the last one of a step.
+    std::int32_t backward, backward_last;
     std::int32_t data, data_last, weight, weight_last;
     std::int32_t head = -1, head_last = -1;  ///< Weight gradients that its head defers; -1: none.
     /// Sequences that all positions run at the same time.
@@ -358,7 +359,7 @@ class ProgramBuilder {
   schedule::Placement placement_;
   OperatorSeconds seconds_;  ///< Seconds by which strands are interleaved.
   std::vector<std::int64_t> layers_;
-  std::vector<schedule::Turns> turns_;  ///< Turns of each position.
+  std::vector<schedule::Turns> turns_;  ///< Turns (schedule entries) of each pipeline position.
   Block embedding_;
   /// Blocks of the split vocabulary: [0] on positions between the ends of the model, [1] on the
   /// position at its end.

@@ -31,7 +31,7 @@ constexpr bool reduces(DataMoment moment) {
   return moment == DataMoment::kEachBackward || moment == DataMoment::kLastBackward;
 }
 
-/// The ranks that a message spans.
+/// The ranks between which a data-parallel message is exchanged.
 enum class Reach : std::uint8_t {
   kInner,  ///< I: the m consecutive ranks of a sharding group.
   /// E: the n ranks with equal rank inside their sharding groups; each message carries 1/m of the
@@ -165,7 +165,8 @@ struct EndMessage {
 };
 /// Sizes of the sums that a pipeline position takes part in at the end of a step.
 struct StepEnd {
-  std::int64_t partial = 0;  ///< Elements as in `UnitSize::partial`.
+  /// Elements of gradients that tensor ranks sum, as in `UnitSize::partial`.
+  std::int64_t partial = 0;
   std::int64_t expert_partial = 0;
   std::int64_t tied_table = 0;  ///< Elements of a table shared with another stage; 0: none.
   bool loss = false;            ///< True if the position computes the loss.

@@ -169,7 +169,7 @@ ExpertExchange of_weights(Phase phase, bool outwards) {
 /// A message of the all-gather dispatcher, in which every rank contributes equally many rows.
 struct Whole {
   OperatorKind kind{};
-  std::int64_t elements = 0;  ///< Elements of all ranks together.
+  std::int64_t elements = 0;  ///< Elements that all ranks contribute together.
   LayerPart part{};
   TensorId from = -1;
   TensorId to = -1;

@@ -8,8 +8,8 @@ namespace stepwright::step {
 struct RoutedRows {
   /// Copies of rows: the rows of the residual stream times the experts chosen for each (top k).
   std::int64_t copies = 0;
-  std::int64_t sent = 0;      ///< Rows that this rank sends out, and as many that it receives.
-  std::int64_t computed = 0;  ///< Rows that the experts on this rank compute.
+  std::int64_t sent = 0;      ///< Rows that this rank sends; it receives equally many.
+  std::int64_t computed = 0;  ///< Rows that this rank's experts compute.
 };
 RoutedRows routed_rows(const Setting& s);
 

@@ -14,7 +14,8 @@ constexpr double kCuts = 11;    // Two bounds, an end of six tensors, the slice 
 constexpr double kScores = 19;  // DistributedLogprob.forward: masks of the target, log-softmax.
 constexpr double kPolicy = 69;  // Ratios, clips, divergence, six means, seven metrics.
 constexpr double kLikelihood = 9;
-constexpr double kScoresBackward = 23;  // With the slice's zeros, copy and sum.
+// Backward of the scores, with the zeros, copy and sum of a slice.
+constexpr double kScoresBackward = 23;
 constexpr double kPolicyBackward = 28;
 constexpr double kLikelihoodBackward = 7;
 constexpr double kUnpacked = 7;  // If only log-probabilities are computed: bounds and copies.

@@ -80,7 +80,7 @@ BlockPair build_head(const Setting& s, bool own_table, bool at_end) {
   if (kept.has(kFinalNorm.copies)) kept.forget(kFinalNorm.input);
   all.insert(all.begin(), kept);
   const bool is_last = s.model->predicted_ahead() == 0;
-  if (!is_last) forward.builder.output(x);  // to the multi-token layers
+  if (!is_last) forward.builder.output(x);  // passes the rows to the multi-token layers
   for (const Kept& each : all) forward.builder.save(each);
 
   Unit backward(s, "head.backward", parameters);

@@ -31,9 +31,9 @@ BlockPair build_layer(const Setting& setting, model::LayerClass layer,
 BlockPair build_embedding(const Setting& setting, bool whole, bool at_end = true);
 
 /// Builds the final norm, the language-model head and the cross entropy. The head's weight
-/// gradients wait if `Setting::defers_head`. `own_table` as in `local_head_parameters`. If
-/// positions share the vocabulary, the last one (`at_end`) sends the normed rows to the others and
-/// receives the sum of their gradients.
+/// gradients are deferred if `Setting::defers_head` is true. `own_table` as in
+/// `local_head_parameters`. If positions share the vocabulary, the last one (`at_end`) sends the
+/// normed rows to the others and receives the sum of their gradients.
 BlockPair build_head(const Setting& setting, bool own_table, bool at_end = true);
 
 /// Builds the multi-token layer `depth` (0-based) behind the head, with its loss. Its input is the

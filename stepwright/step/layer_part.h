@@ -13,7 +13,7 @@ namespace stepwright::step {
 /// product or a norm of a part uses the parameter with that part's name.
 enum class LayerPart : std::uint8_t {
   kNone,
-  // Attention.
+  // Parts of attention:
   kAttentionNorm,
   kQkv,
   kQuery,
@@ -43,7 +43,7 @@ enum class LayerPart : std::uint8_t {
   kAttentionGate,
   kAttentionOutput,
   kAttentionResultNorm,
-  // Mixers that carry a state.
+  // Parts of mixers that carry a state:
   kMixerIn,
   kMixerConvolution,
   kMixerSelect,
@@ -52,7 +52,7 @@ enum class LayerPart : std::uint8_t {
   kMixerScan,
   kMixerNorm,
   kMixerOut,
-  // Messages of context parallelism.
+  // Messages of context parallelism:
   kContextQueries,
   kContextKeys,
   kContextValues,
@@ -61,21 +61,21 @@ enum class LayerPart : std::uint8_t {
   kContextMixerOut,
   kKeyValues,
   kKeyValuesGradient,
-  // The residual stream.
+  // Additions to the residual stream, with their dropout:
   kAttentionDropout,
   kAttentionResidual,
   kMlpDropout,
   kMlpResidual,
   kBranches,
-  // The dense MLP.
+  // Parts of the dense MLP:
   kMlpNorm,
   kFc1,
   kFc2,
   kMlpResultNorm,
-  // The router.
+  // Parts of the router:
   kRouter,
   kTopK,
-  // Routed experts.
+  // Parts of the routed experts:
   kExpertCounts,
   kExpertIndices,
   kLatentIn,
@@ -91,11 +91,11 @@ enum class LayerPart : std::uint8_t {
   kGateWeightsGradient,
   kLatentOut,
   kExpertSum,
-  // Shared experts.
+  // Parts of the shared experts:
   kSharedFc1,
   kSharedFc2,
   kSharedGate,
-  // Activation functions.
+  // Activation functions, and the experts' biases:
   kMlpActivation,
   kExpertActivation,
   kExpertBias,
@@ -110,7 +110,7 @@ enum class LayerPart : std::uint8_t {
   kEmbeddingDropout,
   kFinalNorm,
   kHead,
-  // Modules that predict tokens further ahead.
+  // Parts of modules that predict tokens further ahead (multi-token prediction):
   kMultiTokenEmbeddingNorm,
   kMultiTokenHiddenNorm,
   kMultiTokenJoin,

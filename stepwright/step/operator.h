@@ -151,8 +151,8 @@ enum class Stream : std::uint8_t {
   kExpert,
   kPipelineForward,
   kPipelineBackward,
-  kGather,  ///< Parameter gathers of data parallelism.
-  kReduce,  ///< Gradient reductions of data parallelism.
+  kGather,  ///< Gathers of parameters by data parallelism.
+  kReduce,  ///< Reductions of gradients by data parallelism.
   kToHost,  ///< Copies to host memory.
   kFromHost,
   /// Messages between positions that split the vocabulary and do not wait for each other.
@@ -171,12 +171,12 @@ inline constexpr Named<Stream> kStreamNames[] = {{Stream::kCompute, "compute"},
                                                  {Stream::kVocabulary, "vocabulary"}};
 inline constexpr int kStreams = 11;
 
-/// Purpose of an operator, where its kind, phase, scheme and part leave it open.
+/// Purpose of an operator, if its kind, phase, scheme and part do not tell it.
 enum class Purpose : std::uint8_t {
-  kPlain,  ///< Kind, phase, scheme and part say it all.
+  kPlain,  ///< Kind, phase, scheme and part already tell the purpose.
   // Operators of the adapter beside a frozen product.
-  kAdapterDown,  ///< The product with A.
-  kAdapterUp,    ///< The product with B.
+  kAdapterDown,  ///< The adapter's product with A.
+  kAdapterUp,    ///< The adapter's product with B.
   /// Multiplication by alpha / rank: of the adapter's result in a forward, of its gradient in a
   /// backward.
   kAdapterScale,
@@ -200,7 +200,7 @@ enum class Purpose : std::uint8_t {
   kShareSums,       ///< Completes the sums of squares of a matrix's rows and columns.
   kGatherMoments,   ///< Gathers sums of squares from the ranks that hold shards of them.
   kShareSquares,    ///< Sums the squared norms of updates whose size their own norm limits.
-  kColumns,         ///< Gathers the columns of rows, of which each tensor rank holds some.
+  kColumns,         ///< Gathers rows whose columns are split over tensor ranks.
   // Exchanges of sequence shards for head shards (Ulysses).
   kQueries,
   kKeys,

@@ -12,7 +12,7 @@ namespace stepwright::step {
 
 /// The share of a position's parameters that one rank's optimizer holds and updates.
 struct OptimizerShare {
-  std::int64_t elements = 0;  ///< Elements of parameters, padding included.
+  std::int64_t elements = 0;  ///< Elements of the share's parameters, padding included.
   /// Elements in matrices that the optimizer treats as matrices.
   std::int64_t matrix_elements = 0;
   std::int64_t numbers = 0;  ///< Numbers kept in addition to moments, as `MatrixSize::numbers`.

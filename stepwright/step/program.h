@@ -18,7 +18,7 @@ namespace stepwright::step {
 /// The purpose of a tensor; memory reports add up tensors by purpose.
 enum class TensorKind : std::uint8_t {
   kActivation,
-  kLogits,         ///< Vocabulary-wide tensors of the head.
+  kLogits,         ///< Tensors of the head as wide as the vocabulary.
   kGathered,       ///< Parameters gathered for use, gradients before they are reduced.
   kCommunication,  ///< Buffers of messages: gathered inputs, dispatch buffers.
 };
@@ -83,7 +83,7 @@ struct LocalParameter {
   std::int64_t columns = 1;
   std::int64_t copies = 1;
   bool expert = false;
-  bool tensor_replicated = false;  ///< Equal on all tensor ranks.
+  bool tensor_replicated = false;  ///< True if all tensor ranks hold equal values.
   /// True if tensor ranks sum the gradient, because each has used the parameter on only some of the
   /// rows (sequence parallelism), heads or columns; for experts, expert-tensor ranks.
   bool tensor_partial = false;
@@ -140,7 +140,7 @@ using TemplateId = std::int32_t;
 /// The source of one input of an item's template: an output of an earlier item.
 struct Source {
   std::int32_t item = 0;
-  std::int32_t output = 0;  ///< Index in the outputs of that item's template.
+  std::int32_t output = 0;  ///< Index of the output in the outputs of the earlier item's template.
 };
 
 /// Numbers of blocks that own parameters, as in `Item::units`: a layer has its own number,
@@ -181,7 +181,7 @@ struct Item {
 /// of a step. An update starts when all earlier work of the rank has ended, on every stream.
 struct Sequence {
   schedule::Direction direction = schedule::Direction::kForward;
-  std::int32_t chunk = 0;  ///< Chunk of the stage.
+  std::int32_t chunk = 0;  ///< Index of the chunk on the pipeline position.
   std::vector<Item> items;
   /// Chunk of the second strand (the backward, or a part of it, of another micro-batch); -1: one
   /// strand.
@@ -195,7 +195,7 @@ struct Sequence {
 /// One entry of a position's schedule: a sequence for a micro-batch.
 struct Slot {
   std::int32_t sequence = 0;     ///< An index into Stage::sequences.
-  std::int32_t micro_batch = 0;  ///< -1 for the update.
+  std::int32_t micro_batch = 0;  ///< Micro-batch of the slot; -1: the update.
   std::int32_t beside = -1;      ///< Micro-batch of the second strand; -1: one strand.
 
   [[nodiscard]] std::int32_t micro_batch_of(std::size_t strand) const {
@@ -234,7 +234,7 @@ struct States {
 /// the same.
 struct Stage {
   std::int32_t position = 0;
-  std::vector<std::vector<std::int64_t>> chunks;  ///< Layers of each chunk.
+  std::vector<std::vector<std::int64_t>> chunks;  ///< Model layers in each chunk of the position.
   std::vector<Sequence> sequences;
   std::vector<Slot> schedule;  ///< Slots in the order of issue, for one step.
   States states;
@@ -247,7 +247,7 @@ struct Stage {
 struct StepProgram {
   std::array<std::int64_t, plan::kGroupKinds> group_sizes{};
   std::int64_t ranks = 1;
-  std::int64_t pipeline_stride = 1;  ///< Ranks between neighbours of a pipeline.
+  std::int64_t pipeline_stride = 1;  ///< Distance, in ranks, between neighbours of a pipeline.
   std::int64_t micro_batches = 1;
   schedule::Placement placement;  ///< Placement of the model's chunks.
   double imbalance = 1.0;         ///< Largest load over the mean, of routed operators and tensors.

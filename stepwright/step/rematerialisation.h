@@ -56,7 +56,7 @@ class Rematerialisation {
     ModuleEnd end;
   };
   Source source_;
-  Kept restored_;  ///< Tensors that were restored at the start.
+  Kept restored_;  ///< Kept tensors, as the backward restored them.
   TensorId parameters_;
   std::vector<Whole> whole_;
   /// For each tensor of the forward, the restored tensor of the backward; -1: not restored.
@@ -65,7 +65,8 @@ class Rematerialisation {
   std::vector<TensorId> made_;
   /// Last operator that writes each tensor of the forward; -1 for its inputs.
   std::vector<std::int32_t> last_write_;
-  std::vector<bool> marked_;  ///< Operators of the forward that run again.
+  /// For each operator of the forward, true if the backward runs it again.
+  std::vector<bool> marked_;
   /// For each operator of the forward, its index in the backward; -1: not run.
   std::vector<std::int32_t> run_;
 };

@@ -15,15 +15,16 @@ namespace stepwright::step {
 /// link that its group crosses. The rates are assumed; they affect only the order.
 class RoughSeconds {
  public:
-  /// `grid` fills the job's cluster.
+  /// `grid`: the plan's rank grid, which must fill the job's cluster.
   RoughSeconds(const plan::Job& job, const plan::Grid& grid);
   double operator()(const Operator& op) const;
 
  private:
   const cluster::Device* device_;
-  /// Bandwidth of one rank; 0: a group of one.
+  /// Bytes per second of one rank in each kind of group; 0: a group of one rank.
   std::array<double, plan::kGroupKinds> link_bytes_per_s_{};
-  std::array<double, plan::kGroupKinds> passed_{};  ///< (n - 1) / n.
+  /// For each kind of group of n ranks, (n - 1) / n.
+  std::array<double, plan::kGroupKinds> passed_{};
 };
 
 }  // namespace stepwright::step

@@ -12,7 +12,7 @@ namespace stepwright::step {
 /// "Rows" are tokens of one micro-batch.
 struct Setting {
   const model::Architecture* model = nullptr;
-  std::int64_t batch = 1;   ///< Sequences of a micro-batch.
+  std::int64_t batch = 1;   ///< Number of sequences in a micro-batch.
   std::int64_t length = 0;  ///< Tokens of a whole sequence.
   /// Mean documents of one sequence, each with a mask of its own; empty: the sequence is one
   /// document.
@@ -45,7 +45,7 @@ struct Setting {
   plan::ContextKind context_kind = plan::ContextKind::kRing;
   DType storage = DType::kBf16;  ///< Type of activations and messages.
   DType matrix = DType::kBf16;   ///< Type of matrix products.
-  DType base = DType::kBf16;     ///< Type of frozen matrices that are stored narrow.
+  DType base = DType::kBf16;  ///< Narrow type in which frozen matrices under adapters are stored.
   /// Layouts in which narrow products store their operands (`narrow_layouts`,
   /// step/narrow_operands.h); 0: they store none.
   std::int64_t narrow_layouts = 0;

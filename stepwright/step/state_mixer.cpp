@@ -19,7 +19,7 @@ constexpr NormRole kSelectNorm{Keep::kMixerSelection, Keep::kMixerSelectionStati
 struct Sizes {
   model::StateWidths widths;  ///< Widths on one tensor rank.
   std::int64_t rows = 0;      ///< Rows per rank between the exchanges, where sequences are whole.
-  std::int64_t cut = 1;       ///< Divisor of widths where sequences are whole.
+  std::int64_t cut = 1;  ///< Divisor of widths between the exchanges, where sequences are whole.
   Shape scan;
 };
 

@@ -37,9 +37,9 @@ enum class Keep : std::uint8_t {
   kIndexWeights,
   kIndices,   ///< Indices of the keys that an indexer chooses for each token.
   kHeadsQkv,  ///< Ulysses: queries, keys and values after the exchange.
-  kHeadsOut,  ///< Ulysses: the core's output before the exchange.
+  kHeadsOut,  ///< Ulysses: attention core's output before the exchange.
   kAttentionOut,
-  kAttentionGated,  ///< The core's result times its gates.
+  kAttentionGated,  ///< Attention core's result times the attention gates.
   /// Narrow copy of the input of the output projection, in addition to kAttentionGated.
   kProjectionInput,
   kAttentionResult,  ///< Input of a norm on the result of attention.
@@ -48,7 +48,7 @@ enum class Keep : std::uint8_t {
   kMixerConvolved,
   kMixerSelection,  ///< Input of norms on Mamba's selection.
   kMixerSelectionStatistics,
-  kMixerSelected,  ///< Mamba: step sizes, B and C.
+  kMixerSelected,  ///< Mamba: step sizes, B and C of its selection.
   kMixerSteps,     ///< Mamba: step sizes for each channel.
   kMixerScanned,
   kMixerStatistics,
@@ -66,18 +66,19 @@ enum class Keep : std::uint8_t {
   kFc1Up,  ///< The other half of a gated product whose halves are products of their own.
   kGate,   ///< Activated gates, if a separate kernel multiplies by them.
   kActivationOut,
-  /// Results of the second product and of the sum over ranks: no backward reads them, but
-  /// recomputation by operator keeps them.
+  /// Results of the MLP's second product: no backward reads them, but recomputation by operator
+  /// keeps them.
   kFc2Out,
-  kFc2Rows,  ///< but that recomputation by operator keeps.
+  /// Sum over tensor ranks of the second product's results, kept by recomputation by operator.
+  kFc2Rows,
   kMlpMask,
   kMlpResult,  ///< Input of a norm on the result of the MLP or the experts.
   kMlpResultStatistics,
   kRouterProbabilities,
-  kRouterIndices,    ///< The top k of each row.
+  kRouterIndices,    ///< Router: indices of the k experts chosen for each row.
   kTokenCounts,      ///< Rows that each rank of the expert groups sends to each expert.
   kGatheredIndices,  ///< All-gather dispatcher: the top k of all ranks' rows.
-  kExpertWeights,    ///< Gate weights on the ranks that apply them.
+  kExpertWeights,    ///< Experts' gate weights, on the ranks that apply them.
   kExpertInput,
   kExpertFc1Out,
   kExpertActivationOut,
@@ -99,8 +100,8 @@ enum class Keep : std::uint8_t {
   kFinalStatistics,
   kHeadInput,
   kLogits,
-  kLossTarget,   ///< Logit of each token's target minus the token's largest logit.
-  kLossSum,      ///< Sum of each token's exponentials.
+  kLossTarget,   ///< Cross entropy: logit of each token's target minus the token's largest logit.
+  kLossSum,      ///< Cross entropy: sum of each token's exponentials over the vocabulary.
   kLossMaximum,  ///< Vocabulary in parts: largest logit of all parts.
   kPartMaximum,  ///< Vocabulary in parts: largest logit of this part.
   /// Vocabulary in parts: sum of exponentials relative to the part's largest logit.

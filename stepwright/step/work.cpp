@@ -48,10 +48,10 @@ double scan_flops(const Operator& op) {
 
 /// Elements that a scan moves for all its sequences.
 struct ScanElements {
-  double values = 0;    ///< Values of all heads; results are equally many.
-  double keys = 0;      ///< Keys of all groups; queries are equally many.
-  double states = 0;    ///< States of all chunks.
-  double products = 0;  ///< Products of queries and keys inside chunks.
+  double values = 0;    ///< Elements of the values of all heads; results are equally many.
+  double keys = 0;      ///< Elements of the keys of all groups; queries are equally many.
+  double states = 0;    ///< Elements of the states of all chunks.
+  double products = 0;  ///< Elements of the products of queries and keys inside chunks.
 };
 
 ScanElements scan_elements(const Shape& s) {

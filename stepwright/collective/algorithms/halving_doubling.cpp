@@ -70,8 +70,8 @@ class HalvingDoubling {
   std::int32_t rank_;
   RankWriter writer_;
   StepRef copied_;
-  StepRef received_;  ///< The last step that received.
-  StepRef sent_;      ///< The last send of a sum.
+  StepRef received_;  ///< The last receive of the rank.
+  StepRef sent_;      ///< The last send of a partial sum.
 };
 
 RankSchedule halving_doubling(const ScheduleSpec& spec, std::int32_t rank) {

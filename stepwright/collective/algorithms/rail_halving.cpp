@@ -127,7 +127,8 @@ class RailHalving {
   std::int32_t node_;
   std::int32_t member_;
   RankWriter writer_;
-  StepRef have_;         ///< Step after which the next step on a rail can read.
+  /// The step that the next step on a rail must wait for, as it writes what that step reads.
+  StepRef have_;
   StepRef own_;          ///< Step that completes the rank's own block.
   StepRef sent_;         ///< The last send of a sum on the rail.
   StepRef sent_inside_;  ///< The last send of a sum inside the node.

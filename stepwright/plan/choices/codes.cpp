@@ -35,8 +35,8 @@ struct Row {
   Follows follows;
   bool begins;  ///< True if the mark follows a space; false: it follows the previous mark directly.
   std::string_view label;   ///< Name of the mark in a legend and in messages.
-  std::string_view field;   ///< Field of a plan file.
-  std::string_view legend;  ///< Explanation printed under a table.
+  std::string_view field;   ///< Field of a plan file that the mark states.
+  std::string_view legend;  ///< Explanation of the mark, printed under a table of plans.
   std::string_view means;   ///< Meaning of the mark as a sentence, with {} in place of its value.
   /// Returns the plan's value for the mark; nullopt where the code leaves it out.
   Value (*write)(const Plan&);

@@ -49,12 +49,12 @@ struct ChoiceTraits {
   FlagWords said = {};  ///< Words for a choice of yes or no.
 };
 
-/// One choice of a plan.
+/// One choice of a plan: where files state it, and how it is read and written.
 template <class InPlan, class InSpace, class Value>
 struct Choice {
   using Kind = Value;
-  std::string_view place;  ///< Place in plan files: "schedule.chunks".
-  std::string_view key;    ///< Key in `search`, and in messages.
+  std::string_view place;  ///< Dotted path of the choice in plan files: "schedule.chunks".
+  std::string_view key;    ///< Name of the choice in `search` and in messages.
   InPlan of;
   InSpace list;  ///< The job's list of values for this choice, in its `Space`.
   Value (*read)(Node node, const Reading& reading);

@@ -22,7 +22,7 @@ inline constexpr Named<Trained> kTrainedNames[] = {{Trained::kPretrain, "pretrai
 struct NewJob {
   std::string model;  ///< Name of a built-in model, or a path relative to the file's folder.
   model::Architecture architecture;
-  Tree cluster;  ///< `{profile: NAME, nodes: N}`.
+  Tree cluster;  ///< The cluster as written in the file: `{profile: NAME, nodes: N}`.
   cluster::Cluster described;
   std::int64_t sequences = 0;
   std::int64_t length = 0;  ///< Tokens of a sequence.

@@ -129,7 +129,7 @@ void write_basis(Json& schedule, const schedule::OrderBasis& basis) {
 }
 
 void write_plan(Json& file, const Plan& plan) {
-  // fixes the order of keys
+  // keys appear in the order of `kPlanKeys`
   for (const std::string_view key : kPlanKeys) file[std::string(key)] = nullptr;
   each_choice([&](const auto& choice) {
     if (choice.traits.unsaid_alone && at_default(plan, choice.group())) {

@@ -16,7 +16,7 @@ namespace stepwright::plan {
 /// The properties in which training frameworks differ: first choices of a plan, then choices of its
 /// job.
 enum class Ability : std::uint8_t {
-  kParallel,  ///< Degrees that may be above 1.
+  kParallel,  ///< Degrees of parallelism that may be above 1.
   kSchedule,
   kLayers,  ///< How much the chunks of a pipeline may differ in layers.
   kSequenceParallel,

@@ -21,7 +21,7 @@ namespace stepwright::plan {
 /// The kind of measured runs that check the memory account of a framework.
 enum class MemoryEvidence : std::uint8_t {
   kNone,    ///< No run is known; the spread between frameworks is used.
-  kLabels,  ///< Runs known only to have fitted or not.
+  kLabels,  ///< Runs of which only is known whether they fitted.
   kPeaks,   ///< Runs with measured peaks of allocators and processes.
 };
 inline constexpr Named<MemoryEvidence> kMemoryEvidenceNames[] = {
@@ -144,8 +144,10 @@ enum class LoadingRanks : std::uint8_t { kNone, kFirst, kEach };
 inline constexpr Named<LoadingRanks> kLoadingRanksNames[] = {
     {LoadingRanks::kNone, "none"}, {LoadingRanks::kFirst, "first"}, {LoadingRanks::kEach, "each"}};
 struct HostLoading {
-  LoadingRanks whole = LoadingRanks::kNone;    ///< Ranks that load, if each stores all parameters.
-  LoadingRanks sharded = LoadingRanks::kNone;  ///< Ranks that load, if ranks share the parameters.
+  /// Ranks of a node that load the checkpoint if each rank stores all parameters.
+  LoadingRanks whole = LoadingRanks::kNone;
+  /// Ranks of a node that load the checkpoint if parameters are sharded.
+  LoadingRanks sharded = LoadingRanks::kNone;
 };
 
 /// An environment variable that a framework's processes need if all circumstances of `when` and
@@ -223,8 +225,8 @@ struct FrameworkDefaults {
   std::int64_t host_workers = 0;
   double host_worker_bytes = 0;  ///< Bytes of a data-loading process, without its batches.
   HostLoading loading;
-  /// By kind of remedy, the framework's setting for it, for answers about frameworks whose files
-  /// are not written.
+  /// For each kind of remedy, the framework's own setting for it, named in answers for frameworks
+  /// whose configuration files this program does not write.
   std::map<RemedyKind, std::string> remedies;
   std::vector<FrameworkVariable> environment;
   MessageHostOverhead host_overhead;

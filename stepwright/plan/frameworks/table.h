@@ -31,7 +31,7 @@ struct AbilityEntry {
   /// `parallel`: if one of these degrees is above 1); empty: always.
   Ability other = Ability::kParallel;
   WordSet with;
-  std::vector<AbilityCondition> of_job;  ///< Further conditions, all on the job.
+  std::vector<AbilityCondition> of_job;  ///< Further conditions, all on choices of the job.
   WordSet without;                       ///< Degrees that must all be 1 for the line to apply.
   std::string variant;  ///< The only variant to which the line applies; empty: all variants.
   Releases releases;
@@ -54,7 +54,7 @@ struct FrameworkBuckets {
 /// A fork of a framework, or a program built on it.
 struct FrameworkVariant {
   std::string name;
-  std::string about;  ///< Description of the variant, for people.
+  std::string about;  ///< Description of the variant in plain words.
   /// The framework that a job means if it uses only the variant's name; empty: this one.
   std::string word_of;
 };
@@ -64,13 +64,14 @@ struct FrameworkVariant {
 struct FrameworkEntry {
   std::string name;  ///< A name of `kFrameworkNames`.
   std::string like;  ///< Framework whose entry this one extends, as it is built on it; empty: none.
-  std::string about;    ///< Description in a person's words.
+  std::string about;    ///< Description of the framework in plain words.
   std::string checked;  ///< Releases whose sources were read for this entry.
   std::vector<AbilityEntry> runs;
   std::vector<FrameworkBuckets> buckets;
-  std::vector<DefaultLine> defaults;       ///< Defaults; later lines override earlier ones.
-  std::vector<FrameworkVariant> variants;  ///< Forks and programs that differ from it.
-  std::vector<std::string> notes;          ///< Facts that the lines cannot say.
+  std::vector<DefaultLine> defaults;  ///< Defaults; later lines override earlier ones.
+  /// Forks of the framework, and programs built on it, that differ from it.
+  std::vector<FrameworkVariant> variants;
+  std::vector<std::string> notes;  ///< Facts about the framework that its lines cannot express.
 };
 
 /// Returns the entry of a framework of `kFrameworkNames`.

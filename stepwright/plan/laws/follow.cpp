@@ -85,7 +85,8 @@ void follow_schedule(Plan& plan) {
 
 void follow(const Job& job, Plan& plan) {
   const std::optional<Rule> broken = broken_rule(job, plan);
-  if (broken && *broken <= Rule::kWorldSize) return;  // the degrees are not settled yet
+  // nothing can follow before the degrees fit the cluster
+  if (broken && *broken <= Rule::kWorldSize) return;
   const Parallel& degrees = plan.parallel;
   const bool routed = degrees.expert > 1 || degrees.expert_tensor > 1;
   if (degrees.tensor == 1) plan.sequence_parallel = false;

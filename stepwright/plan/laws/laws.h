@@ -29,16 +29,18 @@ struct Law {
 };
 
 // Concatenated in this order, these tables are all rules in the order of `Rule`.
-std::span<const Law> grid_laws();              ///< Sizes, world, rank order.
-std::span<const Law> cut_laws();               ///< Tensor and context parallelism, sequence length.
-std::span<const Law> expert_laws();            ///< Laws of expert parallelism.
-std::span<const Law> block_collective_laws();  ///< Algorithms of the messages inside blocks.
-std::span<const Law> coverage_laws();          ///< Laws for what no builder writes yet.
-std::span<const Law> schedule_laws();          ///< Laws of stages, chunks and the batch.
-std::span<const Law> state_laws();             ///< Laws of how states are sharded.
-std::span<const Law> data_collective_laws();   ///< Algorithms of the messages of sharding.
-std::span<const Law> type_laws();              ///< Laws of recomputation and types.
-std::span<const Law> offload_laws();           ///< Laws of states and activations in host memory.
+std::span<const Law> grid_laws();    ///< Laws of sizes, the number of ranks and the rank order.
+std::span<const Law> cut_laws();     ///< Tensor and context parallelism, sequence length.
+std::span<const Law> expert_laws();  ///< Laws of expert parallelism.
+/// Laws of the collective algorithms of messages inside blocks.
+std::span<const Law> block_collective_laws();
+std::span<const Law> coverage_laws();  ///< Laws against plans that no builder covers yet.
+std::span<const Law> schedule_laws();  ///< Laws of stages, chunks and the batch.
+std::span<const Law> state_laws();     ///< Laws of how states are sharded.
+/// Laws of the collective algorithms of sharding's messages.
+std::span<const Law> data_collective_laws();
+std::span<const Law> type_laws();     ///< Laws of recomputation and types.
+std::span<const Law> offload_laws();  ///< Laws of states and activations in host memory.
 
 /// Number of heads that tensor and Ulysses parallelism must split evenly: the common divisor of
 /// heads and key-value heads (only heads with latent attention), and of the heads of mixers that

@@ -74,7 +74,7 @@ std::string_view rule_name(Rule rule);
 /// Returns the demand of a rule, as one sentence without a full stop.
 std::string_view rule_sentence(Rule rule);
 
-/// Why a plan is not legal.
+/// The reason why a plan is not legal.
 struct Rejected {
   Rule rule{};
   /// Message with the rule, the values that break it, and the nearest legal plans.

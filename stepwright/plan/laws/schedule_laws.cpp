@@ -46,7 +46,7 @@ std::vector<std::int64_t> possible_chunks(const Job& job, const Plan& plan) {
 // --- Layers. ---
 
 bool too_many_stages(const Job& job, const Plan& plan) {
-  if (!plan.layers.empty()) return false;  // `wrong_split` counts them.
+  if (!plan.layers.empty()) return false;  // `wrong_split` checks listed layers.
   return plan.schedule.chunks > job.model.layers / plan.parallel.pipeline;
 }
 

@@ -12,9 +12,9 @@ constexpr double kUnready = std::numeric_limits<double>::infinity();
 /// The next part of a chunk in one direction, and the end time of the part that it waits for.
 struct Row {
   std::int64_t next = 0;
-  /// Ends of the parts that this chunk waits for, by micro-batch; null: it waits for nothing.
+  /// End times of the parts that the chunk waits for, by micro-batch; null: it waits for nothing.
   const double* awaited_s = nullptr;
-  double* ends_s = nullptr;  ///< Ends of the chunk's own parts, by micro-batch.
+  double* ends_s = nullptr;  ///< End times of the chunk's own parts, by micro-batch.
   double hop_s = 0;
   double behind_s = 0;  ///< Least seconds from the part's end to the end of the step.
   int receiver = -1;    ///< Position that receives the part's result and may start then; -1: none.
@@ -27,7 +27,7 @@ struct Row {
 
 /// A chunk of a position, and its next part in each direction.
 struct ChunkProgress {
-  Row forward, backward;              ///< `backward` holds data gradients too.
+  Row forward, backward;              ///< Next forward, and next backward or data gradient.
   std::vector<std::int32_t> weights;  ///< Micro-batches whose backward was split.
   std::size_t weights_done = 0;
   PartSeconds seconds;
@@ -37,7 +37,7 @@ struct ChunkProgress {
   CutEnds cut;
 };
 
-/// A part that a position may begin.
+/// A part that a position may start next, and its earliest start time.
 struct Choice {
   Direction direction{};
   int chunk = -1;

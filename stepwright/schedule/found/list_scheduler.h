@@ -27,7 +27,7 @@ struct ListPolicy {
 
 struct ListedOrders {
   std::vector<Order> orders;
-  double seconds = 0;  ///< Makespan of all positions' orders.
+  double seconds = 0;  ///< Makespan of the orders in seconds.
   /// False if scheduling was stopped, or memory caps left parts unscheduled.
   bool complete = false;
 };

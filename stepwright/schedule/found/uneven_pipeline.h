@@ -30,7 +30,7 @@ struct UnevenPipeline {
   /// Seconds of parts, of whole backwards and of hops; there are no overlapped pairs.
   TurnSeconds seconds;
   std::vector<std::vector<KeptSize>> kept;  ///< Kept sizes, by position, then chunk.
-  std::vector<double> room;                 ///< Most that the chunks of each position may keep.
+  std::vector<double> room;  ///< For each position, the most memory that its chunks may keep.
 };
 
 /// Returns a pipeline whose positions keep at most `activations`, in units of one micro-batch's
