@@ -17,8 +17,8 @@ enum class Collective : std::uint8_t {
   kReduceScatter,
   kAllToAll,
   kPointToPoint,  ///< Every rank sends to the next one: a pipeline transfer, a step of a ring.
-  kBroadcast,     ///< A broadcast from the first rank; only in schedules.
-  kReduce,        ///< A reduction to the first rank; only in schedules.
+  kBroadcast,  ///< A broadcast from the first rank of the group; used only in collective schedules.
+  kReduce,     ///< A reduction to the first rank of the group; used only in collective schedules.
 };
 
 /// The algorithms of a collective, as named in plans, prices, traffic, schedules and process
@@ -74,7 +74,7 @@ struct AlgorithmNames<kFirst, std::index_sequence<kRow...>> {
 /// The words of algorithms, in the order of the enumerators.
 inline constexpr auto& kAlgorithmNames =
     AlgorithmNames<0, std::make_index_sequence<std::size(kAlgorithmRows)>>::kNames;
-/// Names of the algorithms for which a schedule can be generated, in the same order.
+/// Names of the algorithms for which a schedule can be generated, in the order of the enumerators.
 inline constexpr auto& kGeneratedNames =
     AlgorithmNames<2, std::make_index_sequence<std::size(kAlgorithmRows) - 2>>::kNames;
 

@@ -33,7 +33,7 @@ inline constexpr Operations kAllOperations = {Collective::kAllReduce,     Collec
 /// The pairs of ranks between which an algorithm's bytes flow; price laws, link loads and the
 /// traffic matrix follow from it.
 enum class MessagePattern : std::uint8_t {
-  kAsScheduled,   ///< The pattern of the schedule itself, step by step.
+  kAsScheduled,   ///< The pairs of ranks that the generated schedule itself names, step by step.
   kRound,         ///< A ring of the group; in an all-to-all each rank sends to every other.
   kSwitches,      ///< From each rank to its node's switch and back, and along a tree between nodes.
   kLevelsInTurn,  ///< A ring in each node, then rings along the rails.

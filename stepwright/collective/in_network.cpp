@@ -8,7 +8,8 @@ namespace {
 
 /// Times of one chunk inside a node.
 struct InsideChunk {
-  double once_s = 0;  ///< Seconds of summing a chunk, or of passing it on.
+  /// Seconds in which a chunk is summed inside the node, or passed on inside it.
+  double once_s = 0;
   double pace_s = 0;  ///< Seconds from one chunk to the next if chunks are summed and passed on.
 };
 

@@ -20,7 +20,7 @@
 namespace stepwright::collective {
 namespace {
 
-/// Flows that end this close to each other, relative to the time, end together.
+/// Relative difference of end times below which flows end together.
 constexpr double kTogether = 1e-12;
 
 /// The simulated ranks of a schedule's group: all of them, or those of the first node, which then

@@ -5,8 +5,8 @@
 
 namespace stepwright::collective {
 
-/// Ranks 0, 1, ... as a mixed-radix number: `sizes` innermost first, so that {8, 4} is four groups
-/// of eight consecutive ranks. Sizes are at least 1; at least one of them.
+/// Ranks 0, 1, ... as mixed-radix numbers: `sizes` of the tiers, innermost first, so that {8, 4} is
+/// four groups of eight consecutive ranks. There is at least one tier, and sizes are at least 1.
 class Tiers {
  public:
   explicit Tiers(std::vector<std::int32_t> sizes);

@@ -23,7 +23,7 @@ constexpr int kThreads = 1024;
 constexpr std::size_t kMostOfAKind = 16;
 constexpr std::string_view kMscclppLoader = "MSCCL++";
 
-/// The source from which all ranks' plans are made.
+/// The schedule and settings from which all ranks' plans are made.
 struct PlanSource {
   const collective::CollectiveSchedule& schedule;
   const MscclppSetting& setting;
@@ -248,7 +248,7 @@ class GpuPlan {
   std::map<MessageFlow, ChannelId> channels_;
   std::map<MessageFlow, std::size_t> sent_;
   std::map<MessageFlow, std::size_t> received_;
-  /// Semaphores from one channel to another that waits for it.
+  /// Semaphores, by the channel that signals and the channel that waits for it.
   std::map<std::pair<std::int32_t, std::int32_t>, int> semaphores_;
   std::map<std::pair<std::int32_t, std::int32_t>, std::set<int>> releases_;
   std::map<std::pair<std::int32_t, collective::RankBuffer>, int> remote_ids_;

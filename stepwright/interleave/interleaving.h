@@ -24,7 +24,8 @@ struct Interleaving {
   double event_s = 0;               ///< Seconds of the same order with events instead of barriers.
   /// Lower bound in seconds: all computation, or the messages of one link if they take longer.
   double lower_bound_s = 0;
-  double exposed_s = 0;  ///< Seconds of `interleaved_s` beyond all computation.
+  /// Seconds of communication that `interleaved_s` has in addition to all computation.
+  double exposed_s = 0;
   std::map<std::string, double> exposed_by_collective;
   std::string starts_at;  ///< Id of the first operator of the forward list.
   /// Peak bytes in addition to those before the pair; 0 if `extra_bytes` is not set.

@@ -311,7 +311,7 @@ class TensorWalk {
   std::vector<Numbers> made_;       ///< For each item: outputs that no other item has read yet.
   /// Outputs that another item reads: the item that writes and the index of its output.
   std::set<std::pair<std::int32_t, std::int32_t>> taken_;
-  /// Inputs of the last item of a stream that runs beside the compute stream.
+  /// Input tensors that the last item of an overlapped stream still holds.
   struct Held {
     std::int64_t number = -1;
     /// True if it is the buffer of a gather whose parameters are copied out.

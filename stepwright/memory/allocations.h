@@ -17,7 +17,8 @@ inline constexpr std::int32_t kNoUnit = -9;
 struct PlannedBlock {
   MemoryKind kind = MemoryKind::kActivations;
   std::int64_t bytes = 0;
-  std::int32_t unit = kNoUnit;  ///< Layer from 0, `step::kEmbeddingUnit` or `step::kHeadUnit`.
+  /// Layer index from 0, `step::kEmbeddingUnit`, `step::kHeadUnit`, or `kNoUnit`.
+  std::int32_t unit = kNoUnit;
   /// Part of the layer that allocates the block ("mlp.fc1"); for a model state, its parameter.
   std::string_view part{};
   /// Name of the tensor ("activation", "gradient"); for a model state, its kind.

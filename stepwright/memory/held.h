@@ -19,8 +19,10 @@ struct HeldBytes {
   /// Bytes of one input of a chunk. Its module keeps the input of its last micro-batch, and that
   /// input's gradient, until the next micro-batch replaces them.
   double stage_input = 0;
-  bool fresh_gradients = false;    ///< True if `HeldMemory::kFreshGradients` holds.
-  bool whole_first_stage = false;  ///< True if `HeldMemory::kWholeFirstStage` holds.
+  /// True if the framework holds memory of the kind `HeldMemory::kFreshGradients`.
+  bool fresh_gradients = false;
+  /// True if the framework holds memory of the kind `HeldMemory::kWholeFirstStage`.
+  bool whole_first_stage = false;
 };
 
 /// Bytes of the workspace of one cuBLAS handle in PyTorch. Source: pytorch

@@ -15,8 +15,8 @@ enum class HostKind : std::uint8_t {
   kActivations,  ///< Activations kept in host memory until their backward.
   /// Buffers of transfers, and copies in addition to states (`host_share` of a framework).
   kPinned,
-  kGradients,  ///< Gradients of parameters that the host updates.
-  kProcesses,  ///< Each rank's process: libraries and CUDA's context.
+  kGradients,  ///< Bytes of gradients of parameters that the host updates.
+  kProcesses,  ///< Bytes of each rank's process: libraries and CUDA's context.
   kLoaders,    ///< Processes that load data, with the batches that they hold.
   /// Bytes of a checkpoint loaded at the start, as far as they exceed the sum of the other kinds.
   kLoading,

@@ -34,8 +34,9 @@ std::vector<Life> lives_of(const step::Template& piece);
 
 /// The effect of a template on memory, from its operands alone. A tensor lives from the operator
 /// that writes it first (inputs and restored tensors: from before the first) to the last operator
-/// in issue order that touches it (to the template's end if none does); outputs and saved tensors
-/// outlive the template. An input is freed after its last use unless it is also saved or an output.
+/// in issue order that reads or writes it (to the template's end if none does); outputs and saved
+/// tensors outlive the template. An input is freed after its last use unless it is also saved or an
+/// output.
 struct Footprint {
   /// Bytes saved for the backward: alive after the template, per micro-batch.
   KindBytes retained{};

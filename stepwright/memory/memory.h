@@ -23,7 +23,8 @@ enum class MemoryKind : std::uint8_t {
   kLogits,
   kGathered,
   kCommunication,
-  kReserve,  ///< Framework, libraries, allocator rounding: a stated margin.
+  /// Memory kept free for the framework, libraries and allocator rounding: a stated margin.
+  kReserve,
 };
 inline constexpr Named<MemoryKind> kMemoryKindNames[] = {
     {MemoryKind::kParameters, "parameters"},
@@ -145,7 +146,7 @@ Reserve framework_reserve(const plan::Job& job);
 /// (`memory/sequences.h`).
 MemoryReport memory_report(const plan::Job& job, const step::StepProgram& program);
 
-/// The memory of a stage around one slot of its schedule.
+/// The memory of a stage during and after one slot of its schedule.
 struct MemoryMoment {
   StageMemory during;  ///< Memory at the slot's peak.
   StageMemory after;   ///< Memory after the slot, until the next one begins.

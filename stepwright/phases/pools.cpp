@@ -99,7 +99,7 @@ class Splits {
  private:
   [[nodiscard]] std::int64_t all() const { return job_.cluster.devices(); }
 
-  /// Devices that train: all but those that only generate.
+  /// Number of training devices: all except those that only generate.
   [[nodiscard]] std::int64_t training_devices() const {
     const std::int64_t generating = job_.method.rollout->devices;
     if (generating >= all()) {

@@ -23,7 +23,7 @@ enum class GroupKind : std::uint8_t {
   kShardOuter,   ///< The n ranks with equal index in their inner groups: the rail.
   kExpert,
   kExpertTensor,
-  kExpertModel,  ///< expert tensor x expert: the all-gather dispatcher's group.
+  kExpertModel,  ///< Ranks of expert tensor x expert: the group of the all-gather dispatcher.
   kExpertData,   ///< Ranks that hold the same routed experts.
   kExpertShardInner,
   kExpertShardOuter,

@@ -28,7 +28,7 @@ inline constexpr Named<DType> kPrecisionNames[] = {
 enum class Optimizer : std::uint8_t {
   kAdam,
   kAdamW,
-  kAdamNarrow,  ///< Moments in bf16 (Megatron-Core's precision-aware optimizer).
+  kAdamNarrow,  ///< Adam with moments in bf16 (Megatron-Core's precision-aware optimizer).
   kSgd,
   kAdam8bit,  ///< Moments of 8 bits, with one scale for each block of them (2110.02861).
   /// Matrices of layers have one moment, which is orthogonalized; other parameters use AdamW.
@@ -56,7 +56,7 @@ inline constexpr Named<MuonForm> kMuonFormNames[] = {{MuonForm::kDuplicated, "du
 /// Largest number of host threads per process that a file may state.
 inline constexpr std::int64_t kMostHostThreads = 4096;
 
-/// The parts that the framework captures in CUDA graphs, which the host replays at once: a whole
+/// The work that the framework captures in CUDA graphs, which the host launches at once: a whole
 /// step, or parts of each layer (Megatron-Core's --cuda-graph-scope: attn, mlp, moe_router).
 struct CudaGraphs {
   bool step = false;
@@ -138,12 +138,13 @@ inline constexpr Named<ExpertWeights> kExpertWeightsNames[] = {
 /// Kernels that the training framework uses; they select operators and cost constants.
 struct Kernels {
   cluster::AttentionKernel attention = cluster::AttentionKernel::kFlash2;
-  bool fused_norm = true;  ///< Norms, rotary and gated activation as one kernel each.
+  /// True if norms, rotary embedding and gated activation are one kernel each.
+  bool fused_norm = true;
   /// True if rotary and gated activation are one kernel each; false: only norms are.
   bool fused_activation = true;
   /// True if products add their weight gradient to the step's sum in the same kernel.
   bool fused_accumulation = true;
-  /// Scale, mask and softmax of unfused attention run in one kernel.
+  /// True if scale, mask and softmax of unfused attention run in one kernel.
   bool fused_softmax = true;
   CrossEntropy cross_entropy = CrossEntropy::kUnfused;
   ExpertWeights expert_weights = ExpertWeights::kAfter;
@@ -202,7 +203,7 @@ struct Kernels {
 
   [[nodiscard]] bool fused_loss() const { return cross_entropy != CrossEntropy::kUnfused; }
 };
-/// The kernels that are on or off, as files name them.
+/// Kernel flags that are true or false, with their names in files.
 inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
     {&Kernels::fused_norm, "fused_norm"},
     {&Kernels::fused_activation, "fused_activation"},
@@ -279,8 +280,8 @@ struct Objective {
   double target_tokens_per_s = 0;
 };
 
-/// The training task: the model, the cluster and the batch: everything that a person decides before
-/// planning.
+/// The training task: the model, the cluster, the batch and everything else that a user decides
+/// before planning.
 struct Job {
   std::string model_name;
   model::Architecture model;
@@ -296,8 +297,10 @@ struct Job {
   /// (`FrameworkDefaults::host_threads`).
   std::optional<std::int64_t> host_threads;
   Framework framework;
-  std::string conditions;  ///< Path of a file of conditions of training; empty: the built-in ones.
-  std::string measured;    ///< Path of a profile measured on the cluster itself; empty: none.
+  /// Path of a file of conditions of training (constants fitted to whole runs); empty: built-in
+  /// ones.
+  std::string conditions;
+  std::string measured;  ///< Path of a profile measured on the user's own cluster; empty: none.
   Kernels kernels;
   bool attention_stated = false;  ///< True if the job's file names the attention kernel.
   Routing routing = Routing::kBalanced;

@@ -24,9 +24,10 @@ struct FlagWords {
 /// frameworks, keys of block costs and floors of the search are loops over `kOverlapTable`.
 struct OverlapRow {
   bool Overlap::* flag;
-  std::string_view name;   ///< Name in files, abilities and the search: "tensor_gradients".
+  /// Name of the flag in files, abilities and the search: "tensor_gradients".
+  std::string_view name;
   std::string_view code;   ///< Word in the code of a plan, after `exposed:`: "tp-grad".
-  std::string_view text;   ///< Words in the explanation of that code: "the pipeline".
+  std::string_view text;   ///< Words in the explanation of the flag's code: "the pipeline".
   std::string_view words;  ///< Words in `plan_words`, after "no overlap of".
   /// True if the flag changes anything; if false, canonical plans have its default.
   bool (*matters)(const Job& job, const Plan& plan);

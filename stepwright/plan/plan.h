@@ -28,7 +28,7 @@ struct Parallel {
   std::int64_t data = 1;
 
   [[nodiscard]] std::int64_t ranks() const { return tensor * context * data * pipeline; }
-  /// Ranks that hold the same routed experts; 0 when the expert side does not divide the dense one.
+  /// Ranks that hold the same routed experts; 0 if the expert side does not divide the dense one.
   [[nodiscard]] std::int64_t expert_data() const {
     const std::int64_t stage = tensor * context * data;
     const bool divides = stage % expert == 0 && stage / expert % expert_tensor == 0;

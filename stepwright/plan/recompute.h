@@ -56,7 +56,7 @@ void each_setting(const Recompute& recompute, Visit&& visit) {
   for (const StageRecompute& stage : recompute.stages) visit(setting_of(stage));
 }
 
-/// The part of a layer that runs again in its backward: all of it, or some modules.
+/// The part of a layer that its backward recomputes: everything, or some modules.
 struct LayerRecompute {
   bool whole = false;
   ModuleSet modules;  ///< Recomputed modules; empty with `whole`.

@@ -32,7 +32,8 @@ struct PipelineSeconds {
 /// simulating turns and give the same results (a test compares both). A schedule without closed
 /// forms is simulated.
 struct PipelineForm {
-  /// Seconds of all micro-batches through the pipeline (docs/algorithms.md, "Pipelines").
+  /// Returns the seconds in which all micro-batches pass the pipeline (docs/algorithms.md,
+  /// "Pipelines").
   double (*seconds)(std::int64_t micro_batches, const PipelineSeconds&) = nullptr;
   /// Number of micro-batches of one chunk that wait for their backward at the moment when the
   /// position has the most waiting.

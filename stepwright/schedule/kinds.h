@@ -27,7 +27,7 @@ struct ScheduleTraits {
   bool braids = false;
   bool groups = false;  ///< True if micro-batches come in groups (`groups.h`).
   bool even = false;    ///< True if the numbers of positions and of micro-batches must be even.
-  std::int64_t least_rounds = 0;  ///< Least number of rounds: micro-batches over positions.
+  std::int64_t least_rounds = 0;  ///< Least number of micro-batches over the number of positions.
   /// True if each position holds a part of the vocabulary tables.
   bool spreads_vocabulary = false;
   /// If `spreads_vocabulary`: number of times that all positions wait for the last one between a

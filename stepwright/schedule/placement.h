@@ -14,8 +14,8 @@ enum class PlacementKind : std::uint8_t {
   /// Position i holds chunks i and 2p-1-i: down the pipeline and up again (the folded pipeline of
   /// 2411.15871, ZB-V).
   kV,
-  /// Position i holds chunks i and p-1-i of p: every chunk has two holders, and micro-batches go
-  /// through from both ends (DualPipe, 2412.19437).
+  /// Position i holds chunks i and p-1-i of p: every chunk is on two positions, and micro-batches
+  /// enter from both ends (DualPipe, 2412.19437).
   kMirrored,
 };
 

@@ -66,7 +66,8 @@ struct Schedule {
   std::int64_t group = 0;
   /// For `auto` without an order: the only placement to search; nullopt: all placements.
   std::optional<PlacementKind> placement = std::nullopt;
-  OrderBasis basis = {};  ///< Basis of an `auto` order: equal bases have equal orders.
+  /// Pipeline for which an `auto` order is searched; equal bases have equal orders.
+  OrderBasis basis = {};
   KnownTurns known = {};  ///< Order of `auto`, if already found.
   auto operator<=>(const Schedule&) const = default;
 };

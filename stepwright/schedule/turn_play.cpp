@@ -79,8 +79,8 @@ struct Links {
   };
 
   std::int64_t chunk = 0;  ///< Chunk of the model at this place.
-  End forward;             ///< The chunk whose forward comes before this one's.
-  End backward;            ///< The chunk whose backward comes before this one's.
+  End forward;             ///< The chunk whose forward must end before this chunk's forward.
+  End backward;            ///< The chunk whose backward must end before this chunk's backward.
 };
 
 Links::End end_at(const Placement& placement, std::optional<Place> place, std::int64_t own) {

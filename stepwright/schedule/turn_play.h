@@ -69,7 +69,8 @@ struct TurnSeconds {
   std::vector<std::vector<ChunkMessages>> messages;
   /// Seconds of vocabulary passes, by position; empty: there are none.
   std::vector<PassSeconds> passes = {};
-  std::vector<double> factors = {};  ///< Factors on the seconds of each micro-batch; empty: none.
+  /// For each micro-batch, a factor on its seconds; empty: all are 1.
+  std::vector<double> factors = {};
 
   /// Seconds of a turn of a position.
   [[nodiscard]] double of(std::size_t position, const Turn& turn) const;

@@ -106,10 +106,10 @@ TensorId dropped(Emit& e, TensorId x, const Adapter& adapter, const Product& p) 
   return rest;
 }
 
-/// True if A multiplies a cast of its input, which it keeps: under autocast a model in the narrow
-/// type has adapters in fp32 (huggingface/peft 0.21.2 src/peft/tuners/lora/layer.py,
-/// Linear.forward: _cast_input_dtype; pytorch/pytorch 2.13 aten/src/ATen/autocast_mode.cpp,
-/// cached_cast).
+/// True if A multiplies a cast of its input, and keeps that cast for the backward: under autocast,
+/// adapters of a model in a narrow type are in fp32 (huggingface/peft 0.21.2
+/// src/peft/tuners/lora/layer.py, Linear.forward: _cast_input_dtype; pytorch/pytorch 2.13
+/// aten/src/ATen/autocast_mode.cpp, cached_cast).
 bool casts_input(const Emit& e) { return e.s.casts_for_step && e.s.model->adapters->dropout == 0; }
 
 /// Number of adapted linear layers that a product stands for, each with an A of its own.

@@ -71,7 +71,7 @@ class TemplateStore {
            units == std::vector<std::int32_t>{kHeadUnit};
   }
   TemplateId add(Template piece);
-  /// A forward and a backward template interleaved (`step/pair.h`).
+  /// Adds the template in which a forward and a backward template are interleaved (`step/pair.h`).
   TemplateId pair(TemplateId forward, TemplateId backward, const OperatorSeconds& seconds);
 
   [[nodiscard]] const std::vector<Template>& templates() const { return templates_; }
@@ -97,8 +97,8 @@ class TemplateStore {
 /// or on the same pipeline position.
 enum class ChunkLink : std::uint8_t { kNone, kMessage, kSamePosition };
 
-/// Writes the sequences of one chunk: forward, backward and, where backwards are split, weight
-/// gradients, each with the data-parallel messages that run beside it.
+/// Writes the sequences of one chunk: forward, backward and, if backwards are split, weight
+/// gradients, each with the data-parallel messages that overlap it.
 class SequenceWriter {
  public:
   /// The chunk to write, and its connections to the previous (`before`) and next (`behind`) chunk

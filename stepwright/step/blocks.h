@@ -75,12 +75,14 @@ class LayerWriter {
   LayerWriter(const model::LayerClass& layer, const plan::LayerRecompute& recompute)
       : layer_(layer), recompute_(recompute) {}
 
-  /// Writes the forward into an `Emit` whose `kept` holds nothing else.
+  /// Writes the layer's forward, from its input `x`; `e.kept` must be empty. Returns the layer's
+  /// output.
   TensorId forward(Emit& e, TensorId x);
   /// Returns the kept tensors that stay in memory after the layer's forward, whose input is `x`. In
   /// `all`, tensors that the backward recomputes replace their narrow copies.
   [[nodiscard]] Kept surviving(Kept& all, TensorId x) const;
-  /// Writes the backward into an `Emit` whose `kept` was restored.
+  /// Writes the layer's backward, from `dy`, the gradient of its output; `b.kept` must hold the
+  /// restored tensors. Returns the gradient of the layer's input.
   TensorId backward(Emit& b, TensorId dy, const Rematerialisation::Source& source) const;
 
  private:

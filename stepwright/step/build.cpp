@@ -111,7 +111,8 @@ class ProgramBuilder {
     /// Backward with data and weight gradients, and the last one of a step.
     std::int32_t backward, backward_last;
     std::int32_t data, data_last, weight, weight_last;
-    std::int32_t head = -1, head_last = -1;  ///< Weight gradients that its head defers; -1: none.
+    /// Weight gradients that the chunk's head defers; -1: none.
+    std::int32_t head = -1, head_last = -1;
     /// Sequences that all positions run at the same time.
     std::int32_t embed_first, embed, predict_first, predict, predict_last;
     std::int32_t embed_gradient, embed_gradient_last;

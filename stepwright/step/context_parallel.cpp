@@ -1,4 +1,4 @@
-// The three ways of context parallelism around the attention core: ring, all-gather and Ulysses.
+// The three kinds of context parallelism around the attention core: ring, all-gather and Ulysses.
 #include <cmath>
 
 #include "stepwright/core/divide_up.h"

@@ -20,10 +20,10 @@ namespace stepwright::step {
 
 /// The moment of a step at which data parallelism sends messages: the columns of the table.
 enum class DataMoment : std::uint8_t {
-  kEachUse,       ///< Parameters of a block, before every forward and backward of it.
-  kEachBackward,  ///< Gradients that a rank does not hold whole, after every backward.
-  kLastBackward,  ///< Sums of gradients over all ranks, after the last backward of a step.
-  kAfterStep,     ///< Updated parameters, back to the ranks that hold them.
+  kEachUse,       ///< Gathers a block's parameters before every forward and backward of it.
+  kEachBackward,  ///< Reduces gradients that a rank does not hold whole, after every backward.
+  kLastBackward,  ///< Sums gradients over all ranks after the last backward of a step.
+  kAfterStep,     ///< Gathers updated parameters on the ranks that hold them.
 };
 
 /// True if the messages of a moment carry gradients; false: parameters.

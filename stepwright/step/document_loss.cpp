@@ -9,16 +9,20 @@
 namespace stepwright::step {
 namespace {
 
-// Kernels and copies to the host of each document, counted in the sources.
-constexpr double kCuts = 11;    // Two bounds, an end of six tensors, the slice of the logits.
-constexpr double kScores = 19;  // DistributedLogprob.forward: masks of the target, log-softmax.
-constexpr double kPolicy = 69;  // Ratios, clips, divergence, six means, seven metrics.
+// Kernels and host copies for each document, counted in the sources: those that cut a document
+// out are two bounds, an end of six tensors and the slice of the logits.
+constexpr double kCuts = 11;
+// Kernels of DistributedLogprob.forward: masks of the target, log-softmax.
+constexpr double kScores = 19;
+// Kernels of the policy loss: ratios, clips, divergence, six means, seven metrics.
+constexpr double kPolicy = 69;
 constexpr double kLikelihood = 9;
-// Backward of the scores, with the zeros, copy and sum of a slice.
+// Kernels of the backward of the scores, with the zeros, copy and sum of a slice.
 constexpr double kScoresBackward = 23;
 constexpr double kPolicyBackward = 28;
 constexpr double kLikelihoodBackward = 7;
-constexpr double kUnpacked = 7;  // If only log-probabilities are computed: bounds and copies.
+// Kernels if only log-probabilities are computed: bounds and copies.
+constexpr double kUnpacked = 7;
 
 // Number of times that logits in fp32 are read or written. Forward: the maximum, x - max, exp, the
 // sum, minus its logarithm, a copy, exp in place. Backward: the negative softmax times the

@@ -46,7 +46,7 @@ struct Product {
   std::int64_t rows = 0;
   std::int64_t inner = 0;
   std::int64_t columns = 0;
-  LayerPart part{};  ///< Part of the layer, which names its parameter too.
+  LayerPart part{};  ///< Part of the layer; it also names the product's parameter.
   /// Number of expert matrices that share the rows; 0: one plain product.
   std::int64_t groups = 0;
   /// True if the product runs in the type of storage whatever the precision of products: head and
@@ -138,7 +138,7 @@ struct Crossing {
   std::int64_t columns = 0;
   LayerPart part{};
   Phase phase{};
-  bool of_columns = false;  ///< True in the backward of a product split by columns.
+  bool of_columns = false;  ///< True for a message in the backward of a product split by columns.
 };
 
 /// Writes the entry into a tensor-parallel region: an all-gather of rows under sequence

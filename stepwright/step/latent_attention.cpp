@@ -139,7 +139,8 @@ Crossing key_positions(const Emit& e, Phase phase) {
 /// Gradients of the tensors from which queries, keys and values are assembled.
 struct Apart {
   TensorId key_values = -1;
-  TensorId key_positions = -1;  ///< Gradient of this rank's rows of key positions, reduced.
+  /// Gradient of the rotated key columns for this rank's rows, summed over tensor ranks.
+  TensorId key_positions = -1;
 };
 
 /// Splits `d_qkv` into the gradients of its parts; the gradients of queries stay in its first

@@ -100,7 +100,7 @@ enum class LayerPart : std::uint8_t {
   kExpertActivation,
   kExpertBias,
   kSharedActivation,
-  // The encoder of images, tables and the norms beside them.
+  // Parts of the image encoder, the tables and the norms beside them:
   kPatches,
   kProjector,
   kImages,

@@ -54,7 +54,7 @@ bool loops_over_chunks(const Emit& e) {
          kernels.loss_keeps == plan::LossKeeps::kGradients;
 }
 
-/// The gradients of all chunks, to which each adds its own.
+/// The gradients of a loss in chunks; each chunk adds its own part.
 struct HeadGradients {
   TensorId rows = -1;
   /// Gradient of the head's weight, if the forward computes it; -1: it is added to the step's
@@ -161,7 +161,7 @@ void copy_chunks(Emit& e, TensorId x, HeadGradients& held) {
   held.variables.push_back(copies);
 }
 
-/// Narrows the gradient of all rows once the loop over chunks returns.
+/// Converts the fp32 gradient of all rows to the type of storage after the loop over chunks.
 void narrow_held_rows(Emit& e, HeadGradients& held) {
   std::vector<TensorId> reads = {held.rows};
   reads.insert(reads.end(), held.variables.begin(), held.variables.end());
@@ -172,7 +172,8 @@ void narrow_held_rows(Emit& e, HeadGradients& held) {
 
 void chunk_forward(Emit& e, TensorId x) { cross_entropy(e, linear(e, x, head_product(e))); }
 
-/// Returns the gradient of the chunk's rows where it is a tensor of its own; else -1.
+/// Writes a chunk's backward. Returns the gradient of the chunk's rows if it is a separate tensor,
+/// else -1.
 TensorId chunk_backward(Emit& e, TensorId x, const HeadGradients& into) {
   const TensorId dy = cross_entropy_backward(e);
   const bool apart = loops_over_chunks(e);

@@ -31,7 +31,7 @@ class MessageWriter {
 
   void message(const GroupMessage& message);
   void compute(const Operator& op) { append(op); }
-  /// Tensors that every following operator reads or writes.
+  /// Tensors that every operator appended from now on reads.
   std::vector<TensorId> reads;
   std::vector<TensorId> writes;
 

@@ -16,39 +16,44 @@ namespace stepwright::step {
 /// are tokens (or token copies) on this rank.
 enum class OperatorKind : std::uint8_t {
   // Computation.
-  kEmbedding,      ///< rows x columns(hidden) looked up from inner(vocabulary on this rank) rows
-  kNorm,           ///< rows x columns elements normed
-  kLinear,         ///< [rows, inner] x [inner, columns]
-  kGroupedLinear,  ///< `batch` matrices on this rank, rows in all, each [., inner] x [inner,
-                   ///< columns]
-  kRotary,         ///< rows x columns elements rotated in place
-  kAttention,      ///< fused core: batch, heads, kv_heads, queries, keys, head_dim, value_dim
-  kScores,         ///< unfused Q K^T, the attention fields of Shape
-  kSoftmax,        ///< mask and softmax over batch x heads x queries x keys elements
-  kAttendValues,   ///< unfused scores x V
-  kConvolution,    ///< rows x columns: a causal convolution of each column over `inner` rows
+  /// look-up of rows x columns(hidden) elements in a table of inner(vocabulary on this rank) rows
+  kEmbedding,
+  kNorm,    ///< norm of rows x columns elements
+  kLinear,  ///< matrix product [rows, inner] x [inner, columns]
+  /// `batch` expert products on this rank, with `rows` rows in all, each [., inner] x [inner,
+  /// columns]
+  kGroupedLinear,
+  kRotary,     ///< rotary embedding of rows x columns elements, in place
+  kAttention,  ///< fused attention core: batch, heads, kv_heads, queries, keys, head_dim, value_dim
+  kScores,     ///< unfused attention's Q K^T, sized by the attention fields of Shape
+  kSoftmax,    ///< mask and softmax over batch x heads x queries x keys elements
+  kAttendValues,  ///< unfused attention's product of probabilities and V
+  /// causal convolution along each of `columns` columns of `rows` rows, with a window of `inner`
+  /// rows
+  kConvolution,
   /// recurrent state along sequences (`step/work.h`): batch, heads, kv_heads (groups), queries
   /// (tokens of a sequence), keys (tokens of a chunk), head_dim (state), value_dim
   kScan,
   /// activation function with rows x columns results; a gated one reads twice as many
   kActivation,
-  kAdd,         ///< rows x columns: residual addition
-  kDropout,     ///< rows x columns elements dropped; writes a mask
-  kTopK,        ///< rows x columns(experts): gate probabilities and the `inner` largest
-  kPermute,     ///< rows x columns copied into expert order (rows counts copies)
-  kUnpermute,   ///< rows x columns weighted and summed back (rows counts copies)
-  kLossLocal,   ///< rows x columns(vocabulary on this rank): one pass of the cross entropy
-  kAccumulate,  ///< rows x columns added to a gradient or a running sum
-  kNormSquare,  ///< rows: sum of squares of the gradients of a stage
+  kAdd,      ///< residual addition of rows x columns elements
+  kDropout,  ///< dropout of rows x columns elements; writes a mask
+  /// router over rows x columns(experts): gate probabilities and the `inner` largest of each row
+  kTopK,
+  kPermute,     ///< copy of rows x columns into the order of experts (rows counts copies)
+  kUnpermute,   ///< weighted sum of rows x columns back to the tokens (rows counts copies)
+  kLossLocal,   ///< one pass of the cross entropy over rows x columns(vocabulary on this rank)
+  kAccumulate,  ///< addition of rows x columns to a gradient or a running sum
+  kNormSquare,  ///< sum of squares over the `rows` gradients of a stage
   /// optimizer update. rows: parameters updated on this rank; inner: bytes moved for each
   /// (`update_bytes_of_element`)
   kOptimizer,
   /// `rows` matrices of `columns` elements each, orthogonalized in Newton-Schulz steps of `inner`
   /// FLOPs each
   kOrthogonalize,
-  kCopyToHost,     ///< rows elements from the device's memory to the host's
+  kCopyToHost,     ///< copy of `rows` elements from device memory to host memory
   kHostOptimizer,  ///< as kOptimizer, computed by the host in host memory
-  kCopyFromHost,   ///< rows elements from the host's memory to the device's
+  kCopyFromHost,   ///< copy of `rows` elements from host memory to device memory
   /// rows x columns weights converted from a narrow stored type; inner: 1/100 bits of each stored
   /// weight
   kDequantize,
@@ -281,7 +286,7 @@ struct Shape {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t queries = 0;
-  std::int64_t keys = 0;  ///< Keys that a query could see if there were no mask.
+  std::int64_t keys = 0;  ///< Keys that a query could attend to without a mask.
   std::int64_t head_dim = 0;
   std::int64_t value_dim = 0;
   /// Query-key pairs that the mask leaves, per head and sequence: the causal half, a window, a ring
@@ -335,7 +340,7 @@ struct Operator {
   Slice reads{};       ///< Tensors that it reads, as indices into Template::operands.
   Slice writes{};      ///< Tensors that it writes, as indices into Template::operands.
   Slice after{};       ///< Range of Template::edges: the operators that it waits for.
-  double busiest = 1;  ///< Load of the busiest rank over the mean, for routed work.
+  double busiest = 1;  ///< For routed work, load of the busiest rank over the mean.
 
   /// Load of the busiest rank, which all others wait for, over the mean.
   [[nodiscard]] double load() const { return routed ? busiest : 1; }

@@ -19,7 +19,7 @@ namespace stepwright::step {
 enum class TensorKind : std::uint8_t {
   kActivation,
   kLogits,         ///< Tensors of the head as wide as the vocabulary.
-  kGathered,       ///< Parameters gathered for use, gradients before they are reduced.
+  kGathered,       ///< Parameters gathered for a use, and gradients before their reduction.
   kCommunication,  ///< Buffers of messages: gathered inputs, dispatch buffers.
 };
 inline constexpr Named<TensorKind> kTensorKindNames[] = {
@@ -29,7 +29,7 @@ inline constexpr Named<TensorKind> kTensorKindNames[] = {
     {TensorKind::kCommunication, "communication_buffers"}};
 inline constexpr int kTensorKinds = 4;
 
-/// A tensor of a template, local shape on one rank, trailing extents 1 when unused.
+/// A tensor of a template, with its shape on one rank; unused trailing extents are 1.
 struct Tensor {
   std::string_view name;
   TensorKind kind = TensorKind::kActivation;
@@ -91,11 +91,12 @@ struct LocalParameter {
   /// the ranks.
   bool row_parallel = false;
   bool borrowed = false;  ///< True if another block of the same rank holds it (tied tables).
-  bool frozen = false;    ///< True if it has no gradient and no optimizer states.
+  /// True if the parameter is not trained: no gradient and no optimizer states.
+  bool frozen = false;
   /// True if it is stored in the narrow type of frozen base weights under adapters.
   bool narrow = false;
   std::int64_t blocks = 1;  ///< Number of equal blocks into which its states are cut.
-  MatrixSize matrices{};    ///< Matrices in it that the optimizer treats as matrices.
+  MatrixSize matrices{};    ///< Matrices in the parameter that the optimizer treats as matrices.
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
   /// Elements with the padding that makes its blocks equal.
   [[nodiscard]] std::int64_t padded() const { return (elements() + blocks - 1) / blocks * blocks; }
@@ -103,8 +104,8 @@ struct LocalParameter {
 
 /// A piece of a step that repeats: one layer forward, one layer backward, one gather of a layer's
 /// parameters, ... Operators are listed in the order in which they are issued; an operator starts
-/// when its stream has reached it and everything in `after` has ended. Lifetimes follow from the
-/// operands (`memory/lifetimes.h`).
+/// when its stream has reached it and all operators in `after` have ended. Lifetimes follow from
+/// the operands (`memory/lifetimes.h`).
 struct Template {
   std::string name;
   std::vector<Operator> operators;
@@ -250,7 +251,7 @@ struct StepProgram {
   std::int64_t pipeline_stride = 1;  ///< Distance, in ranks, between neighbours of a pipeline.
   std::int64_t micro_batches = 1;
   schedule::Placement placement;  ///< Placement of the model's chunks.
-  double imbalance = 1.0;         ///< Largest load over the mean, of routed operators and tensors.
+  double imbalance = 1.0;         ///< Largest load over the mean for routed operators and tensors.
   /// True if every rank gets exactly the mean of routed rows, so that a real run sends the
   /// program's payloads.
   bool even_routing = true;

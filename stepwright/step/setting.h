@@ -25,7 +25,7 @@ struct Setting {
   bool exact_router = false;   ///< True if routers multiply a copy of the rows in fp32.
   std::int64_t expert = 1;
   std::int64_t expert_tensor = 1;
-  double busiest = 1;  ///< Load of the busiest expert rank over the mean.
+  double busiest = 1;  ///< Load of the busiest expert rank over the mean load.
   /// Rows that experts compute over rows that routers assign (below 1: capacity drops some).
   double capacity_share = 1;
   std::int64_t tokens = 0;  ///< Tokens on a context rank: batch * length / context.
@@ -103,7 +103,7 @@ struct Setting {
   [[nodiscard]] std::int64_t heads() const { return model->heads / tensor; }
   [[nodiscard]] std::int64_t kv_heads() const { return model->kv_heads / tensor; }
   [[nodiscard]] bool tensor_parallel() const { return tensor > 1; }
-  /// True if the head's weight gradients wait until its position has done all backwards.
+  /// True if the head's weight gradients are deferred until its position has done all backwards.
   [[nodiscard]] bool defers_head() const { return overlap.defer_embedding_gradient && spread == 1; }
 };
 

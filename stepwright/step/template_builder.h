@@ -44,7 +44,7 @@ enum class Keep : std::uint8_t {
   kProjectionInput,
   kAttentionResult,  ///< Input of a norm on the result of attention.
   kAttentionResultStatistics,
-  kMixerIn,  ///< Projection of a mixer with a state, before its convolution.
+  kMixerIn,  ///< Result of the input projection of a mixer with a state, before its convolution.
   kMixerConvolved,
   kMixerSelection,  ///< Input of norms on Mamba's selection.
   kMixerSelectionStatistics,
@@ -63,7 +63,7 @@ enum class Keep : std::uint8_t {
   kMlpEntry,  ///< Rows that enter the dense MLP, before they are gathered.
   kMlpLinearInput,
   kFc1Out,
-  kFc1Up,  ///< The other half of a gated product whose halves are products of their own.
+  kFc1Up,  ///< Result of the other half of a gated product, if the halves are separate products.
   kGate,   ///< Activated gates, if a separate kernel multiplies by them.
   kActivationOut,
   /// Results of the MLP's second product: no backward reads them, but recomputation by operator
@@ -76,8 +76,8 @@ enum class Keep : std::uint8_t {
   kMlpResultStatistics,
   kRouterProbabilities,
   kRouterIndices,    ///< Router: indices of the k experts chosen for each row.
-  kTokenCounts,      ///< Rows that each rank of the expert groups sends to each expert.
-  kGatheredIndices,  ///< All-gather dispatcher: the top k of all ranks' rows.
+  kTokenCounts,      ///< Numbers of rows that each rank of the expert groups sends to each expert.
+  kGatheredIndices,  ///< All-gather dispatcher: indices of the top k experts for all ranks' rows.
   kExpertWeights,    ///< Experts' gate weights, on the ranks that apply them.
   kExpertInput,
   kExpertFc1Out,
@@ -89,10 +89,10 @@ enum class Keep : std::uint8_t {
   kSharedLinearInput,
   kSharedFc1Out,
   kSharedActivationOut,
-  kSharedOut,   ///< Result of gated shared experts, before the gate.
+  kSharedOut,   ///< Result of the gated shared experts, before their gate multiplies it.
   kSharedGate,  ///< Logits of the gate of shared experts.
-  kPixels,      ///< Pixels of images, cut into patches.
-  kPatchRows,   ///< Rows that an encoder's layers make of patches.
+  kPixels,      ///< Encoder: pixels of images, cut into patches.
+  kPatchRows,   ///< Encoder: rows that its layers compute from patches.
   kEmbeddingNormInput,
   kEmbeddingStatistics,
   kEmbeddingMask,
@@ -107,9 +107,9 @@ enum class Keep : std::uint8_t {
   /// Vocabulary in parts: sum of exponentials relative to the part's largest logit.
   kPartSum,
   kWideLogits,  ///< Logits in fp32, for a plain cross entropy or a cap.
-  /// Gradient of the head's input, from a loss whose forward computes gradients.
+  /// Gradient of the head's input, if the loss computes gradients in its forward.
   kHeadRowGradient,
-  /// Gradient of the head's weight, from a loss whose forward computes gradients.
+  /// Gradient of the head's weight, if the loss computes gradients in its forward.
   kHeadWeightGradient,
   kAttentionNormCopies,  ///< fp32 copies of an unfused norm; one role for each norm.
   kMlpNormCopies,
@@ -179,7 +179,7 @@ struct PassBegin {
   std::int32_t first = 0;
 };
 
-/// The kept tensors of one block instance; -1 where a role is absent.
+/// The tensors that one block instance keeps, by role; -1: the role is absent.
 class Kept {
  public:
   Kept() { ids_.fill(-1); }

@@ -10,7 +10,7 @@ inline constexpr double kTokenGrowth = 1.25;
 
 /// Returns a template for micro-batches with `factor` times as many tokens: rows of computations
 /// and elements of messages grow. Sizes that depend on weights or on the query-key pairs of
-/// documents stay.
+/// documents do not change.
 Template with_tokens(Template piece, double factor);
 
 /// Returns a template for micro-batches whose documents have `factor` times as many query-key pairs

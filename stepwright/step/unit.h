@@ -8,7 +8,7 @@
 namespace stepwright::step {
 
 /// The template of a block that owns parameters, with the two tensors that sharding adds: its
-/// gathered parameters (an input) and its gradients on their way to a reduction (an output).
+/// gathered parameters (an input) and its gradients before their reduction (an output).
 struct Unit {
   Unit(const Setting& setting, std::string name, std::vector<LocalParameter> local);
 

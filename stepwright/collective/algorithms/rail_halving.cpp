@@ -127,7 +127,7 @@ class RailHalving {
   std::int32_t node_;
   std::int32_t member_;
   RankWriter writer_;
-  /// The step that the next step on a rail must wait for, as it writes what that step reads.
+  /// Step whose result the next step on a rail reads.
   StepRef have_;
   StepRef own_;          ///< Step that completes the rank's own block.
   StepRef sent_;         ///< The last send of a sum on the rail.

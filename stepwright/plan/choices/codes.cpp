@@ -25,8 +25,8 @@ namespace {
 
 using Value = std::optional<std::string>;
 
-/// Text that follows a mark: none, a number, a word up to the next mark, or words up to another
-/// mark.
+/// The kind of text after a mark: none, a number, a word up to the next mark, or words up to
+/// another mark.
 enum class Follows : std::uint8_t { kNothing, kNumber, kWord, kWords };
 
 /// Everything about one mark of plans' codes.
@@ -38,7 +38,7 @@ struct Row {
   std::string_view field;   ///< Field of a plan file that the mark states.
   std::string_view legend;  ///< Explanation of the mark, printed under a table of plans.
   std::string_view means;   ///< Meaning of the mark as a sentence, with {} in place of its value.
-  /// Returns the plan's value for the mark; nullopt where the code leaves it out.
+  /// Returns the plan's value for the mark; nullopt if the code leaves it out.
   Value (*write)(const Plan&);
   /// Converts a value to the words used in `means`; empty if it needs none; nullptr: the value is
   /// printed unchanged.

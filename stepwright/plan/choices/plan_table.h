@@ -23,7 +23,7 @@ namespace stepwright::plan {
 // `search`, compare plans, and give the dimensions of the search, its neighbours and `--against`.
 // The table has a header of its own because each loop is compiled once for each row.
 
-/// A member of a member: `Path<&Plan::parallel, &Parallel::tensor>()(plan)`.
+/// Accessor of a nested member: `Path<&Plan::parallel, &Parallel::tensor>()(plan)`.
 template <auto... kMembers>
 struct Path {
   template <class Whole>

@@ -67,7 +67,7 @@ void read_placement(Node node, schedule::Schedule& schedule) {
   schedule.placement = placement->choice(schedule::kFoundPlacements);
 }
 
-/// Reads the parts of a schedule that no search chooses.
+/// Reads the keys of a schedule that no search chooses.
 void read_schedule_rest(Node node, schedule::Schedule& schedule) {
   if (!node.is_mapping() || !node.find("chunks")) schedule.chunks = usual_chunks(schedule.kind);
   if (const auto group = node.is_mapping() ? node.find("group") : std::nullopt) {

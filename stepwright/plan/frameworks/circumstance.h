@@ -17,7 +17,7 @@ enum class Circumstance : std::uint8_t {
   kSequenceParallel,
   kTensorOrContext,  ///< The tensor or the context degree is above 1.
   kExpertOverlap,    ///< Exchanges of expert parallelism overlap computation.
-  kBlackwell,        ///< Compute capability 10 and above.
+  kBlackwell,        ///< Devices of compute capability 10 and above.
 };
 inline constexpr Named<Circumstance> kCircumstanceNames[] = {
     {Circumstance::kEverywhere, "always"},

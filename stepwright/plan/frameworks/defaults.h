@@ -29,7 +29,7 @@ inline constexpr Named<MemoryEvidence> kMemoryEvidenceNames[] = {
     {MemoryEvidence::kLabels, "labels"},
     {MemoryEvidence::kPeaks, "peaks"}};
 
-/// The memory that a framework keeps beyond tensors (`Reserve` of memory/memory.h).
+/// Memory margins of a framework beyond tensors (`Reserve` of memory/memory.h).
 struct MemoryMargins {
   /// Share of the tensors that are allocated and freed in a step. PyTorch's caching allocator
   /// rounds blocks above 10 MiB up to 2 MiB, 3 % of a tensor of 32 MiB, and keeps freed blocks that
@@ -114,7 +114,7 @@ enum class ApartWork : std::uint8_t {
   kExpertFetches,
   /// Unfused norms whose weight multiplies rows in fp32.
   kWideNorms,
-  /// Parameters are gathered, cast and reduced over groups of one rank as over larger ones.
+  /// Parameters are gathered, cast and reduced even in groups of one rank.
   kSingleRankGroups,
   /// Keys and values are copied for each query head that reads them.
   kExpandedHeads,
@@ -154,7 +154,7 @@ struct HostLoading {
 /// none of `unless` apply.
 struct FrameworkVariable {
   std::string name;
-  std::string value;  ///< Required value; empty: the variable must not be set.
+  std::string value;  ///< Required value of the variable; empty: it must not be set.
   std::vector<Circumstance> when, unless;
   std::string reason;
 };

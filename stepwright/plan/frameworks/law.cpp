@@ -45,7 +45,7 @@ bool counts_with(const AbilityEntry& line, DegreeSet degrees) {
   return line.with.none() || (line.with & WordSet(degrees)).any();
 }
 
-/// Name with its variant, as "megatron-core (ms-swift)".
+/// Returns a framework's name with its variant, as "megatron-core (ms-swift)".
 std::string whose(const Framework& framework) {
   if (framework.variant.empty()) return framework.name;
   return fmt::format("{} ({})", framework.name, framework.variant);

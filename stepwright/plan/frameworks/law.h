@@ -89,7 +89,8 @@ class FrameworkLaw {
 /// A choice of a plan or its job that a framework does not run.
 struct NotRun {
   Ability ability{};
-  std::string message;  ///< "schedule zb-h1: megatron-lm runs schedule 1f1b, interleaved".
+  /// Message about it: "schedule zb-h1: megatron-lm runs schedule 1f1b, interleaved".
+  std::string message;
 };
 
 /// Returns all choices of a legal plan and its job that a framework does not run, in the order of

@@ -68,7 +68,7 @@ struct FrameworkEntry {
   std::string checked;  ///< Releases whose sources were read for this entry.
   std::vector<AbilityEntry> runs;
   std::vector<FrameworkBuckets> buckets;
-  std::vector<DefaultLine> defaults;  ///< Defaults; later lines override earlier ones.
+  std::vector<DefaultLine> defaults;  ///< Lines of `defaults:`; later lines override earlier ones.
   /// Forks of the framework, and programs built on it, that differ from it.
   std::vector<FrameworkVariant> variants;
   std::vector<std::string> notes;  ///< Facts about the framework that its lines cannot express.

@@ -29,8 +29,9 @@ struct Law {
 };
 
 // Concatenated in this order, these tables are all rules in the order of `Rule`.
-std::span<const Law> grid_laws();    ///< Laws of sizes, the number of ranks and the rank order.
-std::span<const Law> cut_laws();     ///< Tensor and context parallelism, sequence length.
+std::span<const Law> grid_laws();  ///< Laws of sizes, the number of ranks and the rank order.
+/// Laws of tensor and context parallelism and of the sequence length.
+std::span<const Law> cut_laws();
 std::span<const Law> expert_laws();  ///< Laws of expert parallelism.
 /// Laws of the collective algorithms of messages inside blocks.
 std::span<const Law> block_collective_laws();

@@ -112,7 +112,7 @@ std::vector<std::int64_t> legal_pipeline_sizes(const Job& job);
 std::vector<std::int64_t> legal_expert_sizes(const Job& job);
 std::vector<std::int64_t> legal_expert_tensor_sizes(const Job& job);
 
-/// Micro-batch sizes that divide the sequences of one data rank; empty when `data` does not divide
+/// Micro-batch sizes that divide the sequences of one data rank; empty if `data` does not divide
 /// the batch.
 std::vector<std::int64_t> legal_micro_batches(const Job& job, std::int64_t data);
 

@@ -44,7 +44,7 @@ class OrderSearch {
 
   const UnevenPipeline& pipeline_;
   OrderPlay play_;
-  std::vector<double> kept_;  ///< Bytes that its position keeps after each part.
+  std::vector<double> kept_;  ///< For each part, the bytes that its position keeps after it.
   std::vector<Part> parts_;   ///< Parts of the change being tried.
   std::vector<Node> chain_;
   double chain_s_ = OrderPlay::kNever;

@@ -46,7 +46,8 @@ UnevenPipeline uneven_pipeline(const OrderBasis& basis, const Placement& placeme
 /// end.
 struct ChunkRoute {
   Place holder;
-  double hop_s = 0;  ///< Seconds of the hop from the chunk before it.
+  /// Seconds of the hop from the previous chunk of the model; 0 on the same position.
+  double hop_s = 0;
   /// Least seconds from the end of the chunk's forward to the end of the step.
   double behind_forward_s = 0;
   /// Least seconds from the end of the chunk's backward or data gradients to the end of the step.

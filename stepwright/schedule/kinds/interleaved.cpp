@@ -3,7 +3,7 @@
 namespace stepwright::schedule {
 namespace {
 
-/// 1F1B with model chunks (2104.04473).
+/// Interleaved 1F1B, with several model chunks on each position (2104.04473).
 Turns interleaved_turns(const PipelineSize& size) {
   return one_and_one(size, interleaved_warm_up(size), false);
 }

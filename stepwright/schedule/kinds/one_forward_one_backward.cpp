@@ -3,7 +3,7 @@
 namespace stepwright::schedule {
 namespace {
 
-/// One forward and one backward in turn (2006.09503).
+/// 1F1B: alternately one forward and one backward (2006.09503).
 Turns alternating_turns(const PipelineSize& size) {
   PipelineSize alone = size;
   alone.chunks = 1;
