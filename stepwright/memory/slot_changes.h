@@ -77,7 +77,8 @@ bool takes_turns(const step::StepProgram& program, const step::Stage& stage);
 
 /// Gradients that the first backward of each chunk of a stage allocates.
 struct FreshChunks {
-  std::vector<double> bytes;      ///< Bytes of each chunk.
+  /// Bytes of gradients that the first backward of each chunk allocates.
+  std::vector<double> bytes;
   std::int32_t whole_chunk = -1;  ///< Chunk whose backward is not split; -1: none.
 };
 

@@ -5,9 +5,9 @@
 
 namespace stepwright::packing {
 
-/// Documents of one length.
+/// One length and the number of documents that have it.
 struct LengthCount {
-  std::int64_t length = 0;  ///< Tokens, at least 1.
+  std::int64_t length = 0;  ///< Tokens of a document, at least 1.
   double count = 0;         ///< Number of documents; in a distribution, their share.
   bool operator==(const LengthCount&) const = default;
 };

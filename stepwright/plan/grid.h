@@ -108,9 +108,8 @@ class Grid {
 
   std::int64_t ranks_ = 1;
   Extent tensor_, context_, data_, pipeline_;  ///< Extents of the dense side.
-  Extent expert_tensor_, expert_,
-      /// Extents of the expert side, whose pipeline extent is that of the dense side.
-      expert_data_;
+  /// Extents of the expert side, whose pipeline extent is that of the dense side.
+  Extent expert_tensor_, expert_, expert_data_;
   std::array<GroupShape, kGroupKinds> shapes_;
 };
 

@@ -39,7 +39,7 @@ inline constexpr Named<OffloadModule> kOffloadModuleNames[] = {
     {OffloadModule::kMoeActivation, "moe_act"},
     {OffloadModule::kLayerInput, "layer_input"}};
 
-/// A set of `OffloadModule`.
+/// A set of modules whose activations are in host memory.
 class OffloadModules {
  public:
   constexpr OffloadModules() = default;

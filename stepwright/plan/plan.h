@@ -168,8 +168,8 @@ struct Plan {
   Collectives collectives;
   RankOrder rank_order;
   Offload offload;
-  std::vector<std::int64_t>
-      layers;  ///< Layers of each chunk in model order; empty: `even_split` (plan/layer_split.h).
+  /// Layers of each chunk in model order; empty: `even_split` (plan/layer_split.h).
+  std::vector<std::int64_t> layers;
 
   auto operator<=>(const Plan&) const = default;
 };

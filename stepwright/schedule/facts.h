@@ -20,8 +20,9 @@ struct ChunkEnds {
 };
 ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk);
 
-/// Numbers of micro-batches, by chunk, that wait on a position when a turn begins: `backward` for
-/// their backward or data gradient, `weight` for their weight gradient after that.
+/// Numbers of micro-batches, by chunk, that wait on a position when one of its turns (schedule
+/// entries) begins: `backward` for their backward or data gradient, `weight` for their weight
+/// gradient after that.
 struct Moment {
   Part part;                   ///< The part that begins; the forward if two parts overlap.
   std::optional<Part> beside;  ///< The backward that overlaps the forward; nullopt: none.

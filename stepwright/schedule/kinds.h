@@ -22,7 +22,7 @@ struct ScheduleTraits {
   /// True if a single position has one chunk, and several positions have at least two each.
   bool several_apart = false;
   bool alone = true;   ///< True if the schedule also works on a single position.
-  bool pairs = false;  ///< True if in some turns a forward overlaps a backward.
+  bool pairs = false;  ///< True if at some times a position overlaps a forward with a backward.
   /// True if a forward also overlaps data gradients alone or weight gradients alone.
   bool braids = false;
   bool groups = false;  ///< True if micro-batches come in groups (`groups.h`).
@@ -42,7 +42,7 @@ struct ScheduleTraits {
 /// Value of `most_chunks` for a schedule with as many chunks as layers allow.
 inline constexpr std::int64_t kAnyChunks = std::int64_t{1} << 30;
 
-/// One position of a pipeline, as input for a generator of turns.
+/// One position of a pipeline, as input for a generator of its schedule.
 struct PipelineSize {
   std::int64_t stages = 1;
   std::int64_t position = 0;
@@ -62,8 +62,9 @@ struct PipelineSize {
 struct ScheduleDefinition {
   std::string_view text;  ///< Description of the schedule in plain words.
   ScheduleTraits traits = {};
-  /// Returns the turns of a position in order; nullptr if the order is searched for. All other
-  /// properties of the schedule follow from these turns (`facts.h`); closed forms agree with them.
+  /// Returns the turns (entries of the schedule) of a position in order; nullptr if the order is
+  /// searched for. All other properties of the schedule follow from these turns (`facts.h`); closed
+  /// forms agree with them.
   Turns (*turns)(const PipelineSize&) = nullptr;
   /// Closed forms for positions that take different times, which save the pricer from simulating
   /// turns.

@@ -40,7 +40,8 @@ struct OrderBasis {
   auto operator<=>(const OrderBasis&) const = default;
 };
 
-/// Turns found for a basis, by position, and the number of micro-batches for which they hold.
+/// Turns (entries of the schedule) found for a basis, by position, and the number of micro-batches
+/// for which they hold.
 struct FoundTurns {
   std::int64_t micro_batches = 1;
   std::vector<Turns> turns;
@@ -86,8 +87,8 @@ std::int64_t group_of(const Schedule& schedule, std::int64_t positions, std::int
 /// True if a basis has the chunks and positions of a placement.
 bool fits(const OrderBasis& basis, const Placement& placement);
 
-/// Returns the turns of each position, for every schedule kind except `auto`. `all_turns`
-/// (found/all_turns.h) also handles `auto`.
+/// Returns the turns (entries of the schedule) of each position, for every schedule kind except
+/// `auto`. `all_turns` (found/all_turns.h) also handles `auto`.
 std::vector<Turns> named_turns(const Schedule& schedule, std::int64_t positions,
                                std::int64_t micro_batches);
 

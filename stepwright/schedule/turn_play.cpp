@@ -103,7 +103,8 @@ std::vector<Links> links_of(const Placement& placement) {
   return links;
 }
 
-/// Sorts turns so that each comes after those that it waits for.
+/// Sorts the turns (schedule entries) of all positions so that each comes after the turns that it
+/// waits for.
 template <class Step>
 class Ordering {
  public:

@@ -61,7 +61,7 @@ struct ChunkMessages {
   double after_s = 0;
 };
 
-/// The seconds of a schedule's turns.
+/// The seconds of a schedule's turns: of parts, hops, messages and vocabulary passes.
 struct TurnSeconds {
   std::vector<std::vector<PartSeconds>> parts;  ///< Seconds of parts, by position, then chunk.
   double hop_s = 0;                             ///< Seconds of a message to another position.
@@ -72,17 +72,17 @@ struct TurnSeconds {
   /// For each micro-batch, a factor on its seconds; empty: all are 1.
   std::vector<double> factors = {};
 
-  /// Seconds of a turn of a position.
+  /// Returns the seconds of a turn of a position's schedule.
   [[nodiscard]] double of(std::size_t position, const Turn& turn) const;
 };
 
-/// Turns of all positions, sorted so that each comes after those that it waits for. A position does
-/// its turns one after the other. A forward waits for the forward of the previous chunk, a backward
-/// or data gradient for that of the next chunk, with a hop between positions; the last chunk's
-/// backward waits for its forward, a weight gradient for its data gradient. A joint turn begins
-/// when the last position has reached it and ends for all at once. Messages of vocabulary passes
-/// are sent one after the other, each when the last position has posted it; a pass that awaits
-/// messages begins when all that its position has posted have ended.
+/// Turns (schedule entries) of all positions, sorted so that each comes after the turns that it
+/// waits for. A position does its turns one after the other. A forward waits for the forward of the
+/// previous chunk, a backward or data gradient for that of the next chunk, with a hop between
+/// positions; the last chunk's backward waits for its forward, a weight gradient for its data
+/// gradient. A joint turn begins when the last position has reached it and ends for all at once.
+/// Messages of vocabulary passes are sent one after the other, each when the last position has
+/// posted it; a pass that awaits messages begins when all that its position has posted have ended.
 class TurnOrder {
  public:
   TurnOrder() = default;
@@ -111,10 +111,10 @@ class TurnOrder {
   std::vector<std::int32_t> first_;
 };
 
-/// Simulates turns without streams and shared links, in nanoseconds of host time per turn; `play`
-/// (engine.h) gives the same for a program without them. A turn that takes no time, of a chunk
-/// without layers, passes on its input without delaying other turns. Keeps its memory between
-/// calls.
+/// Simulates the turns (schedule entries) of all positions without streams and shared links, in
+/// nanoseconds of host time per turn; `play` (engine.h) gives the same for a program without them.
+/// A turn that takes no time, of a chunk without layers, passes on its input without delaying other
+/// turns. Keeps its memory between calls.
 class TurnPlayer {
  public:
   /// Returns the time in seconds at which each turn of each position ends. `order` must be the

@@ -103,7 +103,7 @@ struct Turn {
   std::optional<Part> beside;
 };
 
-/// The turns of one position, in order.
+/// The turns (schedule entries) of one position, in order.
 using Turns = std::vector<Turn>;
 
 /// Create a part, and a turn that consists of only that part.

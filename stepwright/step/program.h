@@ -95,7 +95,7 @@ struct LocalParameter {
   bool frozen = false;
   /// True if it is stored in the narrow type of frozen base weights under adapters.
   bool narrow = false;
-  std::int64_t blocks = 1;  ///< Number of equal blocks into which its states are cut.
+  std::int64_t blocks = 1;  ///< Number of equal shards into which the parameter's states are cut.
   MatrixSize matrices{};    ///< Matrices in the parameter that the optimizer treats as matrices.
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
   /// Elements with the padding that makes its blocks equal.
@@ -250,7 +250,7 @@ struct StepProgram {
   std::int64_t ranks = 1;
   std::int64_t pipeline_stride = 1;  ///< Distance, in ranks, between neighbours of a pipeline.
   std::int64_t micro_batches = 1;
-  schedule::Placement placement;  ///< Placement of the model's chunks.
+  schedule::Placement placement;  ///< Assignment of the model's chunks to pipeline positions.
   double imbalance = 1.0;         ///< Largest load over the mean for routed operators and tensors.
   /// True if every rank gets exactly the mean of routed rows, so that a real run sends the
   /// program's payloads.

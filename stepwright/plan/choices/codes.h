@@ -20,8 +20,8 @@ struct CodeMark {
   std::string means;       ///< Meaning of the mark, in a sentence.
 };
 
-/// Splits a code (or some words of one) as `plan_code` writes it into its marks, in order. Throws
-/// `Error{kInput}`, listing the known marks, if a mark is unknown or repeated, or there is none.
+/// Splits a plan's code, or some words of one, into its marks, in order. Throws `Error{kInput}`,
+/// listing the known marks, if a mark is unknown or repeated, or there is none.
 std::vector<CodeMark> explained_code(std::string_view code);
 
 /// Returns the lines under a table of plans, at most 100 columns wide, that explain the marks of

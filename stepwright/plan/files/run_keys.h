@@ -14,7 +14,7 @@ namespace stepwright::plan {
 /// The unit in which the number of a key is written.
 enum class RunUnit : std::uint8_t {
   kNumber,
-  kCount,  ///< A whole number, without unit.
+  kCount,  ///< A whole number without a unit.
   kShare,  ///< A share from 0 to below 1.
   kTime,   ///< A time in seconds (`Quantity::kTime`).
   kRate,   ///< A rate in bytes per second (`Quantity::kRate`).

@@ -143,7 +143,8 @@ void take_loss(const Kernels& asked, const FrameworkDefaults& defaults, Kernels&
   kernels.loss_keeps = said->first;
   kernels.loss_chunks = said->second.value_or(std::max<std::int64_t>(1, asked.loss_chunks));
   const bool whole = said->first == LossKeeps::kLogits || said->first == LossKeeps::kAllLogits;
-  if (whole) return;  // other frameworks as their files are read back
+  // other losses get the cross entropy with which the written files are read back
+  if (whole) return;
   kernels.cross_entropy = usual ? defaults.kernels.cross_entropy : CrossEntropy::kCompiled;
 }
 

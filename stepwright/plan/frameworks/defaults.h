@@ -197,7 +197,8 @@ struct FrameworkDefaults {
   /// True if gradients are summed in the type of the parameters; false: in fp32.
   bool stored_gradients = false;
   TensorInput tensor_input = Plan{}.tensor_input;
-  bool joined_adapters = false;  ///< The default of `Adapters::joined`.
+  /// Default of `Adapters::joined`: one adapter for a whole fused product.
+  bool joined_adapters = false;
   /// True if under sequence parallelism an adapter's A multiplies a rank's own rows, and its result
   /// is gathered.
   bool local_adapters = false;

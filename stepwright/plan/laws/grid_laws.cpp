@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kPipelineIndex = static_cast<std::size_t>(Axis::kPipeline);
 
-// --- Sizes. ---
+// --- Laws of the sizes of a plan. ---
 
 /// A size of a plan: its field in a file, its value and its least value.
 template <class Value>
@@ -61,7 +61,7 @@ void raise_to_one(Repairs& repairs) {
   repairs.plans({plan});
 }
 
-// --- World. ---
+// --- Laws of the number of ranks. ---
 
 bool wrong_world(const Job& job, const Plan& plan) {
   const Parallel& degrees = plan.parallel;
@@ -88,7 +88,7 @@ void repair_world(Repairs& repairs) {
   repairs.values(kTensorKnob, legal_tensor_sizes(repairs.job()));
 }
 
-// --- Rank order. ---
+// --- Laws of the rank order. ---
 
 bool repeats_axis(const RankOrder& order) {
   unsigned seen = 0;

@@ -43,7 +43,7 @@ std::vector<std::int64_t> possible_chunks(const Job& job, const Plan& plan) {
   return chunks;
 }
 
-// --- Layers. ---
+// --- Laws of the split of layers. ---
 
 bool too_many_stages(const Job& job, const Plan& plan) {
   if (!plan.layers.empty()) return false;  // `wrong_split` checks listed layers.
@@ -107,7 +107,7 @@ void repair_split(Repairs& repairs) {
   repairs.plans({plan});
 }
 
-// --- Chunks. ---
+// --- Laws of the chunks of a position. ---
 
 bool too_many_chunks(const Job& /*job*/, const Plan& plan) {
   return plan.schedule.chunks > range_of(plan).most;
@@ -180,7 +180,7 @@ std::string odd_ends_values(const Job& job, const Plan& plan) {
       kind_of(plan), plan.parallel.pipeline, micro_batches(job, plan));
 }
 
-// --- Strands. ---
+// --- Laws of strands (two interleaved micro-batches). ---
 
 bool strands_without_pairs(const Job& /*job*/, const Plan& plan) {
   return plan.schedule.strands > 1 && !traits(plan).pairs;
@@ -262,7 +262,7 @@ void repair_strands_of_one(Repairs& repairs) {
   repairs.plans({one});
 }
 
-// --- Batch. ---
+// --- Laws of the batch and its micro-batches. ---
 
 bool batch_cut(const Job& job, const Plan& plan) {
   const std::int64_t data = plan.parallel.data;

@@ -10,7 +10,7 @@
 namespace stepwright::plan {
 namespace {
 
-// --- Sharding. ---
+// --- Laws of sharding. ---
 
 bool no_strategy(const Job& /*job*/, const Plan& plan) { return !is_paro_strategy(plan.sharding); }
 
@@ -78,7 +78,7 @@ void repair_expert_group(Repairs& repairs) {
   repairs.values(kExpertGroupKnob, legal_expert_groups(repairs.plan()));
 }
 
-// --- Recomputation and types. ---
+// --- Laws of recomputation and types. ---
 
 /// True if any position's recomputation passes a test.
 template <class Test>

@@ -29,12 +29,13 @@ inline bool is_settled(const Schedule& schedule) {
   return !traits_of(schedule.kind).found || !schedule.basis.chunks.empty();
 }
 
-/// Finds and caches the turns of an `auto` schedule for these numbers of positions and
-/// micro-batches, as `found_turns` does; returns false if they are not useful.
+/// Finds and caches the turns (the order of work) of an `auto` schedule for these numbers of
+/// positions and micro-batches, as `found_turns` does; returns false if they are not useful.
 bool know_turns(Schedule& schedule, std::int64_t positions, std::int64_t micro_batches,
                 double useful_s = std::numeric_limits<double>::infinity());
 
-/// Returns the seconds of the turns of an `auto` schedule, with the seconds of its basis.
+/// Returns the seconds of an `auto` schedule whose positions work in the order of `turns`, with the
+/// seconds of its basis.
 double order_s(const Schedule& schedule, std::span<const Turns> turns);
 
 /// Returns a lower bound of the seconds of every order of an `auto` schedule on `positions`

@@ -4,10 +4,10 @@
 
 namespace stepwright::schedule {
 
-/// Returns the turns of a position: `warm_up` forwards, then alternately one forward and one
-/// backward (or both overlapped if `side_by_side`), then the remaining backwards. With several
-/// chunks, micro-batches come in groups, each first through one chunk and then through the next
-/// (get_schedule_table of Megatron-Core's schedules.py).
+/// Returns the turns (schedule entries) of a position: `warm_up` forwards, then alternately one
+/// forward and one backward (or both overlapped if `side_by_side`), then the remaining backwards.
+/// With several chunks, micro-batches come in groups, each first through one chunk and then through
+/// the next (get_schedule_table of Megatron-Core's schedules.py).
 Turns one_and_one(const PipelineSize& size, std::int64_t warm_up, bool side_by_side);
 
 /// Number of forwards before the first backward of a position with several chunks, minus the one

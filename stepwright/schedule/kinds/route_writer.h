@@ -9,8 +9,9 @@
 
 namespace stepwright::schedule {
 
-/// Writes the turns of a position whose micro-batches arrive on two routes, in order on each. A
-/// postponed weight gradient waits until `weight_gradient` is called, which takes the oldest one.
+/// Writes the turns (schedule entries) of a position whose micro-batches arrive on two routes, in
+/// order on each. A postponed weight gradient waits until `weight_gradient` is called, which takes
+/// the oldest one.
 class RouteWriter {
  public:
   /// Returns the i-th micro-batch of a route in a direction, as a part.
