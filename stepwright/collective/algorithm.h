@@ -10,23 +10,23 @@
 
 namespace stepwright::collective {
 
-/// The operations of a communicator whose volumes are known here.
+/// The operations of a communicator for which volumes are computed.
 enum class Collective : std::uint8_t {
   kAllReduce,
   kAllGather,
   kReduceScatter,
   kAllToAll,
-  kPointToPoint,  ///< Every member sends to the next one: a pipeline transfer, a step of a ring.
-  kBroadcast,     ///< A broadcast from the first rank; only in schedules.
-  kReduce,        ///< A reduction to the first rank; only in schedules.
+  kPointToPoint,  ///< Every rank sends to the next one: a pipeline transfer, a step of a ring.
+  kBroadcast,  ///< A broadcast from the first rank of the group; used only in collective schedules.
+  kReduce,     ///< A reduction to the first rank of the group; used only in collective schedules.
 };
 
-/// The ways in which a collective is carried out, wherever one is named: in plans, prices, traffic,
-/// schedules and process groups. To add one: an enumerator, a file in `algorithms/` that defines
-/// it, and a row in `kAlgorithmRows`.
+/// The algorithms of a collective, as named in plans, prices, traffic, schedules and process
+/// groups. To add one: an enumerator, a file in `algorithms/` that defines it, and a row in
+/// `kAlgorithmRows`.
 enum class Algorithm : std::uint8_t {
-  kLibrary,  ///< The algorithm that the machine's library chooses at that size.
-  kNvls,     ///< Switches inside nodes add (NVLink SHARP).
+  kLibrary,  ///< The algorithm that the collective library (NCCL) chooses for the message size.
+  kNvls,     ///< Switches inside nodes do the additions (NVLink SHARP).
   kRing,
   kRings,
   kHalvingDoubling,
@@ -44,8 +44,8 @@ extern const AlgorithmDefinition kLibrary, kNvls, kRing, kRings, kHalvingDoublin
     kTwoLevel, kRailHalving, kHoRing, kRelay;
 }  // namespace algorithms
 
-/// An algorithm, its word, and what defines it (`definition.h`). Schedules are generated for all
-/// but the first two.
+/// An algorithm, its word in files, and its definition (`definition.h`). Schedules are generated
+/// for all but the first two.
 struct AlgorithmRow {
   Algorithm algorithm;
   std::string_view name;
@@ -71,48 +71,49 @@ struct AlgorithmNames<kFirst, std::index_sequence<kRow...>> {
   static constexpr Named<Algorithm> kNames[] = {
       {kAlgorithmRows[kFirst + kRow].algorithm, kAlgorithmRows[kFirst + kRow].name}...};
 };
-/// The words alone, in the order of the enumerators.
+/// The words of algorithms, in the order of the enumerators.
 inline constexpr auto& kAlgorithmNames =
     AlgorithmNames<0, std::make_index_sequence<std::size(kAlgorithmRows)>>::kNames;
-/// Names of the algorithms for which a schedule can be generated, in the same order.
+/// Names of the algorithms for which a schedule can be generated, in the order of the enumerators.
 inline constexpr auto& kGeneratedNames =
     AlgorithmNames<2, std::make_index_sequence<std::size(kAlgorithmRows) - 2>>::kNames;
 
-/// How a group lies over the nodes of a cluster, as far as algorithms ask.
+/// How the ranks of a group are distributed over the nodes of a cluster.
 struct GroupForm {
   std::int64_t ranks = 1;
-  std::int64_t members = 1;  ///< Most members of a node.
-  std::int64_t nodes = 1;    ///< Least number of nodes, where they have as many members.
-  bool inside_adds = false;  ///< Switches inside the nodes add.
+  std::int64_t members = 1;  ///< Largest number of the group's ranks in a node.
+  std::int64_t nodes = 1;    ///< Number of nodes if each holds `members` ranks, rounded up.
+  bool inside_adds = false;  ///< True if switches inside the nodes do additions.
 
-  /// Whether each node has as many ranks as any other.
+  /// True if each node has equally many of the group's ranks.
   [[nodiscard]] bool even() const { return members * nodes == ranks; }
 };
 
-/// Whether an algorithm carries out an operation at all; the library carries out all.
+/// True if an algorithm can carry out an operation; the library can carry out all.
 bool covers(Algorithm algorithm, Collective collective);
 
-/// Whether a group lies as an algorithm needs it (`needs`).
+/// True if a group has the shape that an algorithm needs (`needs`).
 bool suits(Algorithm algorithm, const GroupForm& form);
 
-/// The shape that a group must have, as in "needs ..."; empty where any group of several ranks will
-/// do.
+/// The group shape that an algorithm needs, to follow "needs ..."; empty if any group of several
+/// ranks will do.
 std::string_view needs(Algorithm algorithm);
 
-/// The algorithm that carries out an operation of a group whose plan names one: that one where it
-/// covers the operation and suits the group, else the library.
+/// Returns the algorithm that carries out an operation of a group if a plan asks for `algorithm`:
+/// that one if it supports the operation and the group, else the library.
 Algorithm settled(Algorithm algorithm, Collective collective, const GroupForm& form);
 
-/// Whether NCCL and its like have the algorithm for an operation.
+/// True if NCCL and similar libraries have the algorithm for an operation.
 bool in_library(Algorithm algorithm, Collective collective);
 
-/// Whether c10d's process group here runs it for an operation, on tensors in host memory.
+/// True if this project's c10d process group runs the algorithm for an operation, on tensors in
+/// host memory.
 bool in_process_group(Algorithm algorithm, Collective collective);
 
-/// Whether schedules are generated for it.
+/// True if schedules are generated for the algorithm.
 bool is_generated(Algorithm algorithm);
 
-/// The steps and bytes of an algorithm in one line.
+/// Describes the steps and bytes of an algorithm in one line.
 std::string_view described(Algorithm algorithm);
 
 }  // namespace stepwright::collective

@@ -9,7 +9,7 @@
 namespace stepwright::collective {
 namespace {
 
-/// Times that differ by rounding only are the same: then fewer chunks are better.
+/// Relative difference below which two times count as equal, so that fewer chunks are preferred.
 constexpr double kSameTime = 1e-9;
 
 }  // namespace

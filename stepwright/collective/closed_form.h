@@ -7,38 +7,41 @@
 
 namespace stepwright::collective {
 
-/// The links of a group of `members` ranks in each of `nodes` nodes; rates as seconds per byte,
-/// each way.
+/// The links of a group of `members` ranks in each of `nodes` nodes; rates are seconds per byte, in
+/// each direction.
 struct GroupLinks {
   std::int32_t members = 1;
   std::int32_t nodes = 1;
-  double inside_s_per_byte = 0;  ///< Seconds per byte of a rank alone.
+  double inside_s_per_byte = 0;  ///< Seconds per byte of one rank inside a node.
   double inside_latency_s = 0;
-  double rail_s_per_byte = 0;  ///< Seconds per byte of each rank while all of its node send out.
-  double lone_s_per_byte = 0;  ///< Seconds per byte of one rank that sends out alone.
+  /// Seconds per byte of each rank while all ranks of its node send to other nodes.
+  double rail_s_per_byte = 0;
+  /// Seconds per byte of one rank that sends to another node while the others do not.
+  double lone_s_per_byte = 0;
   double network_latency_s = 0;
-  double message_s = 0;  ///< Seconds of each message before its bytes flow, at both ends.
+  double message_s = 0;  ///< Seconds that each message needs at both ends before its bytes flow.
 };
 
-/// The most chunks that a block is cut into on purpose.
+/// Largest number of chunks into which `with_best_chunks` cuts a block.
 inline constexpr std::int32_t kMostChunks = 256;
 
-/// The value assumed of `GroupLinks::message_s` until it is measured: the work of one step.
+/// Assumed `GroupLinks::message_s` until it is measured: the host work of one step.
 inline constexpr double kMessageStart = 1e-6;
 
-/// The links of the first ranks of a cluster, `members` in each node. Levels in a node count as
-/// one, with the rate of the slowest and the latency of the outermost one.
+/// Returns the links of the first ranks of a cluster, `members` in each node. Several levels in a
+/// node count as one, with the rate of the slowest level and the latency of the outermost.
 GroupLinks group_links(const cluster::Cluster& cluster, std::int32_t members, std::int32_t nodes);
 
-/// How the ranks of a node pass blocks on: directly behind one switch, else round.
+/// Returns how the ranks of a node pass blocks to each other: directly if one switch joins them,
+/// else in a ring.
 Inner inner_for(const cluster::Cluster& cluster);
 
-/// Seconds of the schedule of `spec` for a full buffer of `payload_bytes`, without making it; tiers
-/// are {members, nodes}, in full duplex. `docs/collectives.md` has the formulas and how far they
-/// are from playing the schedule.
+/// Returns the seconds of the schedule of `spec` for a full buffer of `payload_bytes`, without
+/// generating it; tiers are {members, nodes}, in full duplex. `docs/collectives.md` has the
+/// formulas and their error against simulated schedules.
 double closed_seconds(const ScheduleSpec& spec, const GroupLinks& links, double payload_bytes);
 
-/// An HO-Ring's seconds of bytes on either level, at any rates.
+/// Seconds in which an HO-Ring's bytes pass each level, at any rates.
 struct OverlappedLevels {
   Collective collective{};
   double members = 1;
@@ -46,16 +49,17 @@ struct OverlappedLevels {
   double inside_s = 0;
   double network_s = 0;
 
-  /// The seconds together with what the two take beyond the longer one's bytes: chunks of the other
-  /// one at its ends, and the starts of the messages, for the best number of chunks. The closed
-  /// form but for latencies.
+  /// Returns the levels with the additional seconds of their overlap: chunks of the shorter level
+  /// at the ends of the longer one, and the starts of messages, for the best number of chunks.
+  /// Equals the closed form except for latencies.
   [[nodiscard]] OverlappedLevels with_ends() const;
 };
 
-/// `spec` with the number of chunks (a power of two up to 256) that is fastest.
+/// Returns `spec` with its fastest number of chunks (a power of two up to 256).
 ScheduleSpec with_best_chunks(ScheduleSpec spec, const GroupLinks& links, double payload_bytes);
 
-/// The fastest schedule of an operation for a group of {members, nodes}, chunks chosen.
+/// Returns the fastest schedule of an operation for a group of {members, nodes}, with the best
+/// number of chunks.
 ScheduleSpec fastest_schedule(Collective collective, const GroupLinks& links, double payload_bytes);
 
 }  // namespace stepwright::collective

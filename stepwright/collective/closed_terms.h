@@ -4,19 +4,19 @@
 
 namespace stepwright::collective {
 
-/// A message of a block's chunk over one link: seconds that it keeps its ends busy, and latency.
+/// A message of one chunk over one link: the seconds that it occupies both ends, and its latency.
 struct ChunkHop {
   double bytes_s = 0;
   double latency_s = 0;
 };
 
-/// `stages` hops one after the other, each of C chunks in order: a link is never used twice at a
-/// time, and a chunk goes on when it has arrived.
+/// Returns the seconds of `chunks` chunks that pass `stages` hops in order: a link carries one
+/// chunk at a time, and a chunk moves on when it has arrived.
 double chunked_chain(double stages, double chunks, const ChunkHop& hop);
 
 inline bool both_ways(Collective collective) { return collective == Collective::kAllReduce; }
 
-/// The terms that all formulas of a spec share.
+/// Terms shared by the closed forms of a spec.
 struct ClosedTerms {
   ClosedTerms(const ScheduleSpec& of, const GroupLinks& links, double payload_bytes)
       : spec(of),
@@ -32,17 +32,17 @@ struct ClosedTerms {
         rail{start_s + block / chunks * links.rail_s_per_byte, links.network_latency_s},
         lone{start_s + block / chunks * links.lone_s_per_byte, links.network_latency_s} {}
 
-  /// The seconds of a message of `blocks` chunks in place of one.
+  /// Seconds of a message of `blocks` chunks, if `hop` is that of one chunk.
   [[nodiscard]] double run_s(const ChunkHop& hop, double blocks) const {
     return start_s + blocks * (hop.bytes_s - start_s);
   }
 
-  const ScheduleSpec& spec;  ///< The spec, which outlives the terms.
+  const ScheduleSpec& spec;  ///< The spec, which must outlive the terms.
   double members;
   double nodes;
   double ranks;
   double chunks;
-  double passes;  ///< An all-reduce goes twice.
+  double passes;  ///< Number of passes over the links: 2 for an all-reduce, else 1.
   double payload;
   double block;
   double start_s;  ///< Seconds before a message's bytes flow.
@@ -51,13 +51,13 @@ struct ClosedTerms {
   ChunkHop lone;
 };
 
-/// One chunk of a group's blocks among its members.
+/// Seconds in which one chunk of the group's blocks passes among the members of a node.
 double pass_s(const ClosedTerms& t, Inner inner);
 
-/// The latency of a last message inside.
+/// Latency of the last message inside a node; 0 if a node has one member.
 inline double end_latency(const ClosedTerms& t) { return t.members > 1 ? t.inside.latency_s : 0; }
 
-/// A ring over all ranks, of hops `within` nodes and `across`.
+/// Seconds of a ring over all ranks, with hops `within` nodes and `across` nodes.
 double round_s(const ClosedTerms& t, const ChunkHop& within, const ChunkHop& across);
 
 }  // namespace stepwright::collective

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int32_t kExactRanks = 64;
 
-/// The finaliser of SplitMix64 (Steele et al. 2014).
+/// Mixes the bits of a number: the finaliser of SplitMix64 (Steele et al. 2014).
 std::uint64_t mixed(std::uint64_t number) {
   number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
   number = (number ^ (number >> 27)) * 0x94d049bb133111eb;

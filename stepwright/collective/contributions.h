@@ -7,25 +7,28 @@
 
 namespace stepwright::collective {
 
-/// The content of a piece of memory: pieces of inputs at one place of the buffer, added up.
+/// The symbolic content of a piece of memory: the sum of several ranks' input pieces at one index
+/// of the buffer.
 struct Contributions {
-  std::int64_t place = -1;  ///< Which piece of the collective's data; -1: nothing.
-  /// Ranks that contributed: bits, or beyond 64 ranks a sum of random numbers.
+  std::int64_t place = -1;  ///< Index of the piece in the collective's buffer; -1: nothing.
+  /// Ranks that contributed: a bit each, or for more than 64 ranks the sum of a random number for
+  /// each.
   std::uint64_t ranks = 0;
 
   bool operator==(const Contributions&) const = default;
 };
 
-/// The start and the promised end of a collective.
+/// The inputs and the required outputs of a collective.
 class Promise {
  public:
   explicit Promise(const CollectiveSchedule& schedule);
 
-  /// A piece of a rank's input.
+  /// Returns the content of a piece of a rank's input.
   [[nodiscard]] Contributions given(std::int32_t rank, std::int32_t piece) const;
-  /// A piece of a rank's output; nothing: it may hold anything.
+  /// Returns the content required of a piece of a rank's output; nullopt: it may be anything.
   [[nodiscard]] std::optional<Contributions> due(std::int32_t rank, std::int32_t piece) const;
-  /// The sum of two; nullopt if they are of different places or share a contribution.
+  /// Returns the sum of two contents; nullopt if their indices differ or a rank contributed to
+  /// both.
   [[nodiscard]] std::optional<Contributions> sum(const Contributions& a,
                                                  const Contributions& b) const;
 
@@ -34,7 +37,7 @@ class Promise {
 
   Collective collective_;
   std::int32_t pieces_;
-  std::int32_t block_;  ///< Pieces of a rank's block.
+  std::int32_t block_;  ///< Number of pieces of a rank's block.
   bool exact_;
   std::uint64_t all_ = 0;
 };

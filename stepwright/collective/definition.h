@@ -30,57 +30,62 @@ inline constexpr Operations kAllOperations = {Collective::kAllReduce,     Collec
                                               Collective::kBroadcast,     Collective::kReduce,
                                               Collective::kPointToPoint};
 
-/// Between whom the bytes of a message flow; laws of prices, loads of links and the matrix of pairs
-/// follow from it.
+/// The pairs of ranks between which an algorithm's bytes flow; price laws, link loads and the
+/// traffic matrix follow from it.
 enum class MessagePattern : std::uint8_t {
-  kAsScheduled,   ///< The pattern of the schedule itself, step by step.
-  kRound,         ///< Ring of the group; an all-to-all sends to each of it.
-  kSwitches,      ///< Up to the switch of a node and back, along a tree between nodes.
-  kLevelsInTurn,  ///< Ring of each node, then rings along the rails.
-  kLevelsAtOnce,  ///< Rings of nodes and along the rails at once.
+  kAsScheduled,   ///< The pairs of ranks that the generated schedule itself names, step by step.
+  kRound,         ///< A ring of the group; in an all-to-all each rank sends to every other.
+  kSwitches,      ///< From each rank to its node's switch and back, and along a tree between nodes.
+  kLevelsInTurn,  ///< A ring in each node, then rings along the rails.
+  kLevelsAtOnce,  ///< Rings in the nodes and along the rails at the same time.
 };
 
-/// How the nodes of a schedule work beside each other.
+/// How the nodes of a schedule are related to each other.
 enum class Across : std::uint8_t {
-  kAlike,   ///< All do the same, each with the next one.
-  kHalves,  ///< All do the same, in each step with a node that is farther.
+  kAlike,   ///< All nodes do the same, each with the next one.
+  kHalves,  ///< All nodes do the same, in each step with a node that is farther away.
   kUnlike,
 };
 
-/// How NCCL calls an algorithm; empty where it has none.
+/// NCCL's names of an algorithm; empty if NCCL lacks it.
 struct NcclNames {
   std::string_view one_node;  ///< Name in NCCL's tuner, inside one node.
   std::string_view several_nodes;
   std::string_view environment;  ///< Word in the variable NCCL_ALGO.
 };
 
-/// All that an algorithm is: what its file in `algorithms/` defines. Proof, execution, prices,
+/// Everything about an algorithm; each file in `algorithms/` defines one. Proof, execution, prices,
 /// links, laws of plans and exports follow from it.
 struct AlgorithmDefinition {
   std::string_view text;  ///< Description of the algorithm, in one line.
   Operations covers;
-  /// Whether a group lies so that it is an algorithm of its own there; null: any of several ranks.
+  /// True if the algorithm differs from simpler ones on a group of this shape; nullptr: on any
+  /// group of several ranks.
   bool (*lies)(const GroupForm&) = nullptr;
-  /// Whether a schedule exists for `members` ranks on each of `nodes` nodes; null: for all.
+  /// True if a schedule exists for `members` ranks on each of `nodes` nodes; nullptr: for all.
   bool (*exists)(std::int64_t members, std::int64_t nodes) = nullptr;
-  std::string_view needs = {};  ///< Needs that `lies` and `exists` check, as in "needs ...".
-  Operations in_library = {};   ///< Operations for which NCCL and its like have it.
+  /// Conditions that `lies` and `exists` check, to follow "needs ...".
+  std::string_view needs = {};
+  /// Operations for which NCCL and similar libraries have the algorithm.
+  Operations in_library = {};
   NcclNames nccl = {};
-  /// Whether the engine of `process_group/` runs it, which has two lanes: rings need one each.
+  /// True if the engine of `process_group/` runs the algorithm; it has two lanes, and each ring
+  /// needs one.
   bool in_process_group = false;
   MessagePattern pattern = MessagePattern::kAsScheduled;
   Across across = Across::kAlike;
-  bool one_leaves = false;  ///< One rank of each node sends out of it, and not inside.
-  /// Mean bytes that a rank sends; null: `sent_bytes` of the operation.
+  /// True if one rank of each node sends only to other nodes, and not inside.
+  bool one_leaves = false;
+  /// Returns the mean bytes that a rank sends; nullptr: `sent_bytes` of the operation.
   double (*sent)(double payload_bytes, double members, double nodes) = nullptr;
-  bool whole_buffer = false;  ///< Chunks are of the buffer, not of blocks: trees.
-  /// Pieces of a block beside its chunks; null: one.
+  bool whole_buffer = false;  ///< True if chunks divide the whole buffer instead of blocks (trees).
+  /// Returns the number of parts of a block, each of which is cut into chunks; nullptr: one.
   std::int32_t (*parts)(const ScheduleSpec&) = nullptr;
-  /// Pieces of scratch of a rank; null: none.
+  /// Returns the number of scratch pieces of a rank; nullptr: none.
   std::int32_t (*scratch)(const ScheduleSpec&) = nullptr;
-  /// Schedule of one rank; null: none is generated.
+  /// Returns the schedule of one rank; nullptr: none is generated.
   RankSchedule (*rank)(const ScheduleSpec&, std::int32_t rank) = nullptr;
-  /// Seconds of the schedule of at least two ranks in closed form.
+  /// Returns the seconds of the schedule in closed form, for at least two ranks.
   double (*seconds)(const ClosedTerms&) = nullptr;
 };
 

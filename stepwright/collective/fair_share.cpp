@@ -7,7 +7,7 @@
 namespace stepwright::collective {
 namespace {
 
-/// Links whose shares are this close are full together.
+/// Relative difference of shares below which links saturate together.
 constexpr double kSameShare = 1e-12;
 
 std::span<const std::int32_t> links_of(const LinkPath& path) {

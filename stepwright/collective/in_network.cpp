@@ -6,10 +6,11 @@
 namespace stepwright::collective {
 namespace {
 
-/// One chunk inside a node.
+/// Times of one chunk inside a node.
 struct InsideChunk {
-  double once_s = 0;  ///< Seconds of summing a chunk, or of passing it on.
-  double pace_s = 0;  ///< Seconds between chunks that are summed and passed on.
+  /// Seconds in which a chunk is summed inside the node, or passed on inside it.
+  double once_s = 0;
+  double pace_s = 0;  ///< Seconds from one chunk to the next if chunks are summed and passed on.
 };
 
 InsideChunk inside_chunk(cluster::AddingSwitches where, const GroupLinks& links,

@@ -5,9 +5,10 @@
 
 namespace stepwright::collective {
 
-/// Seconds of an all-reduce in which switches add: an assumed model, at its best, that no schedule
-/// here runs. In C chunks each rank sums 1/m of a chunk inside, sends that out once and gets the
-/// sum of all nodes back once, in one latency of the network, and passes it on inside:
+/// Seconds of an all-reduce in which switches do the additions: an assumed, optimistic model that
+/// no schedule here runs. The buffer is cut into C chunks. Each rank sums 1/m of a chunk inside its
+/// node, sends that sum out once, gets the sum of all nodes back once, with one network latency,
+/// and passes it on inside the node:
 ///
 ///     a + e + g + (C-1) max(e, pace inside) + latencies, for the best C
 ///     e = start + V/(mC) on the rail
@@ -15,7 +16,8 @@ namespace stepwright::collective {
 ///     kEverywhere: a = g = start + V/C inside, pace 2 start + (m+1)/m V/C inside: up once, the sum
 ///     of a part comes to its owner, goes up once and comes to all
 ///
-/// `where` is one of these two. Switches add at line rate, and have room for what is under way.
+/// `where` must be kBetweenNodes or kEverywhere. Switches add at line rate, and have memory for all
+/// chunks in flight.
 double in_network_seconds(cluster::AddingSwitches where, const GroupLinks& links,
                           double payload_bytes);
 

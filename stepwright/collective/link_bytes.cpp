@@ -7,7 +7,7 @@
 namespace stepwright::collective {
 namespace {
 
-/// Ranks of one of the units that level `level` joins.
+/// Number of ranks in one of the units that level `level` joins.
 std::int64_t lower_size(const cluster::Cluster& cluster, std::size_t level) {
   return level == 0 ? 1 : cluster.levels[level - 1].size;
 }

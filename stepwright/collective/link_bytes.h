@@ -9,25 +9,26 @@
 
 namespace stepwright::collective {
 
-/// The bytes that links of one kind carry, one way (out of their unit).
+/// Bytes on links of one kind, in one direction (out of their unit).
 struct LinkLoad {
-  std::string name;  ///< The level's, or "nic".
+  std::string name;  ///< Name of the level, or "nic".
   std::int64_t units = 0;
-  std::int64_t busiest_unit = 0;  ///< The unit that carries most; the first of equal ones.
+  /// The unit whose link carries the most bytes; the first of equal ones.
+  std::int64_t busiest_unit = 0;
   double busiest_bytes = 0;
   double mean_bytes = 0;
 };
 
 struct LinkLoads {
-  /// The loads in the order of `Cluster::levels`: the uplinks of the units that a level joins
-  /// (devices, nodes, ...). Levels inside a node carry what stays in the node, the others what
-  /// leaves it.
+  /// Loads in the order of `Cluster::levels`, on the uplinks of the units that a level joins
+  /// (devices, nodes, ...). Levels inside a node carry messages inside the node, the other levels
+  /// messages between nodes.
   std::vector<LinkLoad> levels;
-  /// NIC by NIC over all nodes (`Cluster::nic_of_device`); no units without NICs.
+  /// Load of all NICs of all nodes (`Cluster::nic_of_device`); no units if there are no NICs.
   LinkLoad nics;
 };
 
-/// Adds messages between ranks, which are the devices in their order, up per link.
+/// Adds up messages between ranks for each link; rank r is device r.
 class LinkBytes {
  public:
   LinkBytes(const cluster::Cluster& cluster, std::int64_t ranks);
@@ -38,8 +39,8 @@ class LinkBytes {
  private:
   const cluster::Cluster& cluster_;
   std::size_t node_levels_;
-  std::vector<std::vector<double>> levels_;  ///< Per level and unit.
-  std::vector<double> nics_;                 ///< Per NIC of all nodes.
+  std::vector<std::vector<double>> levels_;  ///< Bytes by level and unit.
+  std::vector<double> nics_;                 ///< Bytes by NIC, over all nodes.
 };
 
 }  // namespace stepwright::collective

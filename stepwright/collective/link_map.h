@@ -18,20 +18,20 @@ struct LinkPath {
   double latency_s = 0;
 };
 
-/// The links of a cluster, each way by itself: the uplinks of the units that its levels join (of a
-/// mesh, one link for each pair of units), and the NICs (`Cluster::nic_of_device`; a device alone
-/// with several NICs has the rate of all of them). Inside a node the levels inside count, between
-/// nodes the NICs and the levels outside.
+/// The links of a cluster, one for each direction: the uplinks of the units that its levels join
+/// (in a mesh, one link for each pair of units), and the NICs (`Cluster::nic_of_device`; a single
+/// device with several NICs has the rate of all). Messages inside a node use the levels inside it,
+/// messages between nodes the NICs and the levels outside.
 class LinkMap {
  public:
-  /// Whose links there are: each node's own, or one node's that stand for those of every node, so
-  /// that what goes to another node arrives over the same one's.
+  /// kEach: each node has links of its own. kOneForAll: one node's links represent those of every
+  /// node, so a message to another node arrives over the same node's links.
   enum class Nodes : std::uint8_t { kEach, kOneForAll };
 
-  /// `full_duplex`: each way has the full rate; else both ways of a link share it.
+  /// `full_duplex`: each direction has the full rate; false: both directions of a link share it.
   LinkMap(const cluster::Cluster& cluster, bool full_duplex, Nodes nodes = Nodes::kEach);
 
-  /// Makes the links on the way, where they are new.
+  /// Returns the links between two devices, creating those that do not exist yet.
   LinkPath path(std::int64_t from, std::int64_t to);
   [[nodiscard]] double bytes_per_s(std::int32_t link) const {
     return rates_[static_cast<std::size_t>(link)];
@@ -40,7 +40,8 @@ class LinkMap {
 
  private:
   enum class Side : std::uint8_t { kOut, kIn };
-  /// Level (the number of levels: NICs), unit, the other unit of a mesh or -1, side.
+  /// Identifies a link: its level (the number of levels means NICs), its unit, the other unit in a
+  /// mesh (else -1), and its direction.
   struct Key {
     std::int32_t level;
     std::int64_t unit;
@@ -49,7 +50,7 @@ class LinkMap {
     auto operator<=>(const Key&) const = default;
   };
 
-  /// `unit` of a level that joins nodes, or NIC, with `in_node` of them in a node.
+  /// Returns the unit (or NIC) that represents `unit`; `in_node`: units in a node.
   [[nodiscard]] std::int64_t standing_for(std::int64_t unit, std::int64_t in_node) const {
     return nodes_ == Nodes::kOneForAll ? unit % in_node : unit;
   }

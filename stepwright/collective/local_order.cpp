@@ -13,7 +13,7 @@
 namespace stepwright::collective {
 namespace {
 
-/// Order among the steps of one rank.
+/// Checks the order among the steps of one rank.
 class LocalOrder {
  public:
   LocalOrder(const CollectiveSchedule& frame, const RankSchedule& rank)
@@ -55,7 +55,7 @@ class LocalOrder {
     return {static_cast<std::int32_t>(channel), done_[channel]};
   }
 
-  /// Whether the next step of a channel exists and has nothing left to wait for; takes its waits.
+  /// True if the next step of a channel exists and all its waits are over; consumes the waits.
   bool ready(std::size_t c) {
     const ScheduleChannel& channel = rank_.channels[c];
     if (done_[c] == std::ssize(channel.steps)) return false;
@@ -67,7 +67,7 @@ class LocalOrder {
     return true;
   }
 
-  /// Marks as ended what is over when the next step of channel c starts.
+  /// Marks as completed the steps that are completed when the next step of channel c starts.
   void advance_clock(std::size_t c) {
     const ScheduleChannel& channel = rank_.channels[c];
     const auto step = static_cast<std::size_t>(done_[c]);
@@ -101,7 +101,7 @@ class LocalOrder {
     return defect;
   }
 
-  /// Whether step `step` - 1 of a channel is over.
+  /// True if step `step` - 1 of a channel is completed.
   [[nodiscard]] bool over(std::size_t channel, std::int32_t step) const {
     return now_[channel] >= step;
   }
@@ -146,14 +146,14 @@ class LocalOrder {
 
   const RankSchedule& rank_;
   std::size_t width_;
-  std::vector<std::int32_t> done_;   ///< Steps taken, per channel.
-  std::vector<std::size_t> waited_;  ///< Waits taken, per channel.
+  std::vector<std::int32_t> done_;   ///< For each channel, the number of executed steps.
+  std::vector<std::size_t> waited_;  ///< For each channel, the number of consumed waits.
   std::vector<std::vector<std::int32_t>> clocks_;
-  /// By channel: steps of it that are over before the step in hand.
+  /// For each channel, the number of its steps that are completed before the current step.
   std::vector<std::int32_t> now_;
-  /// Per buffer and piece: channel and step + 1 of the last write; 0: none.
+  /// For each buffer and piece: channel and index + 1 of the last write; 0: none.
   std::array<std::vector<std::pair<std::int32_t, std::int32_t>>, 3> writers_;
-  /// Per buffer, piece and channel: step + 1 of the last read since.
+  /// For each buffer, piece and channel: index + 1 of the last read since the last write.
   std::array<std::vector<std::int32_t>, 3> readers_;
 };
 

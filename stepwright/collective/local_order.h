@@ -6,10 +6,10 @@
 
 namespace stepwright::collective {
 
-/// The first step that reads what is not written, or that touches a piece in no order with another
-/// step, by the rank's own channels and waits; or waits that go in a circle. Vector clocks over the
-/// channels, as race detectors use them (Flanagan and Freund 2009, FastTrack). `rank` is not
-/// malformed.
+/// Returns the first step of a rank that reads a piece before it is written, or that accesses a
+/// piece without order relative to another step, given the rank's own channels and waits; or waits
+/// that form a circle; nullopt: none. Uses vector clocks over the channels, as race detectors do
+/// (Flanagan and Freund 2009, FastTrack). `rank` must not be malformed.
 std::optional<Defect> disordered(const CollectiveSchedule& frame, const RankSchedule& rank);
 
 }  // namespace stepwright::collective

@@ -20,14 +20,15 @@
 namespace stepwright::collective {
 namespace {
 
-/// Flows that end this close to each other, relative to the time, end together.
+/// Relative difference of end times below which flows end together.
 constexpr double kTogether = 1e-12;
 
-/// The group of a schedule, of which only the first node's ranks may be played. They then stand for
-/// those of all other nodes.
+/// The simulated ranks of a schedule's group: all of them, or those of the first node, which then
+/// represent all other nodes.
 struct PlayedGroup {
   std::int32_t ranks = 0;
-  bool mirrored = false;  ///< Nodes meet whose numbers differ in a bit, else at a distance.
+  /// True if nodes whose numbers differ in one bit exchange messages; false: nodes at one distance.
+  bool mirrored = false;
 };
 
 class SchedulePlay {
@@ -65,11 +66,11 @@ class SchedulePlay {
 
  private:
   struct ChannelState {
-    std::int32_t next = 0;   ///< The step to start.
-    std::int32_t over = 0;   ///< Steps that are over.
-    std::size_t waited = 0;  ///< Waits that are over.
-    bool busy = false;       ///< Bytes of the step before `next` are still on their way.
-    double last_s = 0;       ///< When the last step that arrives does.
+    std::int32_t next = 0;   ///< Index of the step to start next.
+    std::int32_t over = 0;   ///< Number of completed steps.
+    std::size_t waited = 0;  ///< Number of waits that are over.
+    bool busy = false;       ///< True if bytes of the step before `next` are still in flight.
+    double last_s = 0;       ///< Time in seconds at which the last arriving step arrives.
   };
   struct Flow {
     std::int32_t from;
@@ -90,7 +91,7 @@ class SchedulePlay {
     return ranks_[static_cast<std::size_t>(rank)][c];
   }
 
-  /// The next step of a channel if nothing on this rank holds it back.
+  /// Returns the next step of a channel if nothing on this rank delays it; else null.
   const ScheduleStep* head(std::int32_t rank, std::size_t c) {
     const ScheduleChannel& from = channel(rank, c);
     ChannelState& own = state(rank, c);
@@ -153,7 +154,7 @@ class SchedulePlay {
     return false;
   }
 
-  /// `rank` as the ranks name it for which those stand that begin at `first`.
+  /// Returns `rank` in the numbering of the node that begins at `first`.
   [[nodiscard]] std::int32_t seen(std::int32_t rank, std::int32_t first) const {
     if (group_.mirrored) return rank + first;
     return (rank - first + group_.ranks) % group_.ranks;
@@ -233,7 +234,7 @@ class SchedulePlay {
   double piece_bytes_;
   double message_s_;
   std::vector<std::vector<ChannelState>> ranks_;
-  std::deque<std::pair<double, Flow>> starts_;  ///< Flows to be, and when.
+  std::deque<std::pair<double, Flow>> starts_;  ///< Flows that start later, with their start times.
   std::vector<Flow> flows_;
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
   std::vector<std::int32_t> awake_;
@@ -249,7 +250,7 @@ void check_room(std::int64_t ranks, const cluster::Cluster& cluster) {
       fmt::format("a schedule of {} ranks does not fit {} devices", ranks, cluster.devices()));
 }
 
-/// One level of switches joins the nodes: every pair of them has the same links.
+/// True if one level of switches joins the nodes, so that every pair of nodes has equal links.
 bool has_one_network(const cluster::Cluster& cluster) {
   const auto node_levels = static_cast<std::size_t>(levels_in_node(cluster));
   for (std::size_t i = node_levels + 1; i < cluster.levels.size(); ++i) {

@@ -7,14 +7,14 @@
 
 namespace stepwright::collective {
 
-/// The memory of a rank that a step touches: what the caller gave, what the caller gets, and room
-/// of the schedule's own. Inputs are never written.
+/// A rank's memory that a step accesses: the caller's input, the caller's output, or scratch memory
+/// of the schedule. Inputs are never written.
 enum class RankBuffer : std::uint8_t { kInput, kOutput, kScratch };
 
-/// The largest number of a piece, and the most pieces of a buffer.
+/// Largest index of a piece, and largest number of pieces in a buffer.
 inline constexpr std::uint32_t kMostPieces = (std::uint32_t{1} << 30) - 1;
 
-/// The first piece of a run in a buffer. Four bytes.
+/// The first piece of a run of consecutive pieces in a buffer. Four bytes.
 struct PieceRun {
   std::uint32_t piece : 30;
   RankBuffer buffer : 2;
@@ -24,19 +24,19 @@ struct PieceRun {
 
 /// The operation of a step on a run of pieces.
 enum class StepKind : std::uint8_t {
-  kSend,           ///< `source` to `peer`; over when the peer has it.
+  kSend,           ///< Sends `source` to `peer`; completed when the peer has received it.
   kReceive,        ///< Receives from `peer` into `target`.
-  kReceiveReduce,  ///< `target` = what comes from `peer` + `source`.
+  kReceiveReduce,  ///< Sets `target` = pieces received from `peer` + `source`.
   kCopy,           ///< Sets `target` = `source`.
-  kReduce,         ///< `target` = `target` + `source`.
+  kReduce,         ///< Adds `source` to `target`.
 };
 
-/// One step of a channel. Twenty bytes.
+/// One step of a channel: an operation on a run of pieces. Twenty bytes.
 struct ScheduleStep {
   PieceRun source{};
   PieceRun target{};
   std::int32_t peer = -1;
-  std::int32_t pieces = 1;  ///< Length of the run.
+  std::int32_t pieces = 1;  ///< Number of pieces in the run.
   StepKind kind{};
 
   bool operator==(const ScheduleStep&) const = default;
@@ -49,7 +49,7 @@ inline bool receives(const ScheduleStep& step) {
 inline bool reads(const ScheduleStep& step) { return step.kind != StepKind::kReceive; }
 inline bool writes(const ScheduleStep& step) { return step.kind != StepKind::kSend; }
 
-/// A step of a rank: channel and position in it.
+/// Reference to a step of a rank: its channel and its index in the channel.
 struct StepRef {
   std::int32_t channel = -1;  ///< Channel of the step; -1: no step.
   std::int32_t step = -1;
@@ -58,8 +58,8 @@ struct StepRef {
   bool operator==(const StepRef&) const = default;
 };
 
-/// ScheduleStep `step` of a channel starts only after `on`, a step of another channel of the rank,
-/// is over.
+/// A wait: step `step` of a channel starts only after `on`, a step of another channel of the same
+/// rank, is completed.
 struct StepWait {
   std::int32_t step = 0;
   StepRef on;
@@ -67,9 +67,9 @@ struct StepWait {
   bool operator==(const StepWait&) const = default;
 };
 
-/// Steps of one rank that run one after the other. Channels run side by side but for their waits.
-/// Messages of one lane between two ranks arrive in the order in which they are sent; all sends to
-/// one peer on a lane stand in one channel, and so do all receives from it.
+/// Steps of one rank that run one after the other. Channels run in parallel except for their waits.
+/// Messages on one lane between two ranks arrive in the order in which they are sent; all sends to
+/// one peer on a lane are on one channel, and so are all receives from it.
 struct ScheduleChannel {
   std::uint8_t lane = 0;
   std::vector<ScheduleStep> steps;
@@ -81,8 +81,9 @@ struct RankSchedule {
   std::vector<ScheduleChannel> channels;
 };
 
-/// A collective as data: what every rank does, in pieces of equal size. The full buffer (the output
-/// of an all-gather, the input of a reduce-scatter, either of the others) has `pieces` of them.
+/// A collective as data: the steps of every rank, in pieces of equal size. The full buffer (the
+/// output of an all-gather, the input of a reduce-scatter, either of them for other operations) has
+/// `pieces` pieces.
 struct CollectiveSchedule {
   Collective collective{};
   std::int32_t pieces = 0;
@@ -92,7 +93,7 @@ struct CollectiveSchedule {
   std::vector<RankSchedule> ranks;
 };
 
-/// Pieces of a buffer of `schedule`.
+/// Number of pieces of a buffer of `schedule`.
 std::int64_t pieces_of(const CollectiveSchedule& schedule, RankBuffer buffer);
 
 }  // namespace stepwright::collective

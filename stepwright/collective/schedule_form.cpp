@@ -41,7 +41,7 @@ bool malformed_wait(const RankSchedule& rank, const ScheduleChannel& channel, st
   return wait.on.step < 0 || wait.on.step >= std::ssize(on.steps);
 }
 
-/// All messages of a lane to (from) one peer stand in one channel.
+/// Returns a defect if messages of a lane to (or from) one peer are on several channels.
 std::optional<Defect> ambiguous(const RankSchedule& rank, std::int32_t ranks) {
   std::map<std::pair<std::uint8_t, bool>, std::vector<std::int32_t>> channels;
   for (std::int32_t c = 0; c < std::ssize(rank.channels); ++c) {

@@ -7,12 +7,13 @@
 
 namespace stepwright::collective {
 
-/// The first step of a rank that names something that does not exist, or writes to its input.
-/// `ranks`: of the schedule; the defect's rank is left open.
+/// Returns the first step of a rank that refers to something that does not exist, or writes to the
+/// rank's input; nullopt: none. `ranks`: number of ranks of the schedule. The defect's rank is not
+/// set.
 std::optional<Defect> malformed(const CollectiveSchedule& frame, const RankSchedule& rank,
                                 std::int32_t ranks);
 
-/// "piece 3 of its output".
+/// Describes a place in a rank's memory: "piece 3 of its output".
 std::string place_text(PieceRun place);
 
 }  // namespace stepwright::collective

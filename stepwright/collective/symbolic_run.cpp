@@ -9,7 +9,7 @@
 namespace stepwright::collective {
 namespace {
 
-/// Ranks in hand, symbols in memory.
+/// State of the run: the steps of each rank, and symbolic contents of memory.
 class SymbolicRun {
  public:
   explicit SymbolicRun(const CollectiveSchedule& schedule)
@@ -38,8 +38,8 @@ class SymbolicRun {
 
  private:
   struct Rank {
-    std::vector<std::int32_t> done;   ///< Steps over, per channel.
-    std::vector<std::size_t> waited;  ///< Waits over, per channel.
+    std::vector<std::int32_t> done;   ///< For each channel, the number of completed steps.
+    std::vector<std::size_t> waited;  ///< For each channel, the number of waits that are over.
     std::vector<Contributions> output;
     std::vector<Contributions> scratch;
     bool awake = false;
@@ -61,7 +61,7 @@ class SymbolicRun {
     defect_ = Defect{kind, rank, {static_cast<std::int32_t>(c), at(rank).done[c]}, std::move(text)};
   }
 
-  /// The next step of a channel if it may start.
+  /// Returns the next step of a channel if it may start; else null.
   const ScheduleStep* head(std::int32_t rank, std::size_t c) {
     Rank& own = at(rank);
     const ScheduleChannel& from = channel(rank, c);
@@ -74,7 +74,8 @@ class SymbolicRun {
     return &from.steps[static_cast<std::size_t>(own.done[c])];
   }
 
-  /// Takes every step of a rank that can be taken now, once round its channels.
+  /// Runs every step of a rank that can run now, in one pass over its channels; returns whether one
+  /// ran.
   bool advance(std::int32_t rank) {
     bool progress = false;
     for (std::size_t c = 0; c < at(rank).done.size() && !defect_; ++c) {
@@ -91,7 +92,8 @@ class SymbolicRun {
     return progress;
   }
 
-  /// Exchanges the message at the head of a channel if the other end has come to it.
+  /// Exchanges the next message of a channel if the other end has reached it; returns whether it
+  /// did.
   bool meet(std::int32_t rank, std::size_t c, const ScheduleStep& step) {
     const std::uint8_t lane = channel(rank, c).lane;
     for (std::size_t o = 0; o < at(step.peer).done.size(); ++o) {
@@ -137,7 +139,7 @@ class SymbolicRun {
     return place.buffer == RankBuffer::kOutput ? own.output[piece] : own.scratch[piece];
   }
 
-  /// Applies what a step of `rank` writes.
+  /// Applies the writes of a step of `rank`.
   void apply(std::int32_t rank, std::size_t c, const ScheduleStep& step, const End* from) {
     for (std::int32_t i = 0; i < step.pieces; ++i) {
       const std::size_t piece = step.target.piece + static_cast<std::size_t>(i);

@@ -6,8 +6,9 @@
 
 namespace stepwright::collective {
 
-/// Runs a schedule over sets of contributions instead of numbers. A send lasts until its receive.
-/// The ranks of `schedule` are well formed and in order by themselves.
+/// Runs a schedule on sets of contributions instead of numbers, and returns the first defect;
+/// nullopt: none. A send lasts until its receive. Each rank of `schedule` must be well formed and
+/// ordered by itself.
 std::optional<Defect> run_symbols(const CollectiveSchedule& schedule);
 
 }  // namespace stepwright::collective

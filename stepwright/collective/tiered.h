@@ -7,31 +7,32 @@
 
 namespace stepwright::collective {
 
-/// The family that rings and their hierarchies belong to: a ring on the outermost
-/// tier, `inner` on each tier below, every block in `chunks`.
+/// Rings and their hierarchies: a ring on the outermost tier, `inner` on each tier below, every
+/// block in `chunks` chunks.
 ///
-/// With S = V / ranks, and n = size of the outermost tier, lane k carries per rank of an all-gather
-/// or a reduce-scatter (size_k - 1) times the product of the sizes above it, times S: for {m, n}
-/// (m-1)V/m inside and (n-1)V/(nm) outside, the least that is possible.
+/// With S = V / ranks and n = size of the outermost tier, each rank sends on lane k, in an
+/// all-gather or a reduce-scatter, (size_k - 1) times the product of the sizes above it, times S.
+/// For {m, n} this is (m-1)V/m inside and (n-1)V/(nm) outside, the minimum.
 struct Tiered {
   Tiers tiers;
   std::int32_t chunks = 1;
   Inner inner = Inner::kDirect;
-  /// A tier starts when the one before has finished, instead of chunk by chunk.
+  /// True if a tier starts when the one before has finished; false: chunk by chunk.
   bool in_turn = false;
 };
 
-/// All ranks of a spec in one ring, and its tiers but those of one rank.
+/// `one_tier` returns all ranks of a spec in one ring; `all_tiers` its tiers without those of one
+/// rank.
 Tiered one_tier(const ScheduleSpec& spec);
 Tiered all_tiers(const ScheduleSpec& spec);
 
-/// Scratch of a rank, in pieces, for a reduction (`kReduceScatter`, `kAllReduce`); 0 for a gather.
+/// Scratch pieces of a rank for a reduction (`kReduceScatter`, `kAllReduce`); 0 for a gather.
 std::int32_t tiered_scratch(const Tiered& tiered, Collective collective);
 
-/// The part of `rank` in an all-gather, reduce-scatter or all-reduce.
+/// Returns the schedule of `rank` in an all-gather, reduce-scatter or all-reduce.
 RankSchedule tiered_rank(const Tiered& tiered, Collective collective, std::int32_t rank);
 
-/// Scratch pieces of a spec's tiers, as definitions ask.
+/// Scratch pieces for the tiers of a spec, in the form that `AlgorithmDefinition::scratch` needs.
 template <Tiered (*kTiers)(const ScheduleSpec&)>
 std::int32_t scratch_of_tiers(const ScheduleSpec& spec) {
   return tiered_scratch(kTiers(spec), spec.collective);

@@ -3,10 +3,10 @@
 namespace stepwright::collective {
 namespace {
 
-/// A block travels round the outermost tier first; each rank that it reaches passes it on to its
-/// own group on the next tier, and so on inwards. Stages of the ring are the outer loop and chunks
-/// the inner one, on every lane, so that chunk c of stage t is passed inwards while chunk c + 1
-/// arrives.
+/// Writes a gather. A block goes round the outermost tier first; each rank that it reaches passes
+/// it on to its own group on the next tier, and so on inwards. Stages of the ring are the outer
+/// loop and chunks the inner one, on every lane, so that chunk c of stage t is passed inwards while
+/// chunk c + 1 arrives.
 class TieredGather {
  public:
   TieredGather(const Tiered& tiered, std::int32_t rank, const std::vector<StepRef>& own,
@@ -37,7 +37,7 @@ class TieredGather {
  private:
   /// One chunk of the blocks that a group passes around.
   struct Round {
-    std::int32_t block;  ///< The one at this rank's place in the group that it came from.
+    std::int32_t block;  ///< The block at this rank's index in the group that it came from.
     std::int32_t chunk;
     StepRef after;
   };
@@ -55,8 +55,8 @@ class TieredGather {
     }
   }
 
-  /// All blocks that came to this rank from the tiers above `level`, for each place on the tiers
-  /// between the outermost one and `level`.
+  /// Passes on all blocks that arrived at this rank from the tiers above `level`, for each index on
+  /// the tiers between the outermost one and `level`.
   void write_group(int level, const Round& round) {
     const std::int32_t above = tiers_.stride(level + 1);
     const std::int32_t group = tiers_.stride(tiers_.levels() - 1);
@@ -97,7 +97,7 @@ class TieredGather {
   std::int32_t rank_;
   bool from_input_;
   RankWriter& writer_;
-  std::vector<StepRef> arrived_;  ///< Per piece of the output.
+  std::vector<StepRef> arrived_;  ///< For each piece of the output, the step with which it arrived.
   StepRef last_;                  ///< The last receive written.
 };
 

@@ -7,8 +7,8 @@
 
 namespace stepwright::collective {
 
-/// Writes the gathering of all blocks into the output. `own`: per chunk, the step that made the
-/// rank's block in the output; empty: the block is the input, and is copied.
+/// Writes the gather of all blocks into the output. `own`: for each chunk, the step that wrote the
+/// rank's own block to the output; empty: the block is in the input, and is copied.
 void write_tiered_gather(const Tiered& tiered, std::int32_t rank, const std::vector<StepRef>& own,
                          RankWriter& writer);
 

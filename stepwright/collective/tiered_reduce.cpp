@@ -6,26 +6,28 @@
 namespace stepwright::collective {
 namespace {
 
-/// The place in scratch of the partial sums of one tier: per buffered stage, chunk and place on the
-/// tiers between, one sum, or with an inner ring one for each place that a partial passes.
+/// The region of scratch for the partial sums of one tier: one sum for each buffered stage, chunk
+/// and index on the tiers between; with an inner ring, one for each index that a partial sum
+/// passes.
 struct SumRegion {
   std::int32_t first = 0;
-  std::int32_t between = 1;  ///< Places on the tiers above, below the outermost.
+  /// Number of indices on the tiers above this one, below the outermost.
+  std::int32_t between = 1;
   std::int32_t width = 1;
 };
 
-/// Stages of buffers for the sums of a chunk, since one is sent, one added to, and two may be made
-/// inside or be on their way.
+/// Number of stages for which sums of a chunk are buffered: one is sent, one is added to, and two
+/// may be summed inside or be in flight.
 constexpr std::int32_t kBufferedStages = 4;
 
-/// Stages of partial sums that are alive at a time.
+/// Number of stages whose partial sums exist at the same time.
 std::int32_t buffered_stages(const Tiered& tiered) {
   const std::int32_t stages = tiered.tiers.size(tiered.tiers.levels() - 1);
   return tiered.in_turn ? stages : std::min(stages, kBufferedStages);
 }
 
-/// The regions of each tier; the last entry is the end. The outermost tier has sums of its own only
-/// when no tier is below: else it adds to theirs.
+/// Returns the scratch regions of each tier; the last entry is the end. The outermost tier has sums
+/// of its own only if there is no tier below; otherwise it adds to those of the tier below.
 std::vector<SumRegion> sum_regions(const Tiered& tiered) {
   const Tiers& tiers = tiered.tiers;
   const int top = tiers.levels() - 1;
@@ -45,10 +47,10 @@ std::vector<SumRegion> sum_regions(const Tiered& tiered) {
   return regions;
 }
 
-/// The gather reversed in time: what is meant for group d is first summed inside each group, tier
-/// by tier, at the rank that has the owner's place there, and then once round the outermost tier,
-/// where each rank adds its group's sum to the one that comes. Stage t is for the group t + 1
-/// places back.
+/// Writes a reduction, the gather reversed in time: blocks for group d are first summed inside each
+/// group, tier by tier, at the rank with the owner's index there, and then round the outermost
+/// tier, where each rank adds its group's sum to the one that arrives. Stage t is for the group t +
+/// 1 places before.
 class TieredReduce {
  public:
   TieredReduce(const Tiered& tiered, std::int32_t rank, std::int32_t first_output,
@@ -64,7 +66,8 @@ class TieredReduce {
         used_(made_.size()),
         results_(static_cast<std::size_t>(tiered.chunks)) {}
 
-  /// The first two stages inside go chunk by chunk: adding on the rail starts with the second one.
+  /// Writes all steps. The first two stages inside go chunk by chunk: additions on the rail start
+  /// with the second one.
   std::vector<StepRef> write() {
     const std::int32_t stages = tiers_.size(top_);
     for (std::int32_t c = 0; c < tiered_.chunks; ++c) {
@@ -85,13 +88,14 @@ class TieredReduce {
     std::int32_t stage;
     std::int32_t chunk;
   };
-  /// A value that a step reads: an input piece, or a sum in scratch with who made it.
+  /// A value that a step reads: an input piece, or a sum in scratch with the step that completes
+  /// it.
   struct Value {
     PieceRun place;
     std::optional<std::size_t> sum;
   };
 
-  /// The rank at this one's place in the group that stage `stage` is for.
+  /// The rank with this rank's index in the group that stage `stage` is for.
   [[nodiscard]] std::int32_t aimed(std::int32_t stage) const {
     return tiers_.moved(rank_, top_, -1 - stage);
   }
@@ -99,7 +103,7 @@ class TieredReduce {
     return round.stage + 1 == tiers_.size(top_);
   }
 
-  /// The sum of tier `level` for `block`.
+  /// Index of the sum of tier `level` for `block`.
   [[nodiscard]] std::size_t sum(int level, const Round& round, std::int32_t block) const {
     const SumRegion& region = regions_[static_cast<std::size_t>(level)];
     const std::int32_t buffer = round.stage % buffered_stages(tiered_);
@@ -112,7 +116,7 @@ class TieredReduce {
     return static_cast<std::size_t>(region.first + place);
   }
 
-  /// The value that this rank has of `block` before tier `level`.
+  /// The value that this rank holds of `block` before tier `level`.
   [[nodiscard]] Value value_below(int level, const Round& round, std::int32_t block) const {
     if (level == 0) return {input(block * tiered_.chunks + round.chunk), {}};
     const std::size_t found = sum(level - 1, round, block);
@@ -133,7 +137,8 @@ class TieredReduce {
     }
   }
 
-  /// The sum of `block` over the group of tier `level`; the others in it own its neighbours.
+  /// Writes the sum of `block` over the group of tier `level`; other ranks of the group own the
+  /// neighbouring blocks.
   void write_group(int level, const Round& round, std::int32_t block) {
     const std::int32_t size = tiers_.size(level);
     for (std::int32_t k = 1; k < size; ++k) {
@@ -158,7 +163,7 @@ class TieredReduce {
     use(step, value);
   }
 
-  /// Notes that `step` reads `value`, and makes it wait for the value.
+  /// Records that `step` reads `value`, and makes it wait for the value.
   void use(StepRef step, const Value& value) {
     if (!value.sum) return;
     writer_.wait(step, made_[*value.sum]);
@@ -167,11 +172,11 @@ class TieredReduce {
 
   struct Addition {
     std::int32_t block;
-    bool first;  ///< True if it starts the sum.
-    bool last;   ///< True if it ends the sum.
+    bool first;  ///< True if the addition starts the sum.
+    bool last;   ///< True if the addition completes the sum.
   };
 
-  /// Receives from `by` places back and adds to the sum of tier `level`.
+  /// Receives from the rank `by` places before, and adds to the sum of tier `level`.
   void add(int level, std::int32_t by, const Round& round, const Addition& addition) {
     const std::size_t to = sum(level, round, addition.block);
     const PieceRun target = scratch(static_cast<std::int64_t>(to));
@@ -194,7 +199,7 @@ class TieredReduce {
     for (std::int32_t c = 0; c < tiered_.chunks; ++c) write_outermost({stage, c});
   }
 
-  /// Sends the sum of the stage before, adds this stage's.
+  /// Sends the sum of the previous stage round the outermost tier, and adds this stage's.
   void write_outermost(const Round& round) {
     const Round before{round.stage - 1, round.chunk};
     const Value sent = round.stage == 1 ? value_below(top_, before, aimed(0)) : running(before);
@@ -212,7 +217,8 @@ class TieredReduce {
     if (final_stage(round)) results_[round.chunk] = added;
   }
 
-  /// The sum that goes round the outermost tier: over those of the tier below, if any.
+  /// The sum that goes round the outermost tier; it uses the memory of the tier below, if there is
+  /// one.
   [[nodiscard]] Value running(const Round& round) const {
     return sum_of(std::max(0, top_ - 1), round, aimed(round.stage));
   }

@@ -5,21 +5,21 @@
 
 namespace stepwright::collective {
 
-/// Ranks 0, 1, ... as a mixed-radix number: `sizes` innermost first, so that {8, 4} is four groups
-/// of eight consecutive ranks. Sizes are at least 1; at least one of them.
+/// Ranks 0, 1, ... as mixed-radix numbers: `sizes` of the tiers, innermost first, so that {8, 4} is
+/// four groups of eight consecutive ranks. There is at least one tier, and sizes are at least 1.
 class Tiers {
  public:
   explicit Tiers(std::vector<std::int32_t> sizes);
 
   [[nodiscard]] int levels() const { return static_cast<int>(sizes_.size()); }
   [[nodiscard]] std::int32_t size(int level) const { return sizes_[index(level)]; }
-  /// Consecutive ranks that share the coordinates from `level` on.
+  /// Number of consecutive ranks that share the coordinates from `level` on.
   [[nodiscard]] std::int32_t stride(int level) const { return strides_[index(level)]; }
   [[nodiscard]] std::int32_t ranks() const { return ranks_; }
   [[nodiscard]] std::int32_t at(std::int32_t rank, int level) const {
     return rank / stride(level) % size(level);
   }
-  /// The rank whose coordinate at `level` is larger by `by`, round the tier.
+  /// The rank whose coordinate at `level` is larger by `by`, cyclically in the tier.
   [[nodiscard]] std::int32_t moved(std::int32_t rank, int level, std::int32_t by) const;
 
  private:

@@ -7,25 +7,26 @@
 namespace stepwright::collective {
 namespace {
 
-/// Buffers that pass through the group: an all-reduce is a reduce-scatter and an all-gather.
+/// Number of times that the buffer passes through the group: an all-reduce is a reduce-scatter and
+/// an all-gather.
 double passes(Collective collective) { return collective == Collective::kAllReduce ? 2 : 1; }
 
 double share_of_others(std::int64_t size) {
   return static_cast<double>(size - 1) / static_cast<double>(size);
 }
 
-/// Members in one of the units that level `level` joins.
+/// Number of members in one of the units that level `level` joins.
 std::int64_t members_below(const cluster::GroupLayout& layout, int level) {
   return level == 0 ? 1 : layout.members[level - 1];
 }
 
-/// Units of `members` members that the group lies on.
+/// Number of units of `members` members over which the group extends.
 std::int64_t units(const cluster::GroupLayout& layout, std::int64_t members) {
   return (layout.size + members - 1) / members;
 }
 
-/// A ring over the units that level `first` joins, up to the span. The last block to arrive has
-/// taken every hop but one; the slowest of the blocks has spared an innermost hop.
+/// Adds a ring over the units that level `first` joins, up to the group's span. The last block to
+/// arrive has passed every hop but one; the slowest of the blocks has saved an innermost hop.
 void add_ring(LevelLoads& loads, Collective collective, double payload_bytes,
               const cluster::GroupLayout& layout, int first) {
   const std::int64_t places = units(layout, members_below(layout, first));
@@ -39,7 +40,7 @@ void add_ring(LevelLoads& loads, Collective collective, double payload_bytes,
   }
 }
 
-/// The part of a group that lies in one node.
+/// Returns the layout of the part of a group that is in one node.
 cluster::GroupLayout part_in_node(const cluster::GroupLayout& layout, int node_levels) {
   cluster::GroupLayout part = layout;
   part.size = members_in_node(layout, node_levels);
@@ -54,7 +55,7 @@ LevelLoads two_level_loads(Collective collective, double payload_bytes,
                            const cluster::GroupLayout& layout, int node_levels) {
   LevelLoads loads{};
   add_ring(loads, collective, payload_bytes, part_in_node(layout, node_levels), 0);
-  // Each rail moves its part of the buffer; together they leave a node.
+  // Each rail carries its part of the buffer; together they leave a node.
   add_ring(loads, collective, payload_bytes, layout, node_levels);
   return loads;
 }

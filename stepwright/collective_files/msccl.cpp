@@ -18,14 +18,14 @@ constexpr std::int32_t kMostStepPieces = 71;
 /// Most peers of a rank on one channel, in each direction.
 constexpr int kMostChannelPeers = 32;
 constexpr std::size_t kMostChannels = 32;
-/// Offsets have 16 bits.
+/// Most pieces of a buffer, as offsets have 16 bits.
 constexpr std::size_t kMostBufferPieces = 32768;
-/// The most elements of which the loader makes a table when it reads the part of one rank.
+/// Most elements for which the loader allocates a table when it reads the part of one rank.
 constexpr std::size_t kMostElements = 4096;
 
 using Xml = pugi::xml_node;
 
-/// A place in a buffer, or -1 where a step has none.
+/// Adds a place in a buffer to a step; an offset of -1 if the step has none.
 void add_place(Xml& step, std::string_view side, const char* letter, std::int64_t offset) {
   const std::string name(side);
   step.append_attribute((name + "buf").c_str()) = letter;
@@ -47,13 +47,13 @@ const char* type_word(collective::StepKind kind) {
   return "re";
 }
 
-/// A step waits for one other at most.
+/// Returns the number of nops before a step, which can itself wait for only one other step.
 std::size_t nops_before(const BlockStep& step) {
   return std::max<std::size_t>(step.after.size(), 1) - 1;
 }
 
-/// Per thread block and step, its number in the file, where nops count; the last entry of a thread
-/// block is how many it has.
+/// For each thread block and step, its number in the file, where nops count; the last entry of a
+/// thread block is its number of steps.
 using StepNumbers = std::vector<std::vector<std::size_t>>;
 
 StepNumbers numbered(const std::vector<ThreadBlock>& blocks) {
@@ -70,7 +70,7 @@ StepNumbers numbered(const std::vector<ThreadBlock>& blocks) {
   return numbers;
 }
 
-/// Fails early where a rank is far from fitting, which would be slow to cut.
+/// Fails early if a rank exceeds the limits by far, as splitting it would be slow.
 void check_size(const collective::CollectiveSchedule& schedule, const Landings& landings,
                 const MscclSetting& setting) {
   std::vector<std::size_t> flows(schedule.ranks.size());
@@ -89,7 +89,7 @@ void check_size(const collective::CollectiveSchedule& schedule, const Landings& 
   }
 }
 
-/// The thread blocks of one rank.
+/// Writes the thread blocks of one rank.
 class BlockFile {
  public:
   BlockFile(const std::vector<ThreadBlock>& blocks, Xml gpu)
@@ -125,7 +125,7 @@ class BlockFile {
     return step;
   }
 
-  /// `on`: the step to wait for, if it exists.
+  /// Completes a step in the file. `on`: the step to wait for, if it exists.
   void finish(Xml step, std::int32_t pieces, collective::StepRef on, bool awaited) {
     step.append_attribute("cnt") = pieces;
     step.append_attribute("depid") = on.channel;
@@ -152,8 +152,8 @@ class BlockFile {
       add_place(xml, "src", step.step.source);
     }
     add_place(xml, "dst", kind == collective::StepKind::kSend ? step.lands : step.step.target);
-    // The loader makes one of additions to the same place that nobody waits for, with the length of
-    // the last.
+    // The loader merges additions to the same place that no step waits for, with the length of the
+    // last one, so every addition is marked as awaited.
     const bool awaited = step.awaited || kind == collective::StepKind::kReduce;
     finish(xml, step.step.pieces, step.after.empty() ? collective::StepRef{} : step.after.back(),
            awaited);
@@ -168,7 +168,7 @@ class BlockFile {
 
 void write_head(Xml& algo, const collective::CollectiveSchedule& schedule,
                 const MscclSetting& setting, std::size_t channels) {
-  // XML has no way to say control characters.
+  // XML cannot represent control characters.
   algo.append_attribute("name") = printable(setting.name, std::string_view::npos).c_str();
   algo.append_attribute("proto") = "Simple";
   algo.append_attribute("nchannels") = channels;
@@ -215,7 +215,7 @@ std::string msccl_xml(const collective::CollectiveSchedule& schedule, const Mscc
     file.check(setting, schedule.ranks.size(), rank);
     file.write();
   }
-  // Its loaders know neither a declaration nor tabs.
+  // MSCCL's loaders accept neither a declaration nor tabs.
   std::ostringstream text;
   document.save(text, "  ", pugi::format_default | pugi::format_no_declaration);
   return text.str();

@@ -18,18 +18,19 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kThreads = 1024;
-/// Channels of a type and buffers of a thread block, semaphores of a rank.
+/// Limit of the channels of one type and of the buffers in a thread block, and of the semaphores of
+/// a rank.
 constexpr std::size_t kMostOfAKind = 16;
 constexpr std::string_view kMscclppLoader = "MSCCL++";
 
-/// The source from which all ranks' plans are made.
+/// The schedule and settings from which all ranks' plans are made.
 struct PlanSource {
   const collective::CollectiveSchedule& schedule;
   const MscclppSetting& setting;
   ScheduleMessages messages;
 };
 
-/// The plan of one rank.
+/// Writes the plan of one rank.
 class GpuPlan {
  public:
   GpuPlan(const PlanSource& source, std::int32_t rank)
@@ -63,7 +64,8 @@ class GpuPlan {
   }
 
  private:
-  using ChannelId = std::pair<std::string, int>;  ///< Type, and number among its type.
+  /// Type of a channel, and its number among those of the type.
+  using ChannelId = std::pair<std::string, int>;
 
   [[nodiscard]] const char* type_to(std::int32_t peer) const {
     const bool together =
@@ -71,7 +73,8 @@ class GpuPlan {
     return together ? "memory" : "port";
   }
 
-  /// Both ends number the flows between them alike: in the order of lane, sender, receiver.
+  /// Numbers the channels. Both ends number the flows between them in the same order: lane, sender,
+  /// receiver.
   void name_channels() {
     for (const auto& [flow, unused] : source_.messages.landings()) {
       if (flow.from != rank_ && flow.to != rank_) continue;
@@ -92,7 +95,7 @@ class GpuPlan {
     }
   }
 
-  /// The thread block of a channel.
+  /// Returns the thread block of a channel.
   Json block(std::size_t c) {
     const collective::ScheduleChannel& channel = own_.channels[c];
     ops_ = Json::array();
@@ -128,7 +131,8 @@ class GpuPlan {
              references(block_buffers_, "access_channel_type", "remote_buffer_ids")}};
   }
 
-  /// All threads of the block come together between what one of them saw and what all do.
+  /// Adds a nop at which all threads of the block synchronise, if one thread has seen or several
+  /// have written something that all need next.
   void settle() {
     if (unsettled_) ops_.push_back({{"name", "nop"}});
     unsettled_ = false;
@@ -141,7 +145,7 @@ class GpuPlan {
     return list;
   }
 
-  /// The number of `id` within its thread block.
+  /// Returns the number of `id` in its thread block, adding it if it is new.
   static int local(std::vector<int>& ids, int id) {
     const auto found = std::find(ids.begin(), ids.end(), id);
     if (found != ids.end()) return static_cast<int>(found - ids.begin());
@@ -223,7 +227,7 @@ class GpuPlan {
     if (type == "port") add_channel_op("flush", flow);
   }
 
-  /// The number of a peer's buffer.
+  /// Returns the number of a peer's buffer.
   int remote(std::int32_t peer, collective::RankBuffer buffer) {
     const auto [known, added] =
         remote_ids_.try_emplace({peer, buffer}, static_cast<int>(remote_ids_.size()));
@@ -244,13 +248,15 @@ class GpuPlan {
   std::map<MessageFlow, ChannelId> channels_;
   std::map<MessageFlow, std::size_t> sent_;
   std::map<MessageFlow, std::size_t> received_;
-  /// Semaphores from one channel to another that waits for it.
+  /// Semaphores, by the channel that signals and the channel that waits for it.
   std::map<std::pair<std::int32_t, std::int32_t>, int> semaphores_;
   std::map<std::pair<std::int32_t, std::int32_t>, std::set<int>> releases_;
   std::map<std::pair<std::int32_t, collective::RankBuffer>, int> remote_ids_;
   Json remote_ = Json::array();
-  Json ops_;                ///< Operations of the thread block in hand; so the next three.
-  bool unsettled_ = false;  ///< One thread saw, or several wrote, what others have not noticed.
+  Json ops_;  ///< Operations of the current thread block; the next three members belong to it too.
+  /// True if one thread has seen, or several have written, something that other threads may not
+  /// have noticed.
+  bool unsettled_ = false;
   std::map<std::string, std::vector<int>> block_channels_;
   std::map<std::string, std::vector<int>> block_buffers_;
 };

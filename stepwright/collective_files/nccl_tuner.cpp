@@ -31,7 +31,7 @@ std::string_view algorithm_word(collective::Algorithm algorithm, std::int64_t no
   return nodes > 1 ? names.several_nodes : names.one_node;
 }
 
-/// One choice: its squared seconds are constant + linear bytes + quadratic bytes^2.
+/// One algorithm and protocol: its squared seconds are constant + linear bytes + quadratic bytes^2.
 struct Choice {
   collective::Algorithm algorithm{};
   cost::Protocol protocol{};
@@ -63,7 +63,7 @@ std::vector<Choice> choices(const cost::CollectiveCost& cost, collective::Collec
   return list;
 }
 
-/// Adds whole numbers about a crossing, one of which is the first size beyond it.
+/// Adds the whole numbers around a crossing, one of which is the first size after it.
 void add_about(double bytes, std::set<std::uint64_t>& sizes) {
   constexpr double kBeyond = 1e18;
   if (!(bytes >= 0 && bytes < kBeyond)) return;
@@ -77,7 +77,7 @@ void add_crossings(const Choice& one, const Choice& other, std::set<std::uint64_
   const double c = one.constant - other.constant;
   const double root = b * b - 4 * a * c;
   if (root < 0) return;
-  // Of the two forms of either solution the one that loses no digits.
+  // Of the two formulas of each root, the one without cancellation.
   const double q = -(b + std::copysign(std::sqrt(root), b)) / 2;
   if (a != 0) add_about(q / a, sizes);
   if (q != 0) add_about(c / q, sizes);
@@ -90,8 +90,8 @@ const Choice& cheapest(const std::vector<Choice>& list, std::uint64_t size) {
   });
 }
 
-/// A name that a person chose must not end a comment.
-/// The plugin cuts lines at 255 characters; of a comment the rest would count.
+/// Returns a text as a comment. A user's name must not end the comment, and the plugin cuts lines
+/// at 255 characters and would read the rest as data.
 std::string short_comment(std::string_view text) {
   constexpr std::size_t kLongest = 157;
   return as_comment(printable(printable(text, std::string_view::npos), kLongest));

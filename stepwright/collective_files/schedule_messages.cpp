@@ -20,7 +20,7 @@ Landings landings_of(const collective::CollectiveSchedule& schedule) {
   return landings;
 }
 
-/// Adds one to each piece of output that a step of `channel` writes.
+/// Counts, for each piece of output, the steps of `channel` that write it.
 void add_writers(const collective::ScheduleChannel& channel, std::vector<int>& writers) {
   for (const collective::ScheduleStep& step : channel.steps) {
     if (!collective::writes(step) || step.target.buffer != collective::RankBuffer::kOutput)
@@ -30,7 +30,8 @@ void add_writers(const collective::ScheduleChannel& channel, std::vector<int>& w
   }
 }
 
-/// Free before the first message.
+/// For each rank, marks the output pieces that only one step writes, which are free until its
+/// message arrives.
 std::vector<std::vector<bool>> outputs_written_once(
     const collective::CollectiveSchedule& schedule) {
   std::vector<std::vector<bool>> free;

@@ -9,7 +9,7 @@
 namespace stepwright::collective_files {
 namespace {
 
-/// The steps of a rank, one after the other, as its channels and waits allow.
+/// Returns the steps of a rank in an order that its channels and waits allow.
 std::vector<collective::StepRef> in_sequence(const collective::RankSchedule& rank) {
   std::vector<std::int32_t> done(rank.channels.size());
   std::vector<std::size_t> waited(rank.channels.size());
@@ -40,7 +40,7 @@ collective::PieceRun moved(collective::PieceRun run, std::int32_t pieces) {
   return run;
 }
 
-/// Per thread block, the number of its steps that are over.
+/// For each thread block, the number of its completed steps.
 using BlockClock = std::vector<std::int32_t>;
 
 bool is_over(const BlockClock& clock, collective::StepRef step) {
@@ -53,7 +53,7 @@ void merge(BlockClock& clock, const BlockClock& other) {
   for (std::size_t b = 0; b < other.size(); ++b) clock[b] = std::max(clock[b], other[b]);
 }
 
-/// The effect so far of a rank's steps on its memory.
+/// The last accesses of a rank's steps to its memory.
 class TouchedPieces {
  public:
   explicit TouchedPieces(const collective::CollectiveSchedule& schedule) {
@@ -63,7 +63,7 @@ class TouchedPieces {
     }
   }
 
-  /// The steps that must be over before `step`, which is `self`.
+  /// Returns the steps that must be completed before `step`, whose own reference is `self`.
   std::vector<collective::StepRef> before(const collective::ScheduleStep& step,
                                           collective::StepRef self) {
     earlier_.clear();
@@ -115,7 +115,7 @@ class TouchedPieces {
   std::set<std::pair<std::int32_t, std::int32_t>> earlier_;
 };
 
-/// Cuts one rank into thread blocks.
+/// Splits one rank into thread blocks.
 class BlockCutter {
  public:
   BlockCutter(const BlockSource& source, std::int32_t rank)
@@ -136,7 +136,8 @@ class BlockCutter {
  private:
   static constexpr std::size_t kNoBlock = -1;
 
-  /// The steps of a flow stand in one channel, so that a thread block keeps the order of its own.
+  /// Returns the thread block of a step. All steps of a flow are on one channel, so its thread
+  /// block keeps their order.
   std::size_t block_of(std::size_t channel, const collective::ScheduleStep& step) {
     const std::uint8_t lane = own_.channels[channel].lane;
     std::size_t& last = last_block_[channel];
@@ -166,7 +167,7 @@ class BlockCutter {
     return source_.landings.at(flow)[sent_[flow]++].step->target;
   }
 
-  /// Both ends of a message cut it alike.
+  /// Splits a long step; both ends of a message split it in the same way.
   void cut(std::size_t channel, const collective::ScheduleStep& whole) {
     const std::size_t block = block_of(channel, whole);
     const collective::PieceRun lands = landing(channel, whole);
@@ -199,7 +200,8 @@ class BlockCutter {
     clocks_[block].push_back(std::move(clock));
   }
 
-  /// The steps of `earlier` that neither the thread block's own order nor another one implies.
+  /// Returns those steps of `earlier` that neither the thread block's own order nor another of
+  /// these steps implies.
   [[nodiscard]] std::vector<collective::StepRef> needed(
       const std::vector<collective::StepRef>& earlier, const BlockClock& clock) const {
     std::vector<collective::StepRef> list;
@@ -214,7 +216,7 @@ class BlockCutter {
     return list;
   }
 
-  /// The clock of what is over when a step starts.
+  /// Returns the clock of the steps that are completed when a step starts.
   [[nodiscard]] const BlockClock& clock_of(collective::StepRef step) const {
     return clocks_[static_cast<std::size_t>(step.channel)][static_cast<std::size_t>(step.step)];
   }
@@ -227,14 +229,16 @@ class BlockCutter {
   std::vector<std::size_t> last_block_;  ///< The thread block of each channel's latest step.
   std::map<MessageFlow, std::size_t> sent_;
   TouchedPieces touched_;
-  std::vector<std::vector<BlockClock>> clocks_;  ///< Per thread block and step, at its start.
+  /// For each thread block and step, the clock at its start.
+  std::vector<std::vector<BlockClock>> clocks_;
 };
 
 }  // namespace
 
 FlowChannels flow_channels(const Landings& landings, int most_peers) {
   FlowChannels channels;
-  /// Taken: ranks and channel of a connection, flows out of (true) and into a rank on a channel.
+  /// Used so far: ranks and channel of each connection, and numbers of flows out of (true) and into
+  /// a rank on a channel.
   std::set<std::array<std::int32_t, 3>> connections;
   std::map<std::array<std::int32_t, 2>, std::array<int, 2>> peers;
   for (const auto& [flow, unused] : landings) {

@@ -8,17 +8,17 @@
 
 namespace stepwright::collective_files {
 
-/// A step of a thread block of MSCCL.
+/// A step of an MSCCL thread block.
 struct BlockStep {
   collective::ScheduleStep step;
-  collective::PieceRun lands{};  ///< Place where the receiver of a send puts it.
-  /// The other steps that must be over before it starts: thread blocks (as `channel`) and their
-  /// steps. No other steps imply one of them.
+  collective::PieceRun lands{};  ///< For a send, the place where the receiver stores it.
+  /// Steps that must be completed before this one starts: thread blocks (as `channel`) and their
+  /// steps. No listed step is implied by other steps.
   std::vector<collective::StepRef> after;
-  bool awaited = false;  ///< A step of another thread block is `after` it.
+  bool awaited = false;  ///< True if a step of another thread block waits for this one.
 };
 
-/// The steps of a thread block of MSCCL: it sends to one rank or receives from one.
+/// An MSCCL thread block: it sends to at most one rank and receives from at most one.
 struct ThreadBlock {
   std::int32_t send_peer = -1;
   std::int32_t receive_peer = -1;
@@ -26,25 +26,25 @@ struct ThreadBlock {
   std::vector<BlockStep> steps;
 };
 
-/// The channel of each flow: small numbers, no two flows between the same ranks on the same one.
+/// The channel of each flow: small numbers, different for any two flows between the same ranks.
 using FlowChannels = std::map<MessageFlow, int>;
 
-/// Numbers for the flows of a schedule. A rank has at most `most_peers` flows each way on a
-/// channel.
+/// Assigns channels to the flows of a schedule. A rank has at most `most_peers` flows in each
+/// direction on a channel.
 FlowChannels flow_channels(const Landings& landings, int most_peers);
 
-/// The source from which thread blocks are cut.
+/// The schedule from which thread blocks are made, with its messages and channels.
 struct BlockSource {
   const collective::CollectiveSchedule& schedule;
   const Landings& landings;
   const FlowChannels& channels;
-  std::int32_t most_pieces = 0;  ///< Most pieces of one step; longer ones are cut.
+  std::int32_t most_pieces = 0;  ///< Most pieces of one step; longer steps are split.
 };
 
-/// One rank of a schedule without defects as thread blocks: one for each flow, local steps in that
-/// of the step before them. Between thread blocks only that order is kept which data needs: a write
-/// before what reads it, reads before the next write. The schedule's own order holds it, and less
-/// order cannot make anyone wait for ever.
+/// Returns the thread blocks of one rank of a schedule without defects: one for each flow; a local
+/// step is in the thread block of the step before it. Between thread blocks, only the order that
+/// data needs is kept: a write before the reads of its result, and reads before the next write. The
+/// schedule's own order implies it, and fewer constraints cannot cause a deadlock.
 std::vector<ThreadBlock> thread_blocks(const BlockSource& source, std::int32_t rank);
 
 }  // namespace stepwright::collective_files

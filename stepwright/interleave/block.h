@@ -8,24 +8,27 @@
 
 namespace stepwright::interleave {
 
-/// Operators that run together, with a barrier behind: at most one collective of each link class,
-/// and computation of both strands that neither needs its result nor makes what it sends.
+/// Operators that run together, followed by a barrier: at most one collective of each link class,
+/// and computations of both strands that neither need the collectives' results nor compute their
+/// inputs.
 struct Block {
-  std::vector<std::string> forward;  ///< Computations, in execution order.
+  std::vector<std::string> forward;  ///< Computations of the forward strand, in execution order.
   std::vector<std::string> backward;
   std::vector<std::string> communication;
-  double compute_s = 0;  ///< Seconds of both strands' computation alone.
+  double compute_s = 0;  ///< Seconds of the computations of both strands without overlap.
   double seconds = 0;
 };
 
-/// Seconds of collectives by link class; 0: none.
+/// Seconds of a collective on each link class; 0: none.
 using LinkSeconds = std::array<double, cost::kLinkClasses>;
 
-/// How much computation, in its seconds alone, runs while collectives last that start together: it
-/// is as many times slower as the slowest factor beside it says.
+/// Returns the amount of computation (in seconds without overlap) that runs during collectives that
+/// start together. Computation beside several collectives is slowed by the largest of their
+/// factors.
 double hidden_seconds(const LinkSeconds& collectives, const cost::Contention& contention);
 
-/// Seconds of a block of these collectives and so much computation, all of which start together.
+/// Returns the seconds of a block of these collectives and `compute_s` seconds of computation,
+/// which all start together.
 double block_seconds(const LinkSeconds& collectives, double compute_s,
                      const cost::Contention& contention);
 

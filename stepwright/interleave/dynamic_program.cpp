@@ -8,7 +8,7 @@
 namespace stepwright::interleave {
 namespace {
 
-/// Adds to a block what lies between two states of a strand.
+/// Adds to a block the operators between two states of a strand.
 struct BlockWriter {
   Block block;
   LinkSeconds sent{};
@@ -30,7 +30,7 @@ struct BlockWriter {
   }
 };
 
-/// Blocks without collectives that follow each other are one.
+/// Joins consecutive blocks without collectives.
 std::vector<Block> joined(const std::vector<Block>& blocks) {
   std::vector<Block> out;
   for (const Block& block : blocks) {
@@ -77,8 +77,9 @@ void DynamicProgram::reach(std::size_t to, double exposed_s, const Origin& origi
   origins_[to] = origin;
 }
 
-/// Messages of one link come one after the other: what is longer than all computation is exposed,
-/// and what computation loses beside them is not made up for.
+/// Returns a lower bound of the exposed seconds from a state on: the messages of one link, one
+/// after the other, are exposed as far as they exceed all remaining computation, and computation
+/// slowed beside them loses time.
 double DynamicProgram::still_exposed_s(std::size_t forward, std::size_t backward) const {
   const Remaining& one = forward_.remaining(forward);
   const Remaining& other = backward_.remaining(backward);
@@ -91,8 +92,9 @@ double DynamicProgram::still_exposed_s(std::size_t forward, std::size_t backward
   return most_s;
 }
 
-/// All blocks that begin at a state. A collective that could have come before the computation which
-/// led here at no cost had better come there: the computation is beside it then.
+/// Tries all blocks that begin at a state. A collective that could already start before the
+/// computation that led here is not started here, as it is better to start it earlier, beside that
+/// computation.
 void DynamicProgram::leave(std::size_t forward, std::size_t backward, double limit_s) {
   const std::size_t from = place(forward, backward);
   const double before_s = exposed_s_[from];
@@ -129,7 +131,7 @@ void DynamicProgram::add_open(bool forward, std::size_t state, const Origin& ori
   }
 }
 
-/// Blocks of one or two collectives and any computation beside them.
+/// Tries blocks of one or two collectives with any computation beside them.
 void DynamicProgram::cover(std::size_t forward, std::size_t backward, const Sent& one,
                            const Sent* other) {
   LinkSeconds sent{};
@@ -146,7 +148,8 @@ void DynamicProgram::cover(std::size_t forward, std::size_t backward, const Sent
     if (other != nullptr && other->forward == of_forward) state = strand.with(state, other->op);
     return state;
   };
-  // What computes more than is hidden leads no further than computations alone do from a part.
+  // Extensions that compute more than the collectives hide lead no further than computations alone
+  // from a smaller extension.
   for (const Extension& f : forward_.extensions(forward)) {
     if (f.state != forward && f.part_s >= hidden_s) break;
     const std::size_t to = behind(f.state, true);
@@ -168,7 +171,7 @@ std::vector<Block> DynamicProgram::blocks() const {
   return joined(blocks);
 }
 
-/// The block that ends at a state.
+/// Returns the block that ends at a state.
 Block DynamicProgram::block(std::size_t to) const {
   const std::size_t from = origins_[to].from;
   const std::size_t width = backward_.size();

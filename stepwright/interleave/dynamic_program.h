@@ -8,40 +8,42 @@
 
 namespace stepwright::interleave {
 
-/// Exposed seconds of what cannot be reached.
+/// Exposed seconds of a state that cannot be reached.
 inline constexpr double kUnreached = std::numeric_limits<double>::infinity();
 
-/// The fastest sequence of blocks of two strands, over all their orders and all cuts into blocks.
-/// Of the computation P done, T(state) - P(state) changes only where a collective is longer than
-/// what runs beside it: computations alone lead on at no cost.
+/// Finds the fastest sequence of blocks of two strands, over all their orders and all cuts into
+/// blocks. With T the time to reach a state and P the computation done there, T - P changes only by
+/// collectives that are longer than the computation beside them: computations alone lead to further
+/// states at no cost.
 class DynamicProgram {
  public:
-  /// All but the contention outlive this.
+  /// Keeps references to `forward` and `backward`, which must outlive it.
   DynamicProgram(const StrandStates& forward, const StrandStates& backward,
                  const cost::Contention& contention);
 
-  /// The exposed seconds that every sequence has at least.
+  /// Returns a lower bound of the exposed seconds of every sequence.
   [[nodiscard]] double least_exposed_s() const { return still_exposed_s(0, 0); }
 
-  /// The least exposed seconds, when they are below a limit; else `kUnreached`.
+  /// Returns the least exposed seconds if they are below `limit_s`, else `kUnreached`.
   double solve(double limit_s);
 
-  /// The blocks of the last solution below its limit.
+  /// Returns the blocks of the last solution that was below its limit.
   [[nodiscard]] std::vector<Block> blocks() const;
 
  private:
-  /// A collective that may come next.
+  /// A collective that may start next in a state.
   struct Sent {
     bool forward = false;
     std::size_t op = 0;
     std::size_t link = 0;
     double seconds = 0;
-    bool known = false;  ///< Could come before the computation that led here.
+    /// True if it could already start before the computation that led to this state.
+    bool known = false;
   };
-  /// The state at which the block that leads to another begins.
+  /// The block that leads to a state: the state at which it begins.
   struct Origin {
     std::size_t from = 0;
-    bool computes = false;  ///< The block is one computation.
+    bool computes = false;  ///< True if the block is a single computation.
   };
 
   [[nodiscard]] std::size_t place(std::size_t forward, std::size_t backward) const {
@@ -57,7 +59,7 @@ class DynamicProgram {
   const StrandStates& forward_;
   const StrandStates& backward_;
   cost::Contention contention_;
-  LinkSeconds lost_{};  ///< Computation that a second of messages costs.
+  LinkSeconds lost_{};  ///< Seconds of computation lost for each second of messages, by link class.
   std::vector<double> exposed_s_;
   std::vector<Origin> origins_;
   std::vector<Sent> open_;

@@ -13,7 +13,7 @@
 namespace stepwright::interleave {
 namespace {
 
-/// Bounds and sums add the same terms in different orders.
+/// Relative tolerance of comparisons, as bounds and sums add the same terms in different orders.
 constexpr double kRounding = 1e-12;
 
 void check(const Strand& strand) {
@@ -23,8 +23,8 @@ void check(const Strand& strand) {
                           strand.size(), kMostStrandOperators));
 }
 
-/// The list that starts at a place; what stood before it belongs to the next layer, whose first
-/// operators wait for the last of this one.
+/// Returns the forward list rotated to start at `start`: the operators before it belong to the next
+/// layer, whose first operators wait for the last of this one.
 Strand rotated(const Strand& forward, std::size_t start) {
   const std::size_t kept = forward.size() - start;
   Strand out;
@@ -42,7 +42,7 @@ Strand rotated(const Strand& forward, std::size_t start) {
   return out;
 }
 
-/// Seconds that reductions save which run beside the weight gradient of the product before them.
+/// Seconds saved if each reduction overlaps the weight gradient of the product before it.
 double own_overlap_s(const Strand& backward, const cost::Contention& contention) {
   double saved_s = 0;
   for (const StrandOperator& op : backward) {
@@ -93,9 +93,9 @@ double computation(const Strand& strand) {
   return sum;
 }
 
-/// The longer of all computation and of any link's messages.
+/// Returns the seconds of all computation, or of the messages of one link if they take longer.
 double longest_s(const StrandPair& pair) {
-  LinkSeconds busy_s{};  // computation has the class of no link
+  LinkSeconds busy_s{};  // index 0 (no link) holds computation
   for (const Strand* strand : {&pair.forward, &pair.backward}) {
     for (const StrandOperator& op : *strand) {
       busy_s[static_cast<std::size_t>(op.link)] += op.seconds;
@@ -104,8 +104,8 @@ double longest_s(const StrandPair& pair) {
   return std::ranges::max(busy_s);
 }
 
-/// The places at which the forward list may start, in the order of trial: at its begin, then behind
-/// collectives, which are mostly the best.
+/// Returns the indices at which the forward list may start, in the order of trial: its beginning,
+/// then after collectives, where the best start usually is.
 std::vector<std::size_t> starts_of(const Strand& forward, bool rotate) {
   std::vector<std::size_t> starts{0};
   for (const bool behind : {true, false}) {
@@ -116,8 +116,8 @@ std::vector<std::size_t> starts_of(const Strand& forward, bool rotate) {
   return starts;
 }
 
-/// Tries the starts of the forward list one after the other; returns the list of the best, the
-/// forward itself where none keeps the memory limit.
+/// Tries the starts of the forward list one after the other; returns the rotated list of the best,
+/// or the forward list itself if none keeps the memory limit.
 Strand try_starts(const StrandPair& pair, const InterleaveOptions& options, double compute_s,
                   Interleaving& out) {
   const StrandStates backward(pair.backward);

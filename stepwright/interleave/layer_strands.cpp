@@ -15,7 +15,8 @@
 namespace stepwright::interleave {
 namespace {
 
-/// The use of an operator of a template, as far as its id depends on it.
+/// Use of an operator of a template, as far as its id depends on it: a computation, a weight
+/// gradient, or a message that enters or leaves a tensor-parallel region.
 enum class Use : std::uint8_t { kCompute, kWeightGradient, kEnter, kLeave };
 
 Use use_of(const step::Operator& op) {
@@ -26,7 +27,7 @@ Use use_of(const step::Operator& op) {
   return op.phase == step::Phase::kWeightGradient ? Use::kWeightGradient : Use::kCompute;
 }
 
-/// The ids of what a part does, in a forward and in a backward; empty: it is not there.
+/// Ids of the operators of a layer part in a forward and in a backward; empty: there is none.
 struct StrandRole {
   step::LayerPart part;
   Use use;
@@ -102,10 +103,10 @@ constexpr StrandRole kExpertRoles[] = {{step::LayerPart::kMlpNorm, Use::kCompute
               fmt::format("interleave: layers with {} have no list of operators yet", what));
 }
 
-/// Before the id of what is computed again for the backward.
+/// Prefix of the ids of operators recomputed for the backward.
 constexpr std::string_view kAgain = "re_";
 
-/// "mlp.fc1", "mlp.fc1, data gradient", "reduce_scatter of mlp.fc2".
+/// Describes an operator: "mlp.fc1", "mlp.fc1, data gradient", "reduce_scatter of mlp.fc2".
 std::string what_is(const step::Operator& op) {
   if (step::is_communication(op.kind)) {
     return fmt::format("{} of {}", name_of(step::kOperatorNames, op.kind), op.name);
@@ -128,7 +129,7 @@ class StrandWriter {
   StrandWriter(const step::Template& piece, std::span<const cost::OperatorTime> times)
       : piece_(piece), times_(times), ids_(piece.operators.size()) {}
 
-  /// An operator that the program need not have: the gradient of a residual addition.
+  /// Adds an operator that the program may lack: the gradient of a residual addition.
   void open(std::string_view id) {
     strand_[place(std::string(id))].what = "residual, data gradient";
   }
@@ -149,7 +150,7 @@ class StrandWriter {
       if (before != at) needed_[at].insert(before);
     }
   }
-  /// `after` takes the place of `before` in what others depend on.
+  /// Makes the operators that depend on `before` depend on `after`, which follows it.
   void put_behind(std::string_view after, std::string_view before) {
     const std::size_t first = place(std::string(before));
     const std::size_t second = place(std::string(after));
@@ -158,7 +159,7 @@ class StrandWriter {
     }
     needed_[second].insert(first);
   }
-  /// Everything that depends on nothing comes after it, but what is only computed again.
+  /// Makes all operators without dependences follow `id`, except recomputed ones.
   void put_first(std::string_view id) {
     const std::size_t first = place(std::string(id));
     for (std::size_t i = 0; i < strand_.size(); ++i) {
@@ -167,8 +168,8 @@ class StrandWriter {
     }
   }
 
-  /// The strand in an order that respects the dependences: of those that may come next the first
-  /// one met.
+  /// Returns the strand in an order that respects the dependences; among operators that may come
+  /// next, the first one added comes first.
   Strand strand() {
     Strand out;
     std::vector<std::size_t> place(strand_.size(), strand_.size());
@@ -198,17 +199,17 @@ class StrandWriter {
 
   const step::Template& piece_;
   std::span<const cost::OperatorTime> times_;
-  std::vector<std::size_t> ids_;  ///< By operator of the template.
+  std::vector<std::size_t> ids_;  ///< For each operator of the template, the index of its id.
   Strand strand_;
-  /// Seconds of computation, and of messages.
+  /// For each id, the seconds of computation and of messages.
   std::map<std::size_t, std::pair<double, double>> seconds_;
   std::map<std::string, std::size_t> places_;
   std::map<std::size_t, std::set<std::size_t>> needed_;
 };
 
-/// How far a ring of context parallelism has come.
+/// Number of entries of a context-parallel ring met so far.
 struct RingEntries {
-  std::int64_t blocks = 0;     ///< Blocks of attention so far.
+  std::int64_t blocks = 0;     ///< Number of attention blocks so far.
   std::int64_t messages = 0;   ///< Messages of keys and values.
   std::int64_t gradients = 0;  ///< Messages of gradients of keys and values.
 };
@@ -237,7 +238,8 @@ class LayerIds {
     return core("b14", context_ + 1);
   }
 
-  /// The gradient of the last residual addition, and of the norm behind attention.
+  /// Id of the gradient of the last residual addition; the other function: of the norm after
+  /// attention.
   [[nodiscard]] std::string first() const { return std::string(roles_[1].backward); }
   [[nodiscard]] std::string middle() const { return std::string(roles_[0].backward); }
 
@@ -255,13 +257,14 @@ class LayerIds {
     }
     return std::nullopt;
   }
-  /// Which entry of a ring a block of attention or a message beside it is in.
+  /// Returns the entry of a ring to which a block of attention, or a message beside it, belongs;
+  /// nullopt: to none.
   static std::optional<std::int64_t> entry_of(const step::Operator& op, RingEntries& ring) {
     if (op.part == step::LayerPart::kKeyValues) return ++ring.messages;
     if (op.part == step::LayerPart::kAttentionCore) return ++ring.blocks;
     return std::nullopt;
   }
-  /// Attention between its projections: as many entries as a ring has.
+  /// Returns the id of attention between its projections, one for each entry of a ring.
   [[nodiscard]] std::string core(std::string_view id, std::int64_t entry) const {
     return context_ == 1 ? std::string(id) : fmt::format("{}.{}", id, entry);
   }
@@ -280,7 +283,7 @@ Strand forward_strand(const step::Template& piece, std::span<const cost::Operato
   return writer.strand();
 }
 
-/// Computes again in one order: all orders would be too many.
+/// Fixes one order of the recomputed operators, as there would be too many orders.
 Strand chained_again(Strand strand) {
   std::optional<std::size_t> last;
   for (std::size_t i = 0; i < strand.size(); ++i) {
@@ -325,7 +328,7 @@ void check_listed(const plan::Job& job, const plan::Plan& plan, std::int64_t lay
   }
 }
 
-/// Recomputation of a layer of the model in a plan.
+/// Returns the recomputation of a layer in a plan.
 plan::LayerRecompute recompute_of(const plan::Job& job, const plan::Plan& plan,
                                   std::int64_t layer) {
   std::int64_t chunk = 0;

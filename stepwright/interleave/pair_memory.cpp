@@ -9,7 +9,7 @@
 namespace stepwright::interleave {
 namespace {
 
-/// The operators of both templates by the ids of the strands.
+/// Returns the operators of both templates for each id of the strands.
 std::map<std::string, step::PairOrder> operators_by_id(const LayerStrands& strands) {
   std::map<std::string, step::PairOrder> operators;
   for (const StrandOperator& op : strands.pair.forward) operators[op.id] = op.operators;

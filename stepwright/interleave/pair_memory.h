@@ -7,14 +7,14 @@
 
 namespace stepwright::interleave {
 
-/// Bytes that a pair takes at its largest moment beyond what is there before it: what the forward
-/// gets and what the backward's own forward kept. A walk over all tensors of both templates in the
-/// order of the blocks; operators of the next layer (with a prime) stand for the same ones of this
-/// one. `imbalance` of experts.
+/// Returns the peak bytes of a pair in addition to the bytes before it (the forward's input, and
+/// the tensors kept by the backward's own forward). Walks over all tensors of both templates in the
+/// order of the blocks; operators of the next layer (with a prime) count as the same ones of this
+/// layer. `imbalance`: load of the busiest expert rank over the mean.
 double pair_extra_bytes(const LayerStrands& strands, const std::vector<Block>& blocks,
                         double imbalance);
 
-/// One operator after the other, the backward first: the least that any order takes.
+/// Returns blocks of one operator each, the backward first: the order with the least memory.
 std::vector<Block> serial_blocks(const StrandPair& pair);
 
 }  // namespace stepwright::interleave

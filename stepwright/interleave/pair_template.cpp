@@ -50,7 +50,7 @@ class PairTemplate {
   std::map<std::string, std::int32_t> placed_;
   step::Template piece_;
   std::vector<cost::OperatorTime> times_;
-  std::int32_t before_ = -1;  ///< The last computation of the blocks before.
+  std::int32_t before_ = -1;  ///< The last computation of the earlier blocks; -1: none.
 };
 
 }  // namespace

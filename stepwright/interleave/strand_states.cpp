@@ -42,7 +42,8 @@ Remaining StrandStates::remaining_after(OperatorSet done) const {
   return left;
 }
 
-/// `found_at` is nowhere for all states, before and after.
+/// Returns the states that computations alone lead to. `found_at`: work space, which has no entry
+/// set before and after the call.
 std::vector<Extension> StrandStates::extend(std::size_t from,
                                             std::vector<std::size_t>& found_at) const {
   std::vector<Extension> found{{from, 0, 0}};

@@ -9,44 +9,43 @@
 
 namespace stepwright::interleave {
 
-/// The work that a strand still has to do, in seconds.
+/// The remaining work of a strand, in seconds.
 struct Remaining {
   double compute_s = 0;
   LinkSeconds messages_s{};
 };
 
-/// The work that a strand can do without a collective.
+/// A state that a strand can reach by computations alone.
 struct Extension {
   std::size_t state = 0;
   double compute_s = 0;
-  double part_s = 0;  ///< The most that one with an operator less computes.
+  double part_s = 0;  ///< Most seconds of computation of an extension with one operator less.
 };
 
-/// The states that a strand can be in (its order ideals, small ones first), and the ways between
-/// them.
+/// The states of a strand (its order ideals, small ones first), and the transitions between them.
 class StrandStates {
  public:
-  /// Lists the states of `strand`, which outlives this.
+  /// Lists the states of `strand`, which must outlive it.
   explicit StrandStates(const Strand& strand);
 
   [[nodiscard]] const Strand& strand() const { return strand_; }
   [[nodiscard]] std::size_t size() const { return sets_.size(); }
-  /// Operators that are done.
+  /// The operators that are done in a state.
   [[nodiscard]] OperatorSet set(std::size_t state) const { return sets_[state]; }
   [[nodiscard]] const Remaining& remaining(std::size_t state) const { return remaining_[state]; }
-  /// Computations that may come next.
+  /// Computations that may run next in a state.
   [[nodiscard]] std::span<const std::size_t> computations(std::size_t state) const {
     return computations_[state];
   }
-  /// Collectives that may come next.
+  /// Collectives that may run next in a state.
   [[nodiscard]] std::span<const std::size_t> collectives(std::size_t state) const {
     return collectives_[state];
   }
-  /// Everything that computations alone lead to, itself first, then by `part_s`.
+  /// States that computations alone lead to, the state itself first, then by `part_s`.
   [[nodiscard]] std::span<const Extension> extensions(std::size_t state) const {
     return extensions_[state];
   }
-  /// The state with an operator more, all of whose needs are done.
+  /// The state after operator `op`, whose dependences must be done.
   [[nodiscard]] std::size_t with(std::size_t state, std::size_t op) const {
     return next_[state * strand_.size() + op];
   }
@@ -59,7 +58,7 @@ class StrandStates {
   const Strand& strand_;
   std::vector<OperatorSet> sets_;
   std::vector<Remaining> remaining_;
-  std::vector<std::size_t> next_;  ///< Next state, by state and operator.
+  std::vector<std::size_t> next_;  ///< State after an operator, indexed by state and operator.
   std::vector<std::vector<std::size_t>> computations_;
   std::vector<std::vector<std::size_t>> collectives_;
   std::vector<std::vector<Extension>> extensions_;

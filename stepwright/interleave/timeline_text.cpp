@@ -20,7 +20,7 @@ constexpr TimelineRow kTimelineRows[] = {{"computation", cost::LinkClass::kNone,
                                          {"network", cost::LinkClass::kNetwork, '='}};
 constexpr std::size_t kNameColumns = 13;
 
-/// The content of a row in a block: its ids, and for which share of the block.
+/// The content of a row in a block: its ids, and the share of the block that they take.
 struct Cell {
   std::string ids;
   double share = 0;

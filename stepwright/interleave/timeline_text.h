@@ -6,10 +6,10 @@
 
 namespace stepwright::interleave {
 
-/// The blocks of an interleaved pair drawn side by side: a row of computation and one of messages
-/// for each class of links that it has, with ids. A block is as wide as its time, or as its ids
-/// where those are wider; of what ends before its block the rest is blank. Lines of at most
-/// `columns`.
+/// Draws the blocks of an interleaved pair side by side: a row of computation and one of messages
+/// for each link class that the pair uses, with ids. A block is as wide as its time, or as its ids
+/// if those are wider; the row is blank after work that ends before its block. Lines have at most
+/// `columns` columns.
 std::string timeline_text(const StrandPair& pair, const Interleaving& interleaving,
                           const cost::Contention& contention, std::size_t columns = 100);
 

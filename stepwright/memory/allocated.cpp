@@ -18,8 +18,8 @@ double states_without_gradients(const step::Stage& stage) {
   return static_cast<double>(states.parameters + states.optimizer + states.others.bytes());
 }
 
-/// States between two steps where what was gathered is let go of and gradients have been reduced:
-/// the shards alone.
+/// Bytes of states between two steps, after gathered parameters have been freed and gradients
+/// reduced: only the shards.
 double resting_states(const step::StepProgram& program, const step::Stage& stage) {
   const step::States& states = stage.states;
   const auto ranks = [&](plan::GroupKind kind) {
@@ -35,7 +35,7 @@ double resting_states(const step::StepProgram& program, const step::Stage& stage
     if (states.for_step > 0) {
       parameters -= static_cast<double>(states.for_step);
     } else if (2 * parameters >= wide) {
-      parameters = 0;  // beside fp32 shards, which the optimizer counts
+      parameters = 0;  // only fp32 shards remain, which the optimizer counts
     }
     if (gradients >= wide) gradients = wide / shards;
   }
@@ -59,7 +59,7 @@ AllocatedMemory allocated_of(const plan::Job& job, const step::StepProgram& prog
   const HeldBytes held = held_bytes(job, program, stage);
   const double states =
       states_without_gradients(stage) + static_cast<double>(stage.states.gradients);
-  const double kept_input = 2 * held.stage_input;  // and its gradient
+  const double kept_input = 2 * held.stage_input;  // twice: the input and its gradient
   const double resting = held.fresh_gradients ? resting_states(program, stage) : states;
   const double after_step = resting + held.always + held.between_steps +
                             kept_input * static_cast<double>(stage.chunks.size());

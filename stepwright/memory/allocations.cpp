@@ -19,12 +19,12 @@
 namespace stepwright::memory {
 namespace {
 
-/// Blocks that are there, each with the number of those who hold it.
+/// Allocated blocks, each with a count of its holders.
 class HeldBlocks {
  public:
   explicit HeldBlocks(const AllocationTaker& taker) : taker_(taker) {}
 
-  /// The number of a new block; -1 where it has no bytes.
+  /// Allocates a block and returns its number; -1 if it has no bytes.
   std::int64_t allocate(const PlannedBlock& block) {
     if (block.bytes <= 0) return -1;
     std::int64_t number = std::ssize(holders_);
@@ -53,7 +53,8 @@ class HeldBlocks {
   std::vector<std::int64_t> free_;
 };
 
-/// A template's tensors: when each dies, and which part of a layer makes it.
+/// Facts of a template's tensors: the end of each tensor's life, and the layer part that allocates
+/// it.
 struct TensorFacts {
   std::vector<Life> lives;
   std::vector<step::LayerPart> makers;
@@ -75,9 +76,9 @@ TensorFacts facts_of(const step::Template& piece) {
   return facts;
 }
 
-/// The tensors of the sequences of a stage. A tensor is one block from its maker to its last
-/// holder: an item that hands it on or takes it, what keeps it for a backward, a stream that has
-/// not come to its next item.
+/// Walks the tensors of a stage's sequences. A tensor is one block from its first writer to its
+/// last holder: an item that passes it on or reads it, the saved tensors of a backward, or a stream
+/// whose next item has not started.
 class TensorWalk {
  public:
   TensorWalk(const step::StepProgram& program, HeldBlocks& blocks, bool late_gathers)
@@ -85,7 +86,7 @@ class TensorWalk {
     for (const step::Template& piece : program.templates) facts_.push_back(facts_of(piece));
   }
 
-  /// `before` and `after` each item.
+  /// Walks a sequence; calls `before` and `after` around each item.
   void run(const step::Sequence& sequence, const step::Slot& slot,
            const std::function<void(const step::Item&)>& before,
            const std::function<void(const step::Item&)>& after) {
@@ -117,7 +118,8 @@ class TensorWalk {
  private:
   using Numbers = std::map<step::TensorId, std::int64_t>;
   using Kept = std::vector<std::vector<std::int64_t>>;
-  using Output = std::pair<std::size_t, step::TensorId>;  ///< An item, and which of its tensors.
+  /// An item, and the id of one of its tensors.
+  using Output = std::pair<std::size_t, step::TensorId>;
 
   [[nodiscard]] const step::Template& piece(const step::Item& item) const {
     return program_.templates[static_cast<std::size_t>(item.which)];
@@ -126,7 +128,8 @@ class TensorWalk {
     return facts_[static_cast<std::size_t>(item.which)];
   }
 
-  /// Outputs of items that run beside others, by the position before which each may be made.
+  /// Returns the outputs of items that run beside the compute stream, by the first position at
+  /// which each may be allocated.
   [[nodiscard]] std::vector<std::vector<Output>> outputs_ahead(
       const step::Sequence& sequence) const {
     const std::int32_t head = late_gathers_ ? head_item(program_, sequence) : -1;
@@ -168,8 +171,8 @@ class TensorWalk {
     if (!here.contains(id)) here[id] = make(item, id);
   }
 
-  /// The tensors that a block keeps of a strand's micro-batch. Tensors that chunks of a position
-  /// hand over lie under one key for both.
+  /// Returns the tensors that a block keeps for a strand's micro-batch. Tensors passed between
+  /// chunks of one position have one key for both chunks.
   Kept& kept_of(const step::Sequence& sequence, const step::Slot& slot, std::int32_t unit,
                 std::size_t strand) {
     const std::int32_t chunk = unit == step::kHandedOver ? 0 : sequence.chunk_of(strand);
@@ -195,8 +198,8 @@ class TensorWalk {
     for (const auto& [id, number] : here) blocks_.release(number);
   }
 
-  /// Holds what an item makes for those who take it. A copy that is sent, or what a gather has
-  /// made, that nobody takes stays until the next item of its stream comes.
+  /// Holds an item's outputs for the items that read them. A copy that is sent, or a gather's
+  /// buffer that no item reads, stays until the next item of its stream starts.
   void hand_on(const step::Item& item, std::size_t at, const Numbers& here) {
     const step::Template& what = piece(item);
     const auto stream = facts(item).stream;
@@ -229,7 +232,7 @@ class TensorWalk {
     const auto stream = facts(item).stream;
     for (std::size_t i = 0; i < std::min(what.inputs.size(), item.inputs.size()); ++i) {
       const step::Source& source = item.inputs[i];
-      if (source.item < 0) continue;  // Made here, by whoever touches it.
+      if (source.item < 0) continue;  // The operator that first touches the tensor allocates it.
       const auto from = static_cast<std::size_t>(source.item);
       const step::TensorId output =
           piece(sequence.items[from]).outputs[static_cast<std::size_t>(source.output)];
@@ -286,8 +289,8 @@ class TensorWalk {
     for (const std::int64_t number : numbers) blocks_.release(number);
   }
 
-  /// Releases what a stream holds, but for what gathers have made, which stays until its next item
-  /// is done: returns this.
+  /// Releases the tensors that a stream holds, except the buffers of gathers, which it returns:
+  /// these stay until the stream's next item is done.
   std::vector<std::int64_t> release_held(step::Stream stream) {
     std::vector<std::int64_t> gathered;
     for (const Held& held : held_[stream]) {
@@ -304,17 +307,19 @@ class TensorWalk {
   const step::StepProgram& program_;
   HeldBlocks& blocks_;
   bool late_gathers_;
-  std::vector<TensorFacts> facts_;  ///< Facts of each template's tensors.
-  std::vector<Numbers> made_;       ///< Per item: outputs that nobody took yet.
-  /// Outputs of the sequence's items that another item takes: the item and which of its outputs.
+  std::vector<TensorFacts> facts_;  ///< For each template, the facts of its tensors.
+  std::vector<Numbers> made_;       ///< For each item: outputs that no other item has read yet.
+  /// Outputs that another item reads: the item that writes and the index of its output.
   std::set<std::pair<std::int32_t, std::int32_t>> taken_;
-  /// Inputs of the last item of a stream that runs beside the compute stream.
+  /// Input tensors that the last item of an overlapped stream still holds.
   struct Held {
     std::int64_t number = -1;
-    bool gathered = false;  ///< A gather that copies has made it.
+    /// True if it is the buffer of a gather whose parameters are copied out.
+    bool gathered = false;
   };
   std::map<step::Stream, std::vector<Held>> held_;
-  std::map<std::array<std::int32_t, 3>, Kept> kept_;  ///< By chunk, micro-batch and unit.
+  /// Kept tensors by chunk, micro-batch and block.
+  std::map<std::array<std::int32_t, 3>, Kept> kept_;
 };
 
 /// A parameter of a stage, and the block that owns it.
@@ -343,8 +348,8 @@ std::vector<OwnedParameter> owned_parameters(const step::StepProgram& program,
   return owned;
 }
 
-/// Allocates the bytes of a model state parameter by parameter, by their elements; in one block
-/// where the stage says no parameters.
+/// Allocates the bytes of a model state parameter by parameter, in proportion to their elements; as
+/// one block if the stage lists no parameters.
 class StateBlocks {
  public:
   StateBlocks(const step::StepProgram& program, const step::Stage& stage, HeldBlocks& blocks)
@@ -388,8 +393,8 @@ class StateBlocks {
   HeldBlocks& blocks_;
 };
 
-/// How many fp32 numbers an optimizer keeps for each parameter that it updates: moments and a
-/// master copy; 1 where they are no whole numbers.
+/// Returns the number of fp32 values that an optimizer keeps for each parameter that it updates:
+/// moments and a master copy; 1 if that is not a whole number.
 std::int64_t optimizer_copies(const step::StepProgram& program, const step::Stage& stage,
                               double trained) {
   if (trained == 0) return 1;
@@ -404,7 +409,7 @@ std::int64_t optimizer_copies(const step::StepProgram& program, const step::Stag
   return 1;
 }
 
-/// A step of one position.
+/// Walks a step of one pipeline position.
 class StageWalk {
  public:
   StageWalk(const plan::Job& job, const step::StepProgram& program, const step::Stage& stage,
@@ -518,7 +523,8 @@ class StageWalk {
     gathered_.clear();
   }
 
-  /// Allocates the parameters of a block of a forward; `share`: of those of the step, with it.
+  /// Allocates the gathered parameters of a block in a forward; `share`: the share of the step's
+  /// parameters that are gathered with it.
   void gather_for_step(const step::Item& item, double share) {
     std::int64_t there = 0;
     for (const Gathered& block : gathered_) there += block.bytes;
@@ -533,7 +539,7 @@ class StageWalk {
     gathered_.push_back({unit, number, until - there});
   }
 
-  /// Frees the parameters of a block that has done its backward.
+  /// Frees the gathered parameters of a block whose backward is done.
   void drop_gathered(const step::Item& item) {
     if (item.units.empty() ||
         own_stream(program_.templates[static_cast<std::size_t>(item.which)])) {
@@ -584,17 +590,19 @@ class StageWalk {
   HeldBytes held_;
   TensorWalk tensors_;
   FreshChunks fresh_;
-  std::vector<char> there_;              ///< By chunk: whether its gradients were made.
-  std::deque<step::Slot> waiting_;       ///< Data gradients of the chunk that is not cut.
-  std::vector<std::int64_t> gradients_;  ///< Blocks of fresh gradients.
-  std::vector<std::int64_t> inputs_;     ///< Blocks of chunks that keep their last input.
+  std::vector<char> there_;  ///< For each chunk: true if its gradients are allocated.
+  /// Data-gradient slots of the unsplit chunk that wait for their weight gradients.
+  std::deque<step::Slot> waiting_;
+  /// Memory blocks of the gradients that the first backward allocates.
+  std::vector<std::int64_t> gradients_;
+  std::vector<std::int64_t> inputs_;  ///< Memory blocks of the last inputs that idle chunks keep.
   struct Gathered {
     std::int32_t unit = kNoUnit;
     std::int64_t number = -1;
     std::int64_t bytes = 0;
   };
-  std::vector<Gathered> gathered_;    ///< Parameters gathered for the step that are there.
-  std::int64_t step_parameters_ = 0;  ///< Bytes of all of them.
+  std::vector<Gathered> gathered_;    ///< Parameters that are gathered for the step now.
+  std::int64_t step_parameters_ = 0;  ///< Bytes of all parameters gathered for a step.
   double after_step_;
 };
 

@@ -9,36 +9,41 @@
 
 namespace stepwright::memory {
 
-/// The number of a block that belongs to no unit in `PlannedBlock::unit`.
+/// Value of `PlannedBlock::unit` for memory that belongs to no layer, embedding or head.
 inline constexpr std::int32_t kNoUnit = -9;
 
-/// A block that a plan expects in PyTorch's allocator on a rank of one pipeline position.
+/// A block of memory that a plan predicts in PyTorch's allocator, on a rank of one pipeline
+/// position.
 struct PlannedBlock {
   MemoryKind kind = MemoryKind::kActivations;
   std::int64_t bytes = 0;
-  std::int32_t unit = kNoUnit;  ///< Layer from 0, `step::kEmbeddingUnit` or `step::kHeadUnit`.
-  /// Part of the layer that makes it ("mlp.fc1"); the parameter of a state.
+  /// Layer index from 0, `step::kEmbeddingUnit`, `step::kHeadUnit`, or `kNoUnit`.
+  std::int32_t unit = kNoUnit;
+  /// Part of the layer that allocates the block ("mlp.fc1"); for a model state, its parameter.
   std::string_view part{};
-  std::string_view tensor{};  ///< "activation", "gradient"; of a state its kind.
+  /// Name of the tensor ("activation", "gradient"); for a model state, its kind.
+  std::string_view tensor{};
 };
 
-/// The name of a block for people, without its unit: "mlp.fc1: activation".
+/// Name of a block in messages, without its unit: "mlp.fc1: activation".
 std::string block_name(const PlannedBlock& block);
 
-/// The unit of a block for people: "layer 3", "embedding", "head"; "" for `kNoUnit`.
+/// Name of a unit in messages: "layer 3", "embedding", "head"; "" for `kNoUnit`.
 std::string unit_name(std::int32_t unit);
 
-/// Takes the allocations and frees of a step, in order. A block's number is its own until it is
-/// freed, and again that of a later one.
+/// Receives the allocations and frees of a step, in order. A block keeps its number until it is
+/// freed; a later block may reuse the number.
 struct AllocationTaker {
   std::function<void(std::int64_t number, const PlannedBlock& block)> allocate;
   std::function<void(std::int64_t number)> free;
-  /// All blocks so far are there between two steps; the step begins.
+  /// Called when the step begins: the blocks allocated so far are those that exist between two
+  /// steps.
   std::function<void()> begin_step;
 };
 
-/// Walks a step of one pipeline position block by block: model states, what the framework holds
-/// and every tensor of the program. The largest sum of bytes is that of `allocated_memory`.
+/// Reports a step of one pipeline position block by block to `taker`: model states, memory that the
+/// framework holds, and every tensor of the program. The largest sum of bytes is that of
+/// `allocated_memory`.
 void walk_allocations(const plan::Job& job, const step::StepProgram& program,
                       const step::Stage& stage, const AllocationTaker& taker);
 

@@ -10,11 +10,12 @@
 namespace stepwright::memory {
 namespace {
 
-/// 651 runs of which it is known whether they fitted, and 62 peaks.
+/// Fitted to 651 runs known to have fitted or not, and 62 peaks.
 constexpr MemoryErrorModel kOfLabels{.mean = 0.035, .deviation = 0.108};
-/// 286 peaks of allocators and processes; their sources differ by as much as one of them varies.
+/// Fitted to 286 peaks of allocators and processes; the sources differ from each other as much as
+/// one of them varies.
 constexpr MemoryErrorModel kOfPeaks{.mean = 0.0, .deviation = 0.08};
-/// All of them, and what stacks differ by.
+/// Fitted to all of these runs, plus the spread between software stacks.
 constexpr MemoryErrorModel kOfOthers{.mean = 0.02, .deviation = 0.15};
 
 }  // namespace

@@ -4,7 +4,8 @@
 
 namespace stepwright::memory {
 
-/// The stage with the largest peak, the first of equals; null where a report has no stages.
+/// Returns the stage with the largest peak, the first of equal ones; null if a report has no
+/// stages.
 const StageMemory* fullest_stage(const MemoryReport& report);
 
 }  // namespace stepwright::memory

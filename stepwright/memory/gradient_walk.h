@@ -10,42 +10,44 @@
 
 namespace stepwright::memory {
 
-/// Tensors, gradients and parameters gathered for a step that a stage holds beside its other
-/// parameters and optimizer states.
+/// Memory of a stage besides its resident parameters and optimizer states: tensors, gradients and
+/// parameters gathered for a step.
 struct TensorsAndGradients {
   KindBytes tensors{};
-  double gradients = 0;        ///< Bytes of gradients that are there.
-  double step_parameters = 0;  ///< Bytes of `States::for_step` that are there.
+  double gradients = 0;        ///< Bytes of allocated gradients.
+  double step_parameters = 0;  ///< Bytes of `States::for_step` that are gathered.
 
   [[nodiscard]] double bytes() const { return total_bytes(tensors) + gradients + step_parameters; }
 };
 
-/// Walks the schedule of a stage whose gradients are made by the first backward of a step. Data
-/// gradients of a chunk that is not cut come with its weight gradients.
+/// Walks the schedule of a stage whose gradients are allocated by the first backward of a step. In
+/// a chunk with an unsplit backward, data gradients are computed together with weight gradients.
 class GradientWalk {
  public:
-  /// `whole_first_stage`: the model's first chunk is not cut. `program`, `stage` and `footprints`
-  /// have to outlive it.
+  /// `whole_first_stage`: the backward of the model's first chunk is not split. Keeps references to
+  /// `program`, `stage` and `footprints`, which must outlive it.
   GradientWalk(const step::StepProgram& program, const step::Stage& stage,
                std::span<const Footprint> footprints, bool whole_first_stage);
 
-  /// At the largest moment of the next slot.
+  /// Returns the memory at the peak of the next slot, `slot`.
   TensorsAndGradients during(const step::Slot& slot);
-  /// Until the slot after it begins.
+  /// Returns the memory between the end of the last slot and the next one.
   [[nodiscard]] TensorsAndGradients after() const { return {alive_, present_, gathered_}; }
 
  private:
   TensorsAndGradients run(std::size_t which);
 
   const step::Stage& stage_;
-  std::vector<char> there_;  ///< By chunk: its gradients are made.
+  std::vector<char> there_;  ///< For each chunk: true if its gradients are allocated.
   FreshChunks fresh_;
-  std::deque<std::size_t> waiting_;  ///< Data gradients of the whole chunk, by micro-batch.
+  /// Data-gradient sequences of the unsplit chunk that wait for their weight gradients, one per
+  /// micro-batch.
+  std::deque<std::size_t> waiting_;
   std::vector<SequenceFootprint> first_, later_;
   KindBytes alive_{};
   double present_ = 0;
-  double step_parameters_ = 0;  ///< All that are gathered for a step ...
-  double gathered_ = 0;         ///< ... and those that are there.
+  double step_parameters_ = 0;  ///< Bytes of all parameters gathered for a step.
+  double gathered_ = 0;         ///< Bytes of those parameters that are gathered now.
 };
 
 }  // namespace stepwright::memory

@@ -12,20 +12,20 @@ namespace {
 
 constexpr double kKiB = 1024;
 constexpr double kMiB = 1024 * kKiB;
-constexpr int kHopper = 9;  // compute capability
+constexpr int kHopper = 9;  // major compute capability of Hopper
 
-/// The thread of the forward, and that of autograd.
+/// cuBLAS handles: one for the forward's thread and one for autograd's.
 constexpr int kBlasHandles = 2;
 
 /// Streams of grouped products, each with a workspace (NVIDIA/TransformerEngine
 /// transformer_engine/common/util/multi_stream.cpp).
 constexpr int kGroupedStreams = 4;
 
-/// Streams of products beside the messages of tensor parallelism, whose workspaces are of their own
+/// Streams of products that overlap tensor-parallel messages, each with a workspace of its own
 /// (NVIDIA/TransformerEngine transformer_engine/pytorch/module/base.py, _NUM_MAX_UB_STREAMS).
 constexpr int kOverlappedStreams = 3;
 
-/// Tokens, labels and positions are of 8 bytes, the mask of the loss of 4 (NVIDIA/Megatron-LM
+/// Tokens, labels and positions have 8 bytes each, the loss mask 4 (NVIDIA/Megatron-LM
 /// megatron/training/utils/common_utils.py, get_batch_on_this_tp_rank).
 constexpr double kBatchBytesPerToken = 28;
 
@@ -49,25 +49,27 @@ double written_bytes(const step::Template& piece, const step::Operator& op) {
   return bytes;
 }
 
-/// The rows of all ranks that share experts, where a dispatcher gathers them.
+/// True for a message of a dispatcher that gathers the rows of all ranks of the expert group.
 bool gathers_rows(const plan::Job& job, const step::Operator& op) {
   return op.scheme == step::Scheme::kExpert && op.phase == step::Phase::kForward &&
          job.dispatcher == plan::Dispatcher::kAllGather;
 }
 
-/// Facts of a stage that its operators say.
+/// Facts of a stage that are found from its operators.
 struct StageFacts {
-  bool routes = false;     ///< True if it has experts.
+  bool routes = false;     ///< True if the stage has experts.
   bool in_pieces = false;  ///< True if products overlap with messages of tensor parallelism.
   double scores = 0;       ///< Bytes of scores of unfused attention.
-  double gathered = 0;     ///< The input of the head, or the rows of experts; the larger.
+  /// Bytes of the gathered input of the head or of the experts' gathered rows, whichever is larger.
+  double gathered = 0;
   double stage_input = 0;
   double batch = 0;
   double wide_gradients = 0;
-  bool sums_whole = false;  ///< Gradients are summed whole over ranks.
+  bool sums_whole = false;  ///< True if gradients are all-reduced, not reduce-scattered.
 };
 
-/// Tokens of a loss up to the last one that an operator works on: of its last chunk all.
+/// Returns the index after the last token that a loss operator works on, which is the number of
+/// tokens for the last chunk.
 double tokens_until(const step::Operator& op) {
   const std::int64_t last = op.rows.first + op.rows.count;
   return static_cast<double>(op.rows.count > 0 ? last : op.shape.rows);
@@ -139,7 +141,7 @@ Received received_bytes(const step::StepProgram& program, const step::Stage& sta
   return received;
 }
 
-/// The gradients of what chunks receive whose backward is cut.
+/// Bytes of the gradients of received inputs, for chunks with a split backward.
 double input_gradients(const Received& received) {
   double all = 0;
   for (const auto& [which, bytes] : received) {

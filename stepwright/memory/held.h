@@ -7,33 +7,35 @@
 
 namespace stepwright::memory {
 
-/// Bytes that a process of one pipeline position holds in PyTorch's allocator beside model states
-/// and the tensors of its program, as its framework does (`HeldMemory`, plan/frameworks/).
+/// Bytes in PyTorch's allocator that the framework (`HeldMemory`, plan/frameworks/) holds in a
+/// process of one pipeline position, in addition to model states and the program's tensors.
 struct HeldBytes {
-  /// From the first step on: workspaces and the buffer that products share.
+  /// Bytes held from the first step on: workspaces, and the buffer that products share.
   double always = 0;
-  /// While micro-batches are computed: the batch itself.
+  /// Bytes held while micro-batches are computed: the batch itself.
   double in_passes = 0;
-  /// From the update to the next step: narrow gradients as fp32.
+  /// Bytes held from the update to the next step: narrow gradients as fp32.
   double between_steps = 0;
-  /// One input of a chunk: its module keeps that of its last micro-batch, with the gradient, until
-  /// the next one takes their place.
+  /// Bytes of one input of a chunk. Its module keeps the input of its last micro-batch, and that
+  /// input's gradient, until the next micro-batch replaces them.
   double stage_input = 0;
-  bool fresh_gradients = false;    ///< True if `HeldMemory::kFreshGradients` holds.
-  bool whole_first_stage = false;  ///< True if `HeldMemory::kWholeFirstStage` holds.
+  /// True if the framework holds memory of the kind `HeldMemory::kFreshGradients`.
+  bool fresh_gradients = false;
+  /// True if the framework holds memory of the kind `HeldMemory::kWholeFirstStage`.
+  bool whole_first_stage = false;
 };
 
-/// The workspace of one cuBLAS handle of PyTorch. Source: pytorch
-/// aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize: 32 MiB of compute capability
-/// 9, `:4096:2:16:8` of others, and what CUBLAS_WORKSPACE_CONFIG says, which deterministic runs
+/// Bytes of the workspace of one cuBLAS handle in PyTorch. Source: pytorch
+/// aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize: 32 MiB for compute capability
+/// 9, `:4096:2:16:8` for others, or the value of CUBLAS_WORKSPACE_CONFIG, which deterministic runs
 /// set to `:4096:8`.
 double blas_workspace_bytes(const cluster::Device& device, bool deterministic);
 
-/// The workspace of one product of Transformer Engine. Source: NVIDIA/TransformerEngine
+/// Bytes of the workspace of one product of Transformer Engine. Source: NVIDIA/TransformerEngine
 /// transformer_engine/pytorch/module/base.py, get_cublas_workspace_size_bytes.
 double engine_workspace_bytes(const cluster::Device& device);
 
-/// Returns the bytes that a position holds; 0 of each where its framework is not known.
+/// Returns the bytes that the framework holds on a position; all 0 if the framework is unknown.
 HeldBytes held_bytes(const plan::Job& job, const step::StepProgram& program,
                      const step::Stage& stage);
 

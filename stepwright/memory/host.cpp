@@ -13,14 +13,14 @@
 namespace stepwright::memory {
 namespace {
 
-/// Batches that a worker of torch.utils.data has ready (`prefetch_factor`), and the bytes of a
-/// token there: its identity, label, position and mask as int64.
+/// Batches that a torch.utils.data worker prefetches (`prefetch_factor`), and the host bytes of a
+/// token: its id, label, position and mask as int64.
 constexpr double kPrefetched = 2;
 constexpr double kBytesOfToken = 4 * 8;
 
 double& at(HostBytes& kinds, HostKind kind) { return kinds[static_cast<std::size_t>(kind)]; }
 
-/// The most bytes of activations that a rank of a position has on its host.
+/// Returns, for each position, the peak bytes of activations that a rank keeps in host memory.
 std::vector<double> kept_on_host(const step::StepProgram& program) {
   std::vector<double> kept(program.stages.size());
   if (!program.keeps_on_host) return kept;
@@ -34,7 +34,7 @@ std::vector<double> kept_on_host(const step::StepProgram& program) {
   return kept;
 }
 
-/// Host bytes that a plan uses for a rank of a position.
+/// Returns the host bytes that a plan uses for one rank of a position.
 HostBytes left_there(const step::HostStates& states, double activations) {
   HostBytes kinds{};
   at(kinds, HostKind::kStates) = static_cast<double>(states.states);
@@ -45,12 +45,12 @@ HostBytes left_there(const step::HostStates& states, double activations) {
 }
 
 double loader_bytes(const plan::Job& job, const plan::FrameworkDefaults& defaults) {
-  // The batch of a micro-batch is not known here; a worker makes whole samples of one sequence.
+  // The loader's batch is not known here; a worker produces samples of one whole sequence.
   const double batches = kPrefetched * kBytesOfToken * static_cast<double>(job.length);
   return static_cast<double>(defaults.host_workers) * (defaults.host_worker_bytes + batches);
 }
 
-/// True if the run goes on from a checkpoint that it loads.
+/// True if the run starts from a checkpoint that it loads.
 bool loads(const plan::Job& job) {
   return job.model.freezes() || job.method.kind != plan::MethodKind::kPretrain;
 }

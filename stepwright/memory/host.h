@@ -9,15 +9,17 @@
 
 namespace stepwright::memory {
 
-/// Kinds in which the memory of a host is told; they sum to it.
+/// Kinds of host memory; the total is their sum.
 enum class HostKind : std::uint8_t {
-  kStates,       ///< Moments, parameters and other models that plans leave there.
-  kActivations,  ///< Tensors that wait there for their backward.
-  kPinned,       ///< Buffers of transfers and copies beside states (`host_share` of a framework).
-  kGradients,    ///< Gradients of parameters that the host updates.
-  kProcesses,    ///< Each rank's process: libraries and CUDA's context.
-  kLoaders,      ///< Processes that load data, with the batches that wait there.
-  kLoading,      ///< Part of a checkpoint, at the start, above the sum of the others.
+  kStates,  ///< Optimizer moments, parameters and other models that a plan keeps in host memory.
+  kActivations,  ///< Activations kept in host memory until their backward.
+  /// Buffers of transfers, and copies in addition to states (`host_share` of a framework).
+  kPinned,
+  kGradients,  ///< Bytes of gradients of parameters that the host updates.
+  kProcesses,  ///< Bytes of each rank's process: libraries and CUDA's context.
+  kLoaders,    ///< Processes that load data, with the batches that they hold.
+  /// Bytes of a checkpoint loaded at the start, as far as they exceed the sum of the other kinds.
+  kLoading,
 };
 inline constexpr Named<HostKind> kHostKindNames[] = {
     {HostKind::kStates, "states"},       {HostKind::kActivations, "activations"},
@@ -30,9 +32,9 @@ using HostBytes = std::array<double, kHostKinds>;
 
 double total_bytes(const HostBytes& kinds);
 
-/// Returns what the host of the node with most holds, by kind: what plans leave there, the
-/// processes of its ranks with those that load their data, and the checkpoint that a fine-tuning
-/// run loads. No page cache.
+/// Returns the bytes, by kind, on the host of the node with the most: states and activations that
+/// plans keep there, the processes of its ranks and their data loaders, and the checkpoint that a
+/// fine-tuning run loads. The page cache is not counted.
 HostBytes host_bytes(const plan::Job& job, const step::StepProgram& program);
 
 }  // namespace stepwright::memory

@@ -19,7 +19,7 @@ std::vector<Life> lives_of(const step::Template& piece) {
 
 namespace {
 
-/// The tensors of a template that are alive at a moment, and the largest moment so far.
+/// Tracks the tensors of a template that are alive, and the peak so far.
 class Walk {
  public:
   Walk(const step::Template& piece, double imbalance, MemoryPlace place)
@@ -67,7 +67,7 @@ class Walk {
   double imbalance_;
   MemoryPlace place_;
   std::vector<Life> lives_;
-  std::vector<char> alive_;  ///< 1 for each tensor that is alive.
+  std::vector<char> alive_;  ///< For each tensor, 1 if it is alive, else 0.
   KindBytes kinds_{};
   double total_ = 0;
 };
@@ -82,7 +82,7 @@ KindBytes by_kind(const step::Template& piece, std::span<const step::TensorId> i
   return kinds;
 }
 
-/// -1 when there is none.
+/// Returns the last operator that reads a parameter, weight gradients apart; -1: none.
 std::int32_t last_use_of_parameters(const step::Template& piece) {
   for (std::size_t i = piece.operators.size(); i-- > 0;) {
     const step::Operator& op = piece.operators[i];

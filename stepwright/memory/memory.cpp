@@ -20,7 +20,7 @@ bool has_one_backward(const step::StepProgram& program) {
   return program.stages.size() == 1 && program.micro_batches == 1;
 }
 
-/// The tensors alive at the largest moment of a stage.
+/// Returns the tensors alive at the peak of a stage.
 KindBytes tensors_at_peak(const step::StepProgram& program, const step::Stage& stage,
                           std::span<const Footprint> footprints) {
   KindBytes at_peak{};
@@ -35,8 +35,8 @@ KindBytes tensors_at_peak(const step::StepProgram& program, const step::Stage& s
   return at_peak;
 }
 
-/// `beside.step_parameters`: of those gathered for a step what is there; all, where they stand all
-/// the time.
+/// Returns the memory of a stage. `beside.step_parameters`: bytes of the parameters gathered for a
+/// step that exist now; all of them if they stay all the time.
 StageMemory stage_memory(const step::States& states, const TensorsAndGradients& beside,
                          const Reserve& reserve) {
   StageMemory result;
@@ -57,7 +57,8 @@ StageMemory stage_memory(const step::States& states, const TensorsAndGradients& 
   return result;
 }
 
-/// The accounts of a stage slot by slot, where the only backward of a step makes its gradients.
+/// Returns the memory of a stage slot by slot if the only backward of a step allocates its
+/// gradients.
 std::vector<MemoryMoment> moments_with_late_gradients(const step::StepProgram& program,
                                                       const step::Stage& stage,
                                                       std::span<const Footprint> footprints,
@@ -84,7 +85,7 @@ std::vector<MemoryMoment> moments_of(const step::StepProgram& program, const ste
   return moments;
 }
 
-/// The largest of the moments, an update with all gradients among them.
+/// Returns the largest of the moments and of the update, which has all gradients.
 StageMemory largest_moment(const std::vector<MemoryMoment>& moments, const StageMemory& update) {
   StageMemory largest = update;
   for (const MemoryMoment& moment : moments) {

@@ -14,8 +14,8 @@ void change(KindBytes& kinds, const KindBytes& by, double sign) {
   for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i] += sign * by[i];
 }
 
-/// Buffers on their way between the items of one sequence. At the items that make or take a buffer
-/// the item's own footprint holds it; here it is counted at all others.
+/// Buffers passed between the items of one sequence. For an item that writes or reads a buffer, the
+/// item's own footprint includes it; this class counts it at all other items.
 class Between {
  public:
   Between(const step::StepProgram& program, const step::Sequence& sequence, bool late_gathers,
@@ -26,7 +26,7 @@ class Between {
     for (std::int32_t maker = 0; maker < count(); ++maker) lay_untaken(maker);
   }
 
-  /// The change when the item at `position` comes.
+  /// Returns the change in bytes when the item at `position` starts.
   [[nodiscard]] const KindBytes& change_at(std::int32_t position) const {
     return changes_[static_cast<std::size_t>(position)];
   }
@@ -64,7 +64,8 @@ class Between {
     }
   }
 
-  /// Lays a tensor from where it may be made until `last`, without the maker's own position.
+  /// Counts a tensor from the first position at which it may be allocated until `last`, except at
+  /// its writer's own position.
   void lay_made(step::TensorId id, std::int32_t maker, std::int32_t last, bool late = false) {
     const std::int32_t from = late && own_stream(piece(maker)) ? head_ + 1 : 0;
     lay(id, maker, behind_reductions(std::max(from, made_from(maker)), maker), maker - 1);
@@ -86,7 +87,8 @@ class Between {
     return after.empty() ? 0 : *std::max_element(after.begin(), after.end()) + 1;
   }
 
-  /// The first position from `first` on, and before `last`, that sends no copy of gradients.
+  /// Returns the first position from `first` on, and before `last`, at which no item sends a copy
+  /// of gradients.
   [[nodiscard]] std::int32_t behind_reductions(std::int32_t first, std::int32_t last) const {
     while (first < last && sends_copy(piece(first))) ++first;
     return first;
@@ -103,8 +105,9 @@ class Between {
   const step::StepProgram& program_;
   const std::vector<step::Item>& items_;
   MemoryPlace place_;
-  std::vector<KindBytes> changes_;                         ///< Per position, and one at the end.
-  std::set<std::pair<std::int32_t, std::int32_t>> taken_;  ///< Items and their outputs.
+  std::vector<KindBytes> changes_;  ///< Change in bytes at each position, and one at the end.
+  /// Outputs that an item reads: the writing item and the index of its output.
+  std::set<std::pair<std::int32_t, std::int32_t>> taken_;
   std::int32_t head_ = -1;
 };
 

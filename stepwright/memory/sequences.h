@@ -8,50 +8,53 @@
 
 namespace stepwright::memory {
 
-/// The effect on memory of running a sequence once, beside what was alive when it started.
+/// The effect on memory of running a sequence once, in addition to what was alive when it started.
 ///
-/// Items run in their order; what an item hands on is one buffer, counted once, until the item that
-/// takes it as an input is done (to the end of the sequence if none does). An item without
-/// operators on the compute stream, a gather or a reduction that overlaps, runs beside others: what
-/// it makes is there from the end of the last item that it waits for (from the start if it waits
-/// for none), and what it takes stays until the next item of its stream comes, or the sequence
-/// ends; where it sends a copy of what it takes, the copy stays so long, and what it takes goes
-/// with it; gathers that wait for no later item come behind such a reduction. A gather that copies
-/// out what it makes holds both from its own place in the order, and what it has made until the
-/// next gather is done. So prefetched parameters and gradients under reduction have two buffers
-/// where the program overlaps them.
+/// Items run in their order. An output that an item passes on is one buffer, counted once, until
+/// the item that reads it is done (to the end of the sequence if no item reads it). An item without
+/// operators on the compute stream, a gather or a reduction that overlaps, runs beside other items:
+/// its outputs exist from the end of the last item that it waits for (from the start if it waits
+/// for none), and its inputs stay until the next item of its stream starts or the sequence ends. A
+/// reduction that sends a copy of its inputs frees the inputs at once, and the copy stays that
+/// long; gathers that wait for no later item start after such a reduction. A gather that copies
+/// parameters out of its buffer holds buffer and copy from its own position in the order, and the
+/// buffer until the next gather is done. So prefetched parameters and gradients under reduction
+/// have two buffers if the program overlaps them.
 ///
-/// Builders keep to this: one item takes an output, and a tensor is saved by the item that reads
-/// it, not by the one that hands it on.
+/// Builders guarantee that only one item reads an output, and that a tensor is saved by the item
+/// that reads it, not by the item that passes it on.
 struct SequenceFootprint {
-  KindBytes at_peak{};  ///< At its largest moment; negative for kinds of which a backward has given
-                        ///< back more by then than it holds.
-  double peak_bytes = 0;            ///< Sum of `at_peak`; never negative.
-  KindBytes left{};                 ///< Alive afterwards: saved less restored.
-  double fresh_bytes = 0;           ///< Gradients that the sequence has made by its largest moment.
-  double step_parameter_bytes = 0;  ///< Parameters gathered for the step, at that moment.
+  /// Bytes by kind at the peak; negative for kinds of which a backward has freed more by then than
+  /// it holds.
+  KindBytes at_peak{};
+  double peak_bytes = 0;   ///< Sum of `at_peak`; never negative.
+  KindBytes left{};        ///< Bytes alive afterwards: saved minus restored.
+  double fresh_bytes = 0;  ///< Bytes of gradients that the sequence has allocated by its peak.
+  double step_parameter_bytes = 0;  ///< Bytes of parameters gathered for the step, at the peak.
 };
 
-/// How gradients come into a sequence.
+/// How gradients and parameters gathered for a step are allocated during a sequence.
 struct FreshGradients {
-  double bytes =
-      0;  ///< Gradients of its chunk, made as they are reduced; 0: none, or all are there.
-  /// Parameters of the layer below are gathered beside the head's products alone, not beside the
-  /// loss: not while the item of the head has its largest moment.
+  /// Bytes of the chunk's gradients, allocated as they are reduced; 0: there are none, or all exist
+  /// already.
+  double bytes = 0;
+  /// True if the parameters of the layer below the head are gathered while the head's products run,
+  /// and not while the loss does: they do not count at the peak of the head's item.
   bool late_gathers = false;
-  /// Parameters of its chunk that come with a forward and go with its backward (`StepParameters`).
+  /// Bytes of the chunk's parameters that a forward gathers and its backward frees
+  /// (`StepParameters`).
   double step_parameters = 0;
 };
 
-/// Composes the footprints of the items (`footprints` is parallel to `program.templates`, and of
-/// the same place).
+/// Returns the footprint of a sequence from those of its items (`footprints` is parallel to
+/// `program.templates`, and for the same `place`).
 SequenceFootprint sequence_footprint(const step::StepProgram& program,
                                      const step::Sequence& sequence,
                                      std::span<const Footprint> footprints,
                                      const FreshGradients& fresh = {},
                                      MemoryPlace place = MemoryPlace::kDevice);
 
-/// The footprints of all templates of a program.
+/// Returns the footprints of all templates of a program.
 std::vector<Footprint> footprints_of(const step::StepProgram& program,
                                      MemoryPlace place = MemoryPlace::kDevice);
 

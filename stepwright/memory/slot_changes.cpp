@@ -5,8 +5,9 @@
 namespace stepwright::memory {
 namespace {
 
-/// The elements of gradients that a template leaves on a rank: shards of what it reduces, and all
-/// of what only this rank holds, for which there is no message.
+/// Returns the elements of gradients that remain on a rank after a reduction template: its shards
+/// of what is reduce-scattered, and everything that only this rank holds, for which there is no
+/// message.
 double reduced_elements(const step::StepProgram& program, const step::Template& piece) {
   double shards = 0, sums = 0, scattered = 0;
   for (const step::Operator& op : piece.operators) {
@@ -28,7 +29,7 @@ double reduced_elements(const step::StepProgram& program, const step::Template& 
   return shards + std::max(0.0, taken - scattered);
 }
 
-/// The elements of gradients that the items of a sequence leave on a rank.
+/// Returns the elements of gradients that remain on a rank after the reductions of a sequence.
 double reduced_elements(const step::StepProgram& program, const step::Sequence& sequence) {
   double sum = 0;
   for (const step::Item& item : sequence.items) {
@@ -37,12 +38,12 @@ double reduced_elements(const step::StepProgram& program, const step::Sequence& 
   return sum;
 }
 
-/// The elements of parameters whose gradients a template makes.
+/// Returns the elements of the parameters whose gradients a template computes.
 double made_elements(const step::Template& piece) {
   double sum = 0;
   for (const step::Operator& op : piece.operators) {
     if (op.parameter < 0 || op.phase != step::Phase::kWeightGradient) continue;
-    if (op.rows.first > 0) continue;  // Later chunks add to that of the first.
+    if (op.rows.first > 0) continue;  // Later chunks of a loss add to the first chunk's gradient.
     sum += static_cast<double>(piece.parameters[static_cast<std::size_t>(op.parameter)].elements());
   }
   return sum;

@@ -8,14 +8,14 @@
 
 namespace stepwright::memory {
 
-/// Tensors alive around one slot of a schedule.
+/// Bytes of tensors alive during and after one slot of a schedule.
 struct SlotTensors {
-  KindBytes during{};  ///< At its largest moment.
-  KindBytes after{};   ///< Saved by forwards whose backward is still to come.
+  KindBytes during{};  ///< Bytes at the slot's peak.
+  KindBytes after{};   ///< Bytes saved by forwards whose backward has not run yet.
 };
 
-/// Calls `take` with each slot of a stage and the tensors around it, in order. `footprints` is
-/// parallel to `program.templates`, and of the same place (`footprints_of`).
+/// Calls `take` with each slot of a stage and the tensors during and after it, in order.
+/// `footprints` is parallel to `program.templates`, and for the same place (`footprints_of`).
 void walk_slots(const step::StepProgram& program, const step::Stage& stage,
                 std::span<const Footprint> footprints,
                 const std::function<void(const step::Slot&, const SlotTensors&)>& take,

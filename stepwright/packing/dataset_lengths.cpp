@@ -28,7 +28,7 @@ constexpr std::size_t kBlock = 4 << 20;
 constexpr std::size_t kLongestLine = 256 << 20;
 constexpr std::int64_t kLongestDocument = std::int64_t{1} << 40;
 
-/// The lines of a file, one after the other, each with room behind it that a parser may read.
+/// Iterates over the lines of a file; each line is followed by padding that a parser may read.
 class Lines {
  public:
   explicit Lines(const std::filesystem::path& path) : name_(printable(path.string())), file_(path) {
@@ -38,7 +38,7 @@ class Lines {
     if (std::string_view(buffer_.data(), filled_).starts_with(kMark)) begin_ = kMark.size();
   }
 
-  /// The next line without its end; nothing after the last.
+  /// Returns the next line without its end; nullopt after the last.
   std::optional<std::string_view> next() {
     std::size_t searched = 0;
     while (true) {
@@ -60,12 +60,12 @@ class Lines {
     return last;
   }
 
-  /// Fails at the line that was read last.
+  /// Fails with the number of the last line read.
   [[noreturn]] void fail(const std::string& message) const {
     fail_input(fmt::format("{}:{}: {}", name_, number_, message));
   }
 
-  /// Fails where that line is no JSON.
+  /// Fails because the last line read is not JSON.
   [[noreturn]] void fail_json(std::string_view line) const {
     const JsonFault fault = json_fault(line);
     if (fault.text.empty()) fail("is not JSON");
@@ -73,7 +73,7 @@ class Lines {
   }
 
  private:
-  /// Files that are not read say how they are by what they begin with.
+  /// Fails on files of unsupported formats, which their first bytes identify.
   void check_start(std::string_view text) const {
     if (text.starts_with("PAR1")) {
       fail_input(name_ + ": is Parquet, which stepwright.lengths of the Python package reads");
@@ -90,7 +90,7 @@ class Lines {
     }
   }
 
-  /// Reads on behind what is left; false at the end of the file.
+  /// Reads more bytes after the unread ones; returns false at the end of the file.
   bool fill() {
     std::memmove(buffer_.data(), buffer_.data() + begin_, filled_ - begin_);
     filled_ -= begin_;
@@ -113,7 +113,7 @@ class Lines {
   std::int64_t number_ = 0;
 };
 
-/// Reads one line after the other.
+/// Reads the lengths of one line after the other.
 class LengthReader {
  public:
   LengthReader(const LengthField& field, Lines& lines) : field_(field), lines_(lines) {
@@ -150,7 +150,7 @@ class LengthReader {
   [[nodiscard]] bool counts_characters() const { return counts_characters_; }
 
  private:
-  /// The length below the key of that level. All members are gone through, as each may be said
+  /// Returns the length under the key of this level. Visits all members, as a key must occur only
   /// once.
   std::int64_t length_in(ondemand::object object, std::size_t level) {
     std::optional<std::int64_t> length;
@@ -194,7 +194,7 @@ class LengthReader {
                             printable(field_.name)));
   }
 
-  /// Token ids, or the turns of a conversation.
+  /// Returns the length of a list: of token ids, or of the messages of a conversation.
   std::int64_t list(ondemand::value value) {
     std::int64_t ids = 0;
     std::int64_t turns = 0;
@@ -223,7 +223,8 @@ class LengthReader {
     lines_.fail(fmt::format("'{}' holds something that is no token id", printable(field_.name)));
   }
 
-  /// The text of a turn stands under `content` (OpenAI) or `value` (ShareGPT), or in parts there.
+  /// Returns the characters of a message of a conversation, in `content` (OpenAI) or `value`
+  /// (ShareGPT), or in the text parts there.
   std::int64_t characters_of_turn(ondemand::object turn) {
     std::int64_t characters = 0;
     std::string_view found;
@@ -249,7 +250,7 @@ class LengthReader {
     if (value.get(text) == simdjson::SUCCESS) return characters_in(text);
     ondemand::array parts;
     std::int64_t characters = 0;
-    if (value.get(parts) != simdjson::SUCCESS) return 0;  // Null: a call of a tool.
+    if (value.get(parts) != simdjson::SUCCESS) return 0;  // null for a tool call
     for (auto part : parts) {
       ondemand::object object;
       if (part.get(object) == simdjson::SUCCESS &&
@@ -293,7 +294,7 @@ class LengthReader {
   const LengthField& field_;
   Lines& lines_;
   std::vector<std::string_view> keys_;
-  std::string_view line_;  ///< Line that is being read.
+  std::string_view line_;  ///< The line that the reader parses now.
   bool counts_characters_ = false;
   ondemand::parser parser_;
 };

@@ -8,7 +8,8 @@
 namespace stepwright::packing {
 
 double skewed(double normal, double skewness) {
-  // Beyond, the transformation bends; what follows from a handful of documents is no more certain.
+  // Beyond a skewness of 2 the transformation is not monotonic, and a skewness found from a few
+  // documents is not more certain anyway.
   const double skew = std::clamp(skewness, -2.0, 2.0);
   if (std::abs(skew) < 1e-6) return normal;
   const double root = std::max(0.0, 1 + skew * normal / 6 - skew * skew / 36);
@@ -19,7 +20,7 @@ Largest largest_of(std::int64_t count, double skewness, double most) {
   constexpr double kReach = 8;
   constexpr double kStep = 0.02;
   Largest largest{.mean = 0, .variance = 0, .low = 0, .high = 0};
-  double centre = 0;  // what a bound takes from the mean of one
+  double centre = 0;  // change of a single quantity's mean by the bound `most`
   double squares = 0;
   double one_before = 0;
   double before = 0;

@@ -8,14 +8,15 @@
 
 namespace stepwright::packing {
 
-/// Reads a list of `[length, count]`, in any order. Fails with `kInput` on an empty one, a length
-/// below 1 or beyond 2^40, a negative count, and where all counts are 0.
+/// Reads a list of `[length, count]`, in any order. Fails with `kInput` on an empty list, a length
+/// below 1 or above 2^40, a negative count, and if all counts are 0.
 LengthHistogram read_histogram(Node list);
 
 /// Reads a file of lengths (`stepwright: lengths/1`, `histogram`).
 LengthHistogram load_lengths(const std::filesystem::path& path);
 
-/// A file of lengths, one length a line; `comment` stands on top, each line of it after `# `.
+/// Writes a file of lengths, one length per line; `comment` is at the top, each of its lines after
+/// `# `.
 std::string lengths_text(const LengthHistogram& histogram, const std::string& comment);
 
 }  // namespace stepwright::packing

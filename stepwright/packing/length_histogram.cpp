@@ -9,8 +9,8 @@
 namespace stepwright::packing {
 namespace {
 
-constexpr int kReach = 4;   // standard deviations on either side
-constexpr int kSteps = 50;  // of each
+constexpr int kReach = 4;   // standard deviations to each side
+constexpr int kSteps = 50;  // steps per standard deviation
 
 }  // namespace
 

@@ -5,7 +5,7 @@
 namespace stepwright::packing {
 namespace {
 
-/// Moments of a function of a length that is drawn from shares.
+/// Returns the moments of a function of a length drawn from shares.
 template <class Function>
 Moments moments_over(const LengthHistogram& shares, Function value) {
   Moments moments;
@@ -50,7 +50,7 @@ MicroBatchSpread micro_batch_spread(const Packs& packs, const Packing& packing,
   spread.pairs = relative_deviation(pairs) / (as_longest ? 1 : root);
   spread.skewness = skewness(pairs) / (as_longest ? 1 : root);
   if (spread.pairs > 0) {
-    // As many of the longest documents as there is room for.
+    // The largest number of pairs: the sequence filled with the longest documents.
     const auto tokens = static_cast<double>(packs.fills.back().length);
     const auto document = static_cast<double>(packs.documents.back().length);
     spread.most = (tokens * (document + 1) / 2 / pairs.mean - 1) / spread.pairs;

@@ -20,7 +20,7 @@ std::vector<Documents> in_order(std::span<const std::int64_t> lengths, std::int6
   return packs;
 }
 
-/// The first of some sequences that has as much room as is asked for, in a tree of largest rooms.
+/// Finds the first sequence with enough room, in a tree of maxima.
 class Rooms {
  public:
   Rooms(std::size_t count, std::int64_t room) {
@@ -28,7 +28,8 @@ class Rooms {
     most_.assign(2 * leaves_, room);
   }
 
-  /// Takes `length` of the first that has it. There is one.
+  /// Reserves `length` tokens in the first sequence that has room, and returns the sequence's
+  /// index. One must have room.
   std::size_t take(std::int64_t length) {
     std::size_t at = 1;
     while (at < leaves_) at = most_[2 * at] >= length ? 2 * at : 2 * at + 1;

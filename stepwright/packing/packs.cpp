@@ -16,12 +16,12 @@
 namespace stepwright::packing {
 namespace {
 
-/// Sequences that are packed, and the least and the most documents for them.
+/// Number of sequences to pack, and the least and the most documents for them.
 constexpr double kSequences = 2048;
 constexpr double kFewest = 4096;
 constexpr double kMost = 1 << 18;
 
-/// Cuts or leaves out what is longer than a sequence.
+/// Applies `rule` to documents that are longer than a sequence.
 LengthHistogram within(const LengthHistogram& lengths, TooLong rule, std::int64_t room) {
   LengthHistogram kept;
   for (const LengthCount& each : lengths) {
@@ -42,8 +42,7 @@ void shuffle(std::vector<T>& list, std::mt19937_64& random) {
   for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random() % i]);
 }
 
-/// Lengths in proportion to their counts: the same total of each as the histogram has, to the
-/// nearest document.
+/// Returns `documents` lengths in proportion to the histogram's counts, to the nearest document.
 std::vector<std::int64_t> drawn_lengths(const LengthHistogram& lengths, double documents) {
   std::vector<std::int64_t> drawn;
   const double factor = documents / total_count(lengths);
@@ -55,7 +54,7 @@ std::vector<std::int64_t> drawn_lengths(const LengthHistogram& lengths, double d
   return drawn;
 }
 
-/// Whether the documents are a data set that is packed as a whole.
+/// True if the documents are a data set that is packed as a whole.
 bool whole(const LengthHistogram& lengths) {
   const double all = total_count(lengths);
   return all >= kFewest && all <= kMost && std::ranges::all_of(lengths, [](const auto& each) {
@@ -63,7 +62,8 @@ bool whole(const LengthHistogram& lengths) {
          });
 }
 
-/// How many of endless documents are drawn: whole groups of those that are packed together.
+/// Returns the number of documents to draw: all of a small data set, else whole groups of documents
+/// that are packed together.
 double documents_to_draw(const LengthHistogram& lengths, const Packing& packing,
                          std::int64_t room) {
   const double all = total_count(lengths);
@@ -75,13 +75,13 @@ double documents_to_draw(const LengthHistogram& lengths, const Packing& packing,
   return group <= kMost ? std::ceil(enough / group) * group : enough;
 }
 
-/// How many of some documents are packed together.
+/// Returns the number of documents that are packed together.
 std::size_t together(const Packing& packing, std::size_t documents) {
   const bool grouped = packing.kind == PackingKind::kFirstFit && packing.group > 0;
   return grouped ? std::min(static_cast<std::size_t>(packing.group), documents) : documents;
 }
 
-/// Packs one group of documents after the other.
+/// Packs documents group by group.
 std::vector<Documents> pack_groups(std::span<const std::int64_t> lengths, const Packing& packing,
                                    std::int64_t room) {
   std::vector<Documents> packs;
@@ -94,7 +94,7 @@ std::vector<Documents> pack_groups(std::span<const std::int64_t> lengths, const 
   return packs;
 }
 
-/// Joins neighbouring lengths until few are left; their tokens stay.
+/// Joins neighbouring lengths until few are left; the number of tokens is unchanged.
 LengthHistogram coarse(const LengthHistogram& fine) {
   constexpr std::size_t kMostLengths = 256;
   if (fine.size() <= kMostLengths) return fine;
@@ -117,7 +117,7 @@ LengthHistogram coarse(const LengthHistogram& fine) {
   return made;
 }
 
-/// Each length with its share of the sequences.
+/// Returns each length with its count over the number of sequences.
 LengthHistogram histogram_of(std::vector<std::int64_t> lengths, std::size_t sequences) {
   std::ranges::sort(lengths);
   LengthHistogram histogram;
@@ -143,7 +143,7 @@ Moments moments_of(const std::vector<double>& values) {
   return moments;
 }
 
-/// Statistics of sequences that were packed.
+/// Returns the statistics of packed sequences.
 Packs summary(const std::vector<Documents>& packs) {
   std::vector<std::int64_t> documents;
   std::vector<std::int64_t> fills;
@@ -188,7 +188,7 @@ std::vector<Documents> packed_sequences(const LengthHistogram& lengths, const Pa
   std::vector<std::int64_t> drawn = drawn_lengths(kept, documents_to_draw(kept, packing, room));
   shuffle(drawn, random);
   std::vector<Documents> packs = pack_groups(drawn, packing, room);
-  // Where documents never end, the last is only the one at which drawing ended.
+  // If documents were drawn, the last sequence is only partly filled because drawing ended.
   const bool at_once = together(packing, drawn.size()) == drawn.size();
   const bool unfilled = packing.kind != PackingKind::kNone && !whole(kept) && at_once;
   if (unfilled && packs.size() > 1) packs.pop_back();

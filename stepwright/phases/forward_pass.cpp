@@ -28,14 +28,15 @@ class Forwards {
     plan_.schedule.strands = 1;
   }
 
-  /// Forwards of the same sequences in micro-batches of another size, as many of them as fill all
-  /// ranks and positions.
+  /// Forwards of the same sequences in micro-batches of another size, with as many micro-batches as
+  /// fill all ranks and positions.
   Forwards(const plan::PlannedJob& planned, std::int64_t micro_batch) : Forwards(planned) {
     plan_.micro_batch = micro_batch;
     job_.sequences = plan_.parallel.data * plan_.parallel.pipeline * micro_batch;
   }
 
-  /// A pipeline fills once: each further batch adds what the second one does.
+  /// Returns the seconds of several batches. The pipeline fills only once: each further batch adds
+  /// what the second one adds.
   [[nodiscard]] double seconds(std::int64_t batches) const {
     const double one = played_s(1);
     const double all =
@@ -68,7 +69,8 @@ class Forwards {
     return simulate::simulate(program(of_batches(batches)), cost_, layouts_, plan_).step_time_s;
   }
 
-  /// Growth of the position with most work, with more pairs of documents and with more tokens.
+  /// Growth of the seconds of the position with the most work, with more query-key pairs of
+  /// documents and with more tokens.
   [[nodiscard]] simulate::MicroBatchSeconds slowest() const {
     const step::StepProgram forwards = program(job_);
     const std::vector<double> own = passes(forwards);

@@ -7,16 +7,16 @@
 
 namespace stepwright::phases {
 
-/// Forwards of a model of which nothing is trained, as log-probabilities need them: the plan's
-/// program with nothing else in its schedule (`forwards_of`).
+/// The result of forward-only passes of a model, as log-probabilities need them: the plan's program
+/// with only forwards in its schedule (`forwards_of`).
 struct ForwardPass {
   double seconds = 0;
-  /// By pipeline position: its parameters, and the tensors of one micro-batch.
+  /// Peak bytes of each pipeline position: its parameters and the tensors of one micro-batch.
   std::vector<double> peak_bytes;
 };
 
-/// Forwards of so many batches of a legal plan one behind the other. Where documents make
-/// micro-batches unequal the waits are in it (`UnevenSteps`).
+/// Returns the forwards of `batches` batches of a legal plan, one after the other. If documents
+/// make micro-batches unequal, their waits are included (`UnevenSteps`).
 ForwardPass forward_pass(const plan::PlannedJob& planned, std::int64_t batches);
 
 }  // namespace stepwright::phases

@@ -16,7 +16,7 @@ double stored_bytes(const plan::Job& job, double elements) {
   return elements * static_cast<double>(size_bytes(plan::storage_type(job.precision), 1));
 }
 
-/// Tokens of the longest sequence of a step that are generated.
+/// Generated tokens of the longest sequence of a step.
 double longest_answer(const plan::Job& job) {
   auto longest = static_cast<double>(job.length);
   if (job.documents) {
@@ -28,7 +28,7 @@ double longest_answer(const plan::Job& job) {
   return std::max(0.0, longest - job.method.rollout->prompt);
 }
 
-/// One engine and the sequences of a step that are its own.
+/// One generation engine, and its share of a step's sequences.
 class Engine {
  public:
   Engine(const plan::Job& job, std::int64_t engines)
@@ -42,7 +42,8 @@ class Engine {
     answer_ = all > 0 ? generated_tokens(job) / all : 0;
   }
 
-  /// The sequences that it works on at once with so much room for caches on each device.
+  /// Returns the number of sequences that the engine generates at once with `room_bytes` for caches
+  /// on each device.
   [[nodiscard]] std::int64_t at_once(double room_bytes) const {
     const double each = cache_bytes(job_.model, prompt_ + answer_) / cache_parts_;
     const double most = std::min(std::ceil(sequences_), static_cast<double>(kMostAtOnce));
@@ -50,7 +51,8 @@ class Engine {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(most, held)));
   }
 
-  /// Seconds of its part of a step at a share of its devices' rates.
+  /// Returns the seconds of the engine's share of a step; `share`: the share of its devices' rates
+  /// that it reaches.
   [[nodiscard]] double seconds(std::int64_t at_once, double share) const {
     const auto together = static_cast<double>(at_once);
     const double tokens = sequences_ * answer_ / together;
@@ -67,7 +69,8 @@ class Engine {
            (tensor_ * cluster::sixteen_bit_flops(job_.cluster.device) * share);
   }
 
-  /// One token of each of so many sequences after so many tokens of each.
+  /// Returns the seconds of one token for each of `sequences` sequences that have `tokens` tokens
+  /// each.
   [[nodiscard]] double token_s(double sequences, double tokens, double share) const {
     const double bytes = read_weight_bytes(job_, sequences) / tensor_ +
                          sequences * cache_bytes(job_.model, tokens) / cache_parts_;
@@ -77,16 +80,16 @@ class Engine {
 
   const plan::Job& job_;
   double tensor_;
-  double cache_parts_;  ///< Into so many parts the caches of a sequence are split.
-  double prompt_;       ///< Tokens of the prompt.
+  double cache_parts_;  ///< Number of parts into which a sequence's caches are split.
+  double prompt_;       ///< Tokens of a sequence's prompt.
   double sequences_ = 0;
-  double answer_ = 0;  ///< Tokens that a sequence generates in the mean.
+  double answer_ = 0;  ///< Mean tokens that a sequence generates.
 };
 
 }  // namespace
 
 double cache_bytes(const model::Architecture& model, double tokens) {
-  constexpr double kBytes = 2;  // Caches are in 16 bits.
+  constexpr double kBytes = 2;  // bytes of a cached number: 16 bits
   const double of_token =
       model.latent ? static_cast<double>(model.latent->kv_rank + model.latent->rope_head_dim)
                    : static_cast<double>(model.kv_heads * (model.head_dim + model.value_dim()));

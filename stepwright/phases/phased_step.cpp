@@ -17,7 +17,7 @@
 namespace stepwright::phases {
 namespace {
 
-/// Bytes of all models whose states stay where they are.
+/// Bytes of the states of all models that stay on the device.
 double resting_bytes(const step::States& states) {
   return static_cast<double>(states.parameters + states.gradients + states.optimizer +
                              states.others.bytes());
@@ -66,8 +66,9 @@ class Phases {
 
   [[nodiscard]] std::size_t positions() const { return step_.update.program.stages.size(); }
 
-  /// Beside the states of all models are the tensors of one forward, whose own parameters are among
-  /// them but where they come from the host.
+  /// Returns the peak bytes of a forward: the states of all resident models and the tensors of the
+  /// forward. The forward's own parameters are already among the states, unless they come from the
+  /// host.
   [[nodiscard]] double forward_peak(const plan::SecondModel& model) const {
     double most = 0;
     for (std::size_t i = 0; i < positions(); ++i) {
@@ -159,7 +160,8 @@ class Phases {
         {.kind = PhaseKind::kSwitch, .seconds = rollout.switch_s, .devices = devices()});
   }
 
-  /// The forwards here and beside, then the updates here and beside; the slower of each pair.
+  /// Returns the seconds of all forwards, then of all updates; of the phases on the policy's
+  /// devices and those on other devices, the slower counts.
   [[nodiscard]] double training_s() const {
     const auto longest = [&](PhaseKind first, PhaseKind last) {
       double here = 0;
@@ -243,8 +245,9 @@ class Phases {
   const plan::TrainingMethod& method_;
   const cluster::Cluster& whole_;
   std::int64_t stated_on_;
-  ForwardPass forward_;          ///< Forward of the policy on its own devices.
-  GenerationEstimate estimate_;  ///< Without engines where generation is given, or none is there.
+  ForwardPass forward_;  ///< Forward of the policy on its own devices.
+  /// Estimate of generation; `engines` is 0 if its speed is given or the method has none.
+  GenerationEstimate estimate_;
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ std::int64_t generating(const PhasedStep& step) {
   return 0;
 }
 
-/// Totals that a split and the whole answer have in common.
+/// Totals that both a split and the whole answer contain.
 Json totals_json(const PhasedStep& step) {
   return {{"step_time_s", step.step_s},
           {"low_s", step.low_s},

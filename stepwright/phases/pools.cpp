@@ -13,11 +13,11 @@ namespace stepwright::phases {
 namespace {
 
 constexpr std::int64_t kMostSplits = 16;
-/// Searches for a plan that leaves room, each with what the last one lacked.
+/// Most searches for a plan that leaves room; each leaves free what the last one lacked.
 constexpr int kMostSearches = 3;
 
-/// Devices that may train, apart from those that generate: nodes, or devices of a single one;
-/// evenly spread where they are many.
+/// Numbers of devices that may train if the others only generate: whole nodes, or devices of a
+/// single node; evenly spaced if there are many.
 std::vector<std::int64_t> training_pools(const cluster::Cluster& cluster) {
   const std::int64_t each = cluster.nodes == 1 ? 1 : cluster.devices_per_node;
   const std::int64_t units = cluster.devices() / each;
@@ -27,7 +27,7 @@ std::vector<std::int64_t> training_pools(const cluster::Cluster& cluster) {
   return pools;
 }
 
-/// Returns the job with so many bytes of memory less for plans.
+/// Returns the job with `bytes` less memory for plans.
 plan::Job with_less_memory(plan::Job job, double bytes) {
   double& limit = job.objective.memory_limit_bytes;
   double& memory = limit > 0 ? limit : job.cluster.device.memory_bytes;
@@ -35,9 +35,8 @@ plan::Job with_less_memory(plan::Job job, double bytes) {
   return job;
 }
 
-/// The best step of a job whose rollout says how many devices generate alone, on the rest: the
-/// fastest that fits, or where none does of those that are tight. Nothing where no plan is tight
-/// with what stands beside it.
+/// Returns the best step of a job whose rollout states how many devices only generate: the fastest
+/// that fits or, if none fits, the fastest that is tight. nullopt if none is.
 std::optional<PhasedStep> best_step(const plan::Job& job, const cluster::Cluster& whole,
                                     std::int64_t stated_on, const Search& search) {
   plan::Job searched = job;
@@ -90,7 +89,7 @@ class Splits {
                   fmt::format("no plan of the job fits in memory with all that {} holds",
                               name_of(plan::kMethodNames, job_.method.kind)));
     }
-    // A split that is tight stands behind all that fit.
+    // Tight splits come after all that fit.
     std::ranges::stable_sort(found_.steps, {}, [](const PhasedStep& step) {
       return std::pair(step.verdict(), step.step_s);
     });
@@ -100,7 +99,7 @@ class Splits {
  private:
   [[nodiscard]] std::int64_t all() const { return job_.cluster.devices(); }
 
-  /// Devices that train: all but those that only generate.
+  /// Number of training devices: all except those that only generate.
   [[nodiscard]] std::int64_t training_devices() const {
     const std::int64_t generating = job_.method.rollout->devices;
     if (generating >= all()) {
@@ -116,8 +115,8 @@ class Splits {
     return all() - generating;
   }
 
-  /// With the critic on the devices of the policy, unless it has some of its own, and on as many
-  /// others.
+  /// Adds splits with the critic on the policy's devices (unless it has its own), and with the
+  /// critic on half of the devices.
   void add(std::int64_t training, bool one_of_many) {
     add(training, 0, one_of_many);
     const std::int64_t each = job_.cluster.nodes == 1 ? 1 : job_.cluster.devices_per_node;
@@ -127,8 +126,8 @@ class Splits {
     }
   }
 
-  /// A part without a legal plan has none to offer, where there are others. `critic`: devices that
-  /// train the critic alone; 0: those of the policy do.
+  /// Adds one split. If there are others (`one_of_many`), a split without a legal plan is skipped.
+  /// `critic`: devices that train only the critic; 0: it trains on the policy's devices.
   void add(std::int64_t training, std::int64_t critic, bool one_of_many) {
     plan::Job part = job_;
     plan::Rollout* rollout = part.method.rollout ? &*part.method.rollout : nullptr;
@@ -141,7 +140,7 @@ class Splits {
       part.method.critic = {.place = plan::ModelPlace::kOther, .devices = critic};
     }
     part.cluster = resized(job_.cluster, training);
-    // The critic's devices are counted by the step itself.
+    // `phased_step` adds the critic's devices itself.
     const cluster::Cluster whole =
         critic > 0 ? resized(job_.cluster, all() - critic) : job_.cluster;
     const std::int64_t stated_on = one_of_many || generating == 0 ? all() : generating;

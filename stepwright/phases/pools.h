@@ -10,20 +10,21 @@
 
 namespace stepwright::phases {
 
-/// The steps of a job by how its devices are split, each with the best plan for those that train.
+/// The steps of a job for different splits of its devices into training and generation, each with
+/// the best plan for the training devices.
 struct PoolSplits {
-  std::vector<PhasedStep> steps;  ///< The shortest step first, at least one; all fit.
+  std::vector<PhasedStep> steps;  ///< Steps sorted by verdict, then by time; at least one.
 };
 
 using Search = std::function<tune::TuneResult(const plan::Job&)>;
 
-/// The split that the job states, else the best one: all devices train and generate in turns, or
-/// some of them generate alone. A method without generation has no split. Of a plan that leaves no
-/// room for the models beside it the next smaller one is looked for. Fails with `kInput` where the
-/// stated split has no legal plan, with `kRuntime` where no plan fits.
+/// Returns the split that the job states, else the best splits: all devices train and generate
+/// alternately, or some only generate. A method without generation has no split. If a plan leaves
+/// no room for the other models, the next smaller plan is searched. Fails with `kInput` if the
+/// stated split has no legal plan, with `kRuntime` if no plan fits.
 PoolSplits best_splits(const plan::Job& job, const Search& search);
 
-/// `splits` of `stepwright phases JOB --json`.
+/// Writes `splits` of `stepwright phases JOB --json`.
 nlohmann::ordered_json splits_json(const PoolSplits& splits);
 
 }  // namespace stepwright::phases

@@ -41,7 +41,7 @@ plan::PlannedJob on_devices(const plan::PlannedJob& planned, std::int64_t device
   other.job.cluster = resized(planned.job.cluster, devices);
   const auto refused = plan::illegal(other.job, other.plan);
   if (!refused) return other;
-  // Fewer devices share states in groups of their own size.
+  // On fewer devices, sharding groups may have to be smaller.
   for (const plan::Plan& nearest : refused->nearest) {
     if (nearest.parallel != parallel || nearest.micro_batch != other.plan.micro_batch) continue;
     other.plan = nearest;

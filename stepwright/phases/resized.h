@@ -6,13 +6,13 @@
 
 namespace stepwright::phases {
 
-/// The cluster with another number of devices, also with more nodes than it has. Fails with
-/// `kInput` where they are no whole nodes, nor a part of one, or need a network that there is none
-/// of.
+/// Returns the cluster with another number of devices, possibly with more nodes than it has. Fails
+/// with `kInput` if the devices are neither whole nodes nor a part of one, or need a network that
+/// the cluster lacks.
 cluster::Cluster resized(const cluster::Cluster& cluster, std::int64_t devices);
 
-/// The plan on another number of devices of such a cluster: with another data-parallel degree.
-/// Fails with `kInput` where no such plan is legal, naming `field`.
+/// Returns the plan on another number of devices of the same cluster, with another data-parallel
+/// degree. Fails with `kInput`, naming `field`, if no such plan is legal.
 plan::PlannedJob on_devices(const plan::PlannedJob& planned, std::int64_t devices,
                             const char* field);
 

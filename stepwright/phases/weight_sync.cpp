@@ -10,7 +10,7 @@
 namespace stepwright::phases {
 namespace {
 
-/// The share of the model's parameters that routed experts are.
+/// Returns the share of the model's parameters in routed experts.
 double routed_share(const plan::Plan& plan, const step::StepProgram& program) {
   double dense = 0;
   double routed = 0;
@@ -26,15 +26,15 @@ void add_group(plan::Extents& extents, const plan::Grid& grid, plan::GroupKind k
   for (const plan::Extent& extent : grid.shape(kind).extents) extents.add(extent);
 }
 
-/// Ranks that hold different parts of the parameters of one spread.
+/// Adds the ranks that hold different shards of parameters with this spread.
 void add_shards(plan::Extents& extents, const plan::Grid& grid, const step::StateSpread& spread,
                 plan::Spread parameters) {
   if (parameters == plan::Spread::kInner) add_group(extents, grid, spread.inner_group);
   if (parameters == plan::Spread::kGlobal) add_group(extents, grid, spread.world_group);
 }
 
-/// Ranks between which the dense weights of a device that holds one of `tensor` parts are: of the
-/// tensor ranks those that share such a part.
+/// Returns the ranks over which the dense weights of one of `tensor` generating devices are split;
+/// only those tensor ranks that together hold its part.
 plan::GroupShape dense_holders(const plan::Plan& plan, const plan::Grid& grid,
                                std::int64_t tensor) {
   plan::GroupShape shape;

@@ -4,19 +4,19 @@
 
 namespace stepwright::plan {
 
-/// The sharding that a plan's comes to, as in `canonical`: a group of one rank holds what N holds,
-/// a group of all ranks what G holds.
+/// Returns the canonical sharding of a plan, as in `canonical`: I over groups of one rank becomes
+/// N, I over one group of all ranks becomes G.
 Sharding canonical_sharding(const Job& job, const Plan& plan);
 
-/// A plan with that sharding and else as it is: what programs and prices are made of, so that
-/// groups of one rank have neither messages nor moments of their own.
+/// Returns the plan with its canonical sharding and all other choices unchanged. Programs and
+/// prices are made from this plan, so that groups of one rank have no messages.
 Plan with_canonical_sharding(const Job& job, Plan plan);
 
-/// Returns the offloaded modules of which some layer keeps something.
+/// Returns the modules of `listed` that keep activations in some layer under this recomputation.
 OffloadModules kept_modules(OffloadModules listed, const Recompute& recompute);
 
-/// Pipeline positions of which each has a part of the vocabulary's tables; 1 where the ends of the
-/// model have them.
+/// Number of pipeline positions over which the vocabulary tables are split; 1 if only the positions
+/// at the ends of the model hold them.
 std::int64_t vocabulary_positions(const Plan& plan);
 
 }  // namespace stepwright::plan

@@ -9,26 +9,26 @@
 
 namespace stepwright::plan {
 
-/// How long documents are as a formula.
+/// Lognormal distribution of document lengths.
 struct LognormalLengths {
   double median = 0;  ///< Median length, in tokens.
-  double sigma = 0;   ///< Standard deviation of the logarithm.
+  double sigma = 0;   ///< Standard deviation of the logarithm of the length.
   bool operator==(const LognormalLengths&) const = default;
 };
 
 /// A batch of documents of unequal lengths.
 struct DocumentBatch {
   std::string file;  ///< Absolute path of the file of lengths; empty: none.
-  /// The formula that `lengths` came from; nullopt: none.
+  /// Formula from which `lengths` was computed; nullopt: lengths are from a file.
   std::optional<LognormalLengths> lognormal;
   packing::LengthHistogram lengths;
   packing::Packing packing;
-  packing::Packs packs;  ///< Packs into which sequences of the job's length are filled.
+  packing::Packs packs;  ///< How documents fill sequences of the job's length.
 
   bool operator==(const DocumentBatch&) const = default;
 
-  /// Tokens by which positions are counted in sequences of so many: those of the longest document
-  /// where each has positions of its own.
+  /// Number of positions that a sequence of `sequence` tokens needs: the length of the longest
+  /// document if each document counts positions from zero, else `sequence`.
   [[nodiscard]] std::int64_t longest_positions(std::int64_t sequence) const {
     const bool own = packing.kind != packing::PackingKind::kNone && packing.masks;
     return own ? std::min(sequence, lengths.back().length) : sequence;

@@ -22,7 +22,7 @@ void Extents::add(Extent extent) {
   merge_at(at);
 }
 
-/// Joins a factor with the one after it where that continues it.
+/// Merges a factor with the next one if the next one continues it.
 void Extents::merge_at(int index) {
   if (index + 1 >= count_) return;
   Extent& low = factors_[index];

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t index_of(Axis axis) { return static_cast<std::size_t>(axis); }
 
-/// Gives every axis its stride: the ranks of all faster axes.
+/// Sets the stride of every axis: the number of ranks of all faster axes.
 void lay_strides(const RankOrder& order, std::array<Extent, kAxes>& side) {
   std::int64_t stride = 1;
   for (const Axis axis : order.axes) {

@@ -5,9 +5,9 @@
 namespace stepwright::plan {
 namespace {
 
-/// Groups of a shape repeat in blocks of consecutive ranks.
+/// Blocks of consecutive ranks in which the groups of a shape repeat.
 struct Blocks {
-  std::int64_t ranks = 1;  ///< Ranks of one block.
+  std::int64_t ranks = 1;  ///< Number of ranks in one block.
   std::int64_t head = 0;   ///< Idle ranks before and after each block.
 
   explicit Blocks(const GroupShape& shape) : ranks(shape.extents.block()) {
@@ -25,7 +25,8 @@ struct Blocks {
   }
 };
 
-/// The most consecutive members of a group that divide it and always share a unit of `unit` ranks.
+/// Largest number of consecutive members of a group that divides it and always shares a unit of
+/// `unit` ranks.
 std::int64_t members_together(const Extents& group, std::int64_t unit, std::int64_t ranks) {
   const std::int64_t most = group.size();
   for (std::int64_t size = std::min(most, unit); size > 1; --size) {

@@ -11,10 +11,11 @@
 namespace stepwright::plan {
 namespace {
 
-/// Elements of the type of storage, by how they are spread.
+/// Parameters in elements of the storage type, by the way they are sharded.
 struct Elements {
   bool with_frozen = false;
-  double of_narrow = 1;  ///< Elements that one of a quantised base counts as.
+  /// Storage-type elements with the bytes of one element of a quantised base.
+  double of_narrow = 1;
   double dense = 0;
   double expert = 0;
 
@@ -57,7 +58,7 @@ double divisor(Spread spread, std::int64_t group, std::int64_t world) {
   return static_cast<double>(spread == Spread::kInner ? group : world);
 }
 
-/// Mean part of `sum` on a rank, when a state of the spread is divided.
+/// Mean share of `sum` on a rank, if a state has this spread.
 double of_rank(const Plan& plan, const Elements& sum, Spread spread) {
   const Parallel& degrees = plan.parallel;
   const Sharding& sharding = plan.sharding;
@@ -108,7 +109,7 @@ NodeRanks node_ranks(const Job& job, const Plan& plan) {
 
 namespace {
 
-/// Calls `told` with each run of neighbouring ranks of one position, from a rank to an end.
+/// Calls `told` with each run of neighbouring ranks of one position, between two ranks.
 template <class Told>
 void each_position(std::int64_t first, std::int64_t end, std::int64_t positions,
                    const NodeRanks& nodes, Told&& told) {
@@ -119,7 +120,7 @@ void each_position(std::int64_t first, std::int64_t end, std::int64_t positions,
   }
 }
 
-/// The first rank of the node whose host holds most, and the bytes there.
+/// First rank of the node whose host holds the most bytes, and those bytes.
 struct FullestNode {
   std::int64_t first = 0;
   double bytes = 0;
@@ -141,7 +142,7 @@ FullestNode fullest_node(std::span<const double> of_rank, const NodeRanks& nodes
       bytes += static_cast<double>(ranks) * of_rank[position];
     });
     if (bytes > most.bytes) most = {.first = first, .bytes = bytes};
-    if (end % (nodes.stride * positions) == 0) break;  // What follows repeats it.
+    if (end % (nodes.stride * positions) == 0) break;  // Later nodes repeat this pattern.
   }
   return most;
 }

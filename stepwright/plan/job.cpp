@@ -34,7 +34,7 @@ std::int64_t micro_batches(const Job& job, const Plan& plan) {
 
 namespace {
 
-/// Load of the busiest rank over the mean where no capacity bounds it.
+/// Load of the busiest rank over the mean, without the limit of a capacity.
 double unbounded_load(const Job& job, std::int64_t ranks) {
   const std::vector<double>& tokens = job.expert_tokens;
   if (tokens.empty()) return job.imbalance;
@@ -51,8 +51,8 @@ double unbounded_load(const Job& job, std::int64_t ranks) {
   return std::max(1.0, most * static_cast<double>(ranks) / all);
 }
 
-/// The rows that experts with these shares of them take in, over all, when none takes more than so
-/// many times the mean.
+/// Share of all rows that experts compute if none takes more than `factor` times the mean;
+/// `tokens`: rows routed to each expert.
 double share_within(const std::vector<double>& tokens, double factor) {
   const double all = std::accumulate(tokens.begin(), tokens.end(), 0.0);
   const double most = factor * all / static_cast<double>(tokens.size());

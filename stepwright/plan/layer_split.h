@@ -6,13 +6,15 @@
 
 namespace stepwright::plan {
 
-/// How layers fall to the chunks of a pipeline when nothing is said: as even as possible, the
-/// surplus going to chunks in the middle (of two equally far the earlier), then to the first, never
-/// to the last: it has the head. Chunks from 0; at least one.
+/// The default split of layers over the chunks of a pipeline: as even as possible. The remaining
+/// layers go to chunks in the middle (the earlier of two equally central ones), then to the first
+/// chunks, never to the last, which has the head. Chunks are numbered from 0; there is at least
+/// one.
 struct LayerSplit {
-  std::int64_t share = 0;    ///< Layers that every chunk has.
-  std::int64_t surplus = 0;  ///< Chunks that have one layer more.
-  std::int64_t first = 0;    ///< First chunk that has one layer more.
+  /// Layers that every chunk has at least; `surplus` chunks have one more.
+  std::int64_t share = 0;
+  std::int64_t surplus = 0;  ///< Number of chunks with one additional layer.
+  std::int64_t first = 0;    ///< First chunk with an additional layer.
 
   LayerSplit(std::int64_t layers, std::int64_t chunks)
       : share(layers / chunks), surplus(layers % chunks), first((chunks - surplus) / 2) {}
@@ -26,7 +28,7 @@ struct LayerSplit {
   }
 };
 
-/// The layers of each chunk by `LayerSplit`.
+/// Returns the layers of each chunk by `LayerSplit`.
 inline std::vector<std::int64_t> even_split(std::int64_t layers, std::int64_t chunks) {
   const LayerSplit split(layers, chunks);
   std::vector<std::int64_t> counts(static_cast<std::size_t>(chunks));
@@ -34,7 +36,7 @@ inline std::vector<std::int64_t> even_split(std::int64_t layers, std::int64_t ch
   return counts;
 }
 
-/// Whether a listed chunk between the first and the last has no layers.
+/// True if a chunk between the first and the last has no layers.
 inline bool is_hollow(const std::vector<std::int64_t>& layers) {
   return layers.size() > 2 &&
          std::find(layers.begin() + 1, layers.end() - 1, 0) != layers.end() - 1;

@@ -11,11 +11,11 @@
 
 namespace stepwright::plan {
 
-/// Parts of a layer that may run again in the backward pass, in the words of Megatron-Core
-/// (`--recompute-modules`); `norm` is its `layernorm`. `per-operator`: every second product of
-/// attention, of a dense MLP and of shared experts, what lies between products but for attention's
-/// core, and of routed experts everything but the choices of routers and the rows that messages
-/// bring (torchtitan 0.3 distributed/activation_checkpoint.py, SelectiveAC).
+/// Parts of a layer that may be recomputed in the backward pass, in the words of Megatron-Core
+/// (`--recompute-modules`); `norm` is its `layernorm`. `per-operator` recomputes every second
+/// product of attention, of a dense MLP and of shared experts, all operators between products
+/// except attention's core, and of routed experts everything except the routers' choices and the
+/// rows that messages bring (torchtitan 0.3 distributed/activation_checkpoint.py, SelectiveAC).
 enum class Module : std::uint8_t {
   kCoreAttention,
   kMlp,
@@ -47,7 +47,7 @@ class ModuleSet {
   constexpr void remove(Module module) { bits_ &= static_cast<std::uint8_t>(~bit(module)); }
   [[nodiscard]] constexpr bool has(Module module) const { return (bits_ & bit(module)) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-  /// The modules that this set has and the other has not.
+  /// Returns the modules of this set that `other` does not contain.
   [[nodiscard]] constexpr ModuleSet without(ModuleSet other) const {
     ModuleSet rest;
     rest.bits_ = static_cast<std::uint8_t>(bits_ & ~other.bits_);
@@ -65,7 +65,7 @@ class ModuleSet {
 /// The names of a set's modules, in the order of `kModuleNames`.
 std::vector<std::string_view> module_words(ModuleSet modules);
 
-/// The modules of a set that some layer of the model has.
+/// Returns the modules of a set that some layer of the model has.
 ModuleSet held_modules(const model::Architecture& model, ModuleSet modules);
 
 }  // namespace stepwright::plan

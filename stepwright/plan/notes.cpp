@@ -39,7 +39,7 @@ void add_groups_of_one(const Job& job, const Sharding& sharding, std::vector<std
   }
 }
 
-/// Adds notes about settings of a packing that only first fit reads.
+/// Adds notes about packing settings that only first fit uses.
 void add_unread_packing(const packing::Packing& packing, std::vector<std::string>& notes) {
   if (packing.kind == packing::PackingKind::kFirstFit) return;
   const auto add = [&](std::string_view key) {
@@ -76,7 +76,8 @@ std::string encoder_note(const model::Encoder& encoder) {
       encoder.any_size ? " (images have any size: `batch.images` says another)" : "");
 }
 
-/// NVIDIA/Megatron-LM issue 1012, megatron/core/pipeline_parallel/schedules.py of 0.16.1.
+/// Adds a note about Megatron-Core's early gradient reduction (NVIDIA/Megatron-LM issue 1012,
+/// megatron/core/pipeline_parallel/schedules.py of 0.16.1).
 void add_early_reduction(const Job& job, const Plan& plan, std::vector<std::string>& notes) {
   const bool megatron = job.framework.name == "megatron-core" || job.framework.name == "nemo";
   const bool early = settled_overlap(job, plan).defer_embedding_gradient &&

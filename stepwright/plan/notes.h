@@ -7,11 +7,13 @@
 
 namespace stepwright::plan {
 
-/// Remarks for people that hold of whatever is said about a plan: what its reader took differently
-/// from how it was written (`Job::notes`), what its step leaves out, pads or only knows as a mean.
+/// Returns notes for users on anything said about a plan: values that its reader interpreted
+/// differently from how they were written (`Job::notes`), and what its step leaves out, pads or
+/// knows only as a mean.
 std::vector<std::string> plan_notes(const PlannedJob& planned);
 
-/// Names the work of a training method that is not in a plan's figures; empty: all of it is.
+/// Names the work of a training method that a plan's figures do not include; empty: they include
+/// all.
 std::string method_note(const Job& job);
 
 }  // namespace stepwright::plan

@@ -11,10 +11,10 @@
 
 namespace stepwright::plan {
 
-/// Activations of a layer that may lie on the host until its backward, in the words of
-/// Megatron-Core (`--offload-modules`): the input of a norm, of a product or of an activation; of
-/// the core of attention all that it keeps. `mlp_fc1` and `mlp_act` are those of dense MLPs. A
-/// layer that is recomputed as a whole keeps its input alone, `layer_input`.
+/// Activations of a layer that may be kept in host memory until its backward, in the words of
+/// Megatron-Core (`--offload-modules`): the input of a norm, of a product or of an activation
+/// function, or everything that attention's core keeps. `mlp_fc1` and `mlp_act` belong to dense
+/// MLPs. A fully recomputed layer keeps only its input, `layer_input`.
 enum class OffloadModule : std::uint8_t {
   kAttentionNorm,
   kQkv,
@@ -39,7 +39,7 @@ inline constexpr Named<OffloadModule> kOffloadModuleNames[] = {
     {OffloadModule::kMoeActivation, "moe_act"},
     {OffloadModule::kLayerInput, "layer_input"}};
 
-/// A set of them.
+/// A set of modules whose activations are in host memory.
 class OffloadModules {
  public:
   constexpr OffloadModules() = default;
@@ -52,12 +52,13 @@ class OffloadModules {
     return (bits_ & bit(module)) != 0;
   }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-  /// Modules of this set that keep something in a layer, by whether it is recomputed as a whole.
+  /// Returns the modules of this set that keep something in a layer; `recomputed`: the layer is
+  /// fully recomputed.
   [[nodiscard]] constexpr OffloadModules of_layers(bool recomputed) const {
     const OffloadModules input{OffloadModule::kLayerInput};
     return recomputed ? without(without(input)) : without(input);
   }
-  /// The modules that this set has and the other has not.
+  /// Returns the modules of this set that `other` does not contain.
   [[nodiscard]] constexpr OffloadModules without(OffloadModules other) const {
     OffloadModules rest;
     rest.bits_ = static_cast<std::uint16_t>(bits_ & ~other.bits_);
@@ -72,26 +73,26 @@ class OffloadModules {
   std::uint16_t bits_ = 0;
 };
 
-/// The names of a set, in their order.
+/// Returns the names of a set's modules, in the order of `kOffloadModuleNames`.
 std::vector<std::string_view> offload_words(OffloadModules modules);
 
-/// The modules of a set that some layer of the model has.
+/// Returns the modules of a set that some layer of the model has.
 OffloadModules held_modules(const model::Architecture& model, OffloadModules modules);
 
-/// States and activations that lie in host memory instead of device memory.
+/// States and activations that are kept in host memory instead of device memory.
 struct Offload {
-  /// From 0 to 1: of the parameters that a rank's optimizer holds, those whose states do, which the
-  /// host updates.
+  /// Share, from 0 to 1, of the optimizer's parameters on a rank whose states are in host memory
+  /// and which the host updates.
   double optimizer = 0;
-  bool masters = true;  ///< The copies that updates compute with lie there, too.
-  /// Modules whose activations lie there from each forward to its backward.
+  bool masters = true;  ///< True if master copies of these parameters are in host memory too.
+  /// Modules whose activations are in host memory from each forward to its backward.
   OffloadModules activations;
-  /// Parameters and gradients do: every use fetches a rank's part of them, every reduction leaves
-  /// it there.
+  /// True if parameters and gradients are in host memory: every use fetches a rank's shard of the
+  /// parameters, and every reduction copies its shard of the gradients back.
   bool parameters = false;
   auto operator<=>(const Offload&) const = default;
 
-  /// Whether what layers keep that are recomputed as a whole lies there.
+  /// True if the inputs that fully recomputed layers keep are in host memory.
   [[nodiscard]] bool moves_inputs() const { return activations.has(OffloadModule::kLayerInput); }
   void move_inputs() { activations.add(OffloadModule::kLayerInput); }
 };

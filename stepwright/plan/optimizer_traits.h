@@ -8,33 +8,34 @@
 
 namespace stepwright::plan {
 
-/// Tensors that an optimizer treats as matrices; the rest are single elements to it.
+/// Tensors that an optimizer treats as matrices; it updates all other tensors element by element.
 enum class ActsOn : std::uint8_t {
-  kElements,       ///< None: every tensor is single elements.
-  kLayerMatrices,  ///< Matrices of layers: neither tables of the vocabulary nor of positions.
+  kElements,       ///< None: every tensor is updated element by element.
+  kLayerMatrices,  ///< Matrices of layers, without the tables of the vocabulary and of positions.
   kMatrices,       ///< All matrices of the model.
 };
 
-/// States that an optimizer keeps of a parameter, in bits of an fp32 update; one whose masters are
-/// fp64 keeps its wide moments in fp64.
+/// States that an optimizer keeps for a parameter. Moments in the type of the masters are fp32, or
+/// fp64 with fp64 masters.
 struct OptimizerTraits {
   Optimizer optimizer;
   ActsOn acts_on = ActsOn::kElements;
-  int wide_moments = 0;  ///< Moments in the type of the masters.
-  /// Moments of elements of matrices, in the type of the masters.
+  int wide_moments = 0;  ///< Number of moments of each element in the type of the masters.
+  /// Number of moments of each element of a matrix in the type of the masters.
   int wide_matrix_moments = 0;
-  std::int64_t narrow_centibits = 0;  ///< Centibits of an element's narrower moments.
-  /// Elements of narrower moments that share a scale; 0: they have none.
+  /// Size of an element's narrower moments, in hundredths of a bit.
+  std::int64_t narrow_centibits = 0;
+  /// Elements of narrower moments that share a scale; 0: there are no scales.
   std::int64_t scale_block = 0;
-  /// Matrices keep a number for each row and each column instead of elements.
+  /// True if matrices keep one number for each row and each column instead of one for each element.
   bool sums_edges = false;
-  /// Adam's fused update, which is what operators of updates were measured with.
+  /// True for Adam's fused update, the one with which update operators were measured.
   bool fused_adam = false;
-  /// True if its update is one pass over elements, so that a host can take over a part.
+  /// True if the update is one pass over elements, so that the host can update a share of them.
   bool can_offload = false;
 };
 
-/// Blocks of 8-bit moments that share a scale in fp32 (bitsandbytes, functional.py: 256 elements;
+/// Elements of 8-bit moments that share a scale in fp32 (bitsandbytes, functional.py: 256 elements;
 /// torchao optim/subclass_8bit.py: 256).
 inline constexpr std::int64_t kScaleBlock = 256;
 
@@ -59,7 +60,7 @@ inline constexpr OptimizerTraits kOptimizerTraits[] = {
      .acts_on = ActsOn::kLayerMatrices,
      .wide_moments = 2,
      .wide_matrix_moments = 1},
-    // The first moment is off, as its paper has it: transformers, Adafactor(beta1=None).
+    // Without the first moment, as in the paper: transformers, Adafactor(beta1=None).
     {.optimizer = Optimizer::kAdafactor,
      .acts_on = ActsOn::kMatrices,
      .wide_moments = 1,
@@ -73,25 +74,26 @@ constexpr const OptimizerTraits& traits_of(Optimizer optimizer) {
   return kOptimizerTraits[0];
 }
 
-/// Centibits of the moments of an element, alone and as one of a matrix.
+/// Size of an element's moments in hundredths of a bit; `of_matrix`: the element is part of a
+/// matrix.
 constexpr std::int64_t moment_centibits(const OptimizerTraits& traits, const StateTypes& types,
                                         bool of_matrix) {
   const int wide = of_matrix ? traits.wide_matrix_moments : traits.wide_moments;
   return traits.narrow_centibits + wide * size_bytes(types.master, 1) * 800;
 }
 
-/// The bytes of a sum of a row or a column, or of the scale of a block.
+/// Bytes of the sum of a row or a column, or of a block's scale.
 constexpr std::int64_t number_bytes(const StateTypes& types) {
   return types.master == DType::kFp64 ? 8 : 4;
 }
 
-/// The bytes of a copy of a parameter that its update computes with; 0 where there is none.
+/// Bytes of a parameter's master copy, with which its update computes; 0: there is none.
 constexpr std::int64_t master_copy_bytes(const StateTypes& types) {
   return types.copies() ? size_bytes(types.master, 1) : 0;
 }
 
-/// Bytes that the host holds of a parameter whose update it does: the moments, what it computes
-/// with, and the gradient in the same type (NVIDIA/Megatron-LM
+/// Host bytes for each parameter that the host updates: its moments, its master copy, and its
+/// gradient in the same type (NVIDIA/Megatron-LM
 /// megatron/core/optimizer/cpu_offloading/hybrid_optimizer.py: pinned copies of parameters and
 /// gradients).
 constexpr double host_bytes_of_element(Optimizer optimizer, const StateTypes& types) {

@@ -13,38 +13,40 @@
 
 namespace stepwright::plan {
 
-/// How codes and sentences say that a choice of yes or no is on; empty: not at all.
+/// Words with which codes and sentences say that a flag is on; empty: they do not say it.
 struct FlagWords {
   std::string_view mark;   ///< Mark in the code of a plan: "parameters:host".
-  std::string_view words;  ///< Words in `plan_words`, and under tables of codes.
-  std::string_view means;  ///< Meaning of a code, as a sentence.
+  std::string_view words;  ///< Words in `plan_words`, and in the legend of tables of codes.
+  std::string_view means;  ///< Meaning of the mark, as a sentence.
 };
 
-/// All that is known of one flag of `Overlap`: files, canonical plans, codes, sentences, abilities
-/// of frameworks, keys of block costs and floors of the search loop over `kOverlapTable`.
+/// Everything about one flag of `Overlap`. Files, canonical plans, codes, sentences, abilities of
+/// frameworks, keys of block costs and floors of the search are loops over `kOverlapTable`.
 struct OverlapRow {
   bool Overlap::* flag;
-  std::string_view name;   ///< Name in files, abilities and the search: "tensor_gradients".
-  std::string_view code;   ///< Word in the code of a plan, behind `exposed:`: "tp-grad".
-  std::string_view text;   ///< Words in the explanation of that code: "the pipeline".
-  std::string_view words;  ///< Words in `plan_words`, behind "no overlap of".
-  /// True if anything depends on the flag; canonical plans have its default otherwise.
+  /// Name of the flag in files, abilities and the search: "tensor_gradients".
+  std::string_view name;
+  std::string_view code;   ///< Word in the code of a plan, after `exposed:`: "tp-grad".
+  std::string_view text;   ///< Words in the explanation of the flag's code: "the pipeline".
+  std::string_view words;  ///< Words in `plan_words`, after "no overlap of".
+  /// True if the flag changes anything; if false, canonical plans have its default.
   bool (*matters)(const Job& job, const Plan& plan);
-  /// True if its messages wait while nothing is computed, though the plan could lay them beside
-  /// computation. Knows no job, so it may be true of flags that do not matter. nullptr: never.
+  /// True if the flag's messages run while nothing is computed although the plan could overlap
+  /// them. Does not know the job, so it may be true even if the flag does not matter. nullptr:
+  /// never true.
   bool (*exposed)(const Plan& plan);
-  bool of_blocks = false;  ///< Costs of blocks depend on it.
-  /// The flag under which no block takes longer than under this one; nullptr: block costs do not
-  /// depend on it, or are bounded under its default.
+  bool of_blocks = false;  ///< True if the costs of blocks depend on the flag.
+  /// The flag that gives, when on, a lower bound on the cost of blocks for this flag; nullptr:
+  /// block costs do not depend on it, or its default gives the bound.
   bool Overlap::* in_floors = nullptr;
-  /// The flag that leaves this one nothing where both are on; nullptr: none does.
+  /// Another flag that makes this one useless if both are on; nullptr: none does.
   bool Overlap::* below = nullptr;
-  /// True if it costs memory: neither `overlap: true` nor a free search turns it on.
+  /// True if the flag costs memory, so that neither `overlap: true` nor a free search turns it on.
   bool chosen = false;
-  FlagWords said = {};  ///< Words of a flag that costs memory, which has no code behind `exposed:`.
+  FlagWords said = {};  ///< Words of a flag that costs memory, which has no word after `exposed:`.
 };
 
-/// The flags in the order of files.
+/// The flags of `Overlap`, in the order of files.
 inline constexpr OverlapRow kOverlapTable[] = {
     {.flag = &Overlap::gradients,
      .name = "gradients",
@@ -103,7 +105,8 @@ inline constexpr OverlapRow kOverlapTable[] = {
          },
      .of_blocks = true,
      .in_floors = &Overlap::expert},
-    // What runs beside another micro-batch leaves shared experts where they are.
+    // If exchanges overlap another micro-batch (`expert`), shared experts are not moved to overlap
+    // them.
     {.flag = &Overlap::shared_experts,
      .name = "shared_experts",
      .code = "ep-rest",
@@ -156,11 +159,11 @@ struct OverlapNames<std::index_sequence<kRow...>> {
   static constexpr Named<bool Overlap::*> kNames[] = {
       {kOverlapTable[kRow].flag, kOverlapTable[kRow].name}...};
 };
-/// The flags and their names alone, in the order of the table.
+/// The flags and their names, in the order of the table.
 inline constexpr auto& kOverlapNames =
     OverlapNames<std::make_index_sequence<std::size(kOverlapTable)>>::kNames;
 
-/// The overlap of a plan with its default for each flag on which nothing depends.
+/// Returns the overlap of a plan with each flag that changes nothing at its default.
 inline Overlap settled_overlap(const Job& job, const Plan& plan) {
   Overlap settled = plan.overlap;
   for (const OverlapRow& row : kOverlapTable) {
@@ -169,7 +172,7 @@ inline Overlap settled_overlap(const Job& job, const Plan& plan) {
   return settled;
 }
 
-/// An overlap with its default for each flag on which costs of blocks do not depend.
+/// Returns an overlap with each flag that does not change block costs at its default.
 constexpr Overlap overlap_of_blocks(Overlap overlap) {
   for (const OverlapRow& row : kOverlapTable) {
     if (!row.of_blocks) overlap.*row.flag = Overlap{}.*row.flag;
@@ -177,8 +180,8 @@ constexpr Overlap overlap_of_blocks(Overlap overlap) {
   return overlap;
 }
 
-/// The overlap under which no block takes longer than under any of those listed. With `expert` and
-/// `shared_experts` both on, blocks take what the faster of the two takes.
+/// Returns the overlap under which every block takes at most as long as under each of those listed.
+/// With `expert` and `shared_experts` both on, blocks take the time of the faster of the two.
 inline Overlap overlap_in_floors(std::span<const Overlap> listed) {
   Overlap floors;
   for (const OverlapRow& row : kOverlapTable) {

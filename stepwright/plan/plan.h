@@ -28,7 +28,7 @@ struct Parallel {
   std::int64_t data = 1;
 
   [[nodiscard]] std::int64_t ranks() const { return tensor * context * data * pipeline; }
-  /// Ranks that hold the same routed experts; 0 when the expert side does not divide the dense one.
+  /// Ranks that hold the same routed experts; 0 if the expert side does not divide the dense one.
   [[nodiscard]] std::int64_t expert_data() const {
     const std::int64_t stage = tensor * context * data;
     const bool divides = stage % expert == 0 && stage / expert % expert_tensor == 0;
@@ -47,8 +47,9 @@ inline constexpr Named<ContextKind> kContextKindNames[] = {{ContextKind::kRing, 
                                                            {ContextKind::kAllGather, "all-gather"},
                                                            {ContextKind::kUlysses, "ulysses"}};
 
-/// How one kind of model state is spread over the data x context group (PaRO, 2310.06003): every
-/// rank holds all (N), split inside groups of `group` ranks (I), split over all of them (G).
+/// How one kind of model state is sharded over the data x context group (PaRO, 2310.06003). N:
+/// every rank holds all of it; I: it is split inside groups of `group` ranks; G: it is split over
+/// the whole group.
 enum class Spread : std::uint8_t { kNone, kInner, kGlobal };
 inline constexpr Named<Spread> kSpreadNames[] = {
     {Spread::kNone, "N"}, {Spread::kInner, "I"}, {Spread::kGlobal, "G"}};
@@ -57,8 +58,9 @@ struct Sharding {
   Spread parameters = Spread::kNone;
   Spread gradients = Spread::kNone;
   Spread optimizer = Spread::kNone;
-  std::int64_t group = 1;         ///< m: consecutive ranks of the data x context group.
-  std::int64_t expert_group = 1;  ///< m of the expert states, dividing the expert data size.
+  /// m: number of consecutive ranks of the data x context group that share states of spread I.
+  std::int64_t group = 1;
+  std::int64_t expert_group = 1;  ///< m for expert states; it divides the expert-data size.
 
   [[nodiscard]] bool uses(Spread spread) const {
     return parameters == spread || gradients == spread || optimizer == spread;
@@ -66,11 +68,11 @@ struct Sharding {
   auto operator<=>(const Sharding&) const = default;
 };
 
-/// A name under which other systems know a strategy (2310.06003 and the systems' sources).
+/// A name of a sharding strategy in other systems (2310.06003 and the systems' sources).
 struct ShardingAlias {
   std::string_view name;
   std::string_view states;
-  std::string_view note;  ///< Said when it is read: where the alias is only the nearest.
+  std::string_view note;  ///< Note for users when the alias is read; empty: the alias is exact.
 };
 inline constexpr ShardingAlias kShardingAliases[] = {
     {"ddp", "NNN", ""},
@@ -85,36 +87,37 @@ inline constexpr ShardingAlias kShardingAliases[] = {
      "global parameter shard and gathers over all ranks in the forward pass."},
 };
 
-/// Which communication may run beside computation, and which computation beside that of other
-/// positions; `kOverlapTable` (plan/overlap_table.h) says of
-/// each flag what it is called and what depends on it.
+/// Communication that may overlap computation, and computation that may overlap the work of other
+/// positions; `kOverlapTable` (plan/overlap_table.h) has the name and the conditions of each flag.
 struct Overlap {
   bool gradients = true;
   bool parameters = true;
-  bool tensor = false;  ///< Tensor messages in pieces, beside the product that makes or takes them.
-  /// Whether a product split by columns overlaps its messages with its weight gradient: its input
-  /// gathered again beside its data gradient, that gradient reduced beside the weight gradient
-  /// (Megatron-LM's asynchronous messages).
+  /// True if tensor-parallel messages are sent in pieces that overlap the product that produces or
+  /// reads them.
+  bool tensor = false;
+  /// True if the backward of a product split by columns overlaps its messages: the input is
+  /// gathered again during the data gradient, and the data gradient is reduced during the weight
+  /// gradient (Megatron-LM's asynchronous messages).
   bool tensor_gradients = true;
   bool context = true;
-  bool expert = false;  ///< Messages of experts run beside another micro-batch.
-  /// Whether messages of experts run beside the shared experts of their layer, whose first products
-  /// then stand behind the dispatch and whose last ones behind the combine (Megatron-Core's
-  /// `moe_shared_expert_overlap`); nothing of it is left to do with `expert`.
+  bool expert = false;  ///< True if messages of experts overlap another micro-batch.
+  /// True if messages of experts overlap the shared experts of their layer, whose first products
+  /// then follow the dispatch and whose last products follow the combine (Megatron-Core's
+  /// `moe_shared_expert_overlap`). No effect if `expert` is on.
   bool shared_experts = false;
   bool pipeline = true;
-  /// Whether the head's weight gradients run after the last backward of its position, while the
+  /// True if the head's weight gradients run after the last backward of its position, while the
   /// pipeline drains (Megatron-Core's `defer_embedding_wgrad_compute`). Until then each micro-batch
   /// keeps the head's input and the gradient of its logits.
   bool defer_embedding_gradient = false;
   auto operator<=>(const Overlap&) const = default;
 };
 
-/// Returns an overlap of nothing beside computation, or of all that costs no memory.
+/// Returns an overlap with all flags off, or with all flags on that cost no memory.
 Overlap overlap_all(bool on);
 
-/// The algorithm of each scheme's messages, wherever it covers the operation and suits the group
-/// (`settled`); the library carries out the others, and all of the pipeline.
+/// The collective algorithm of each scheme's messages, used if it supports the operation and the
+/// group (`settled`). The library carries out all other messages, and all of the pipeline.
 struct Collectives {
   collective::Algorithm tensor = collective::Algorithm::kLibrary;
   collective::Algorithm context = collective::Algorithm::kLibrary;
@@ -122,7 +125,7 @@ struct Collectives {
   collective::Algorithm data = collective::Algorithm::kLibrary;
   auto operator<=>(const Collectives&) const = default;
 };
-/// The schemes that choose, as files name them.
+/// A scheme that has a choice of algorithm, and its name in files.
 struct ChoosingScheme {
   collective::Algorithm Collectives::* choice;
   std::string_view name;
@@ -132,8 +135,8 @@ inline constexpr ChoosingScheme kChoosingSchemes[] = {{&Collectives::tensor, "te
                                                       {&Collectives::expert, "expert"},
                                                       {&Collectives::data, "data"}};
 
-/// Dimensions of the rank grid. The tensor axis has the expert-tensor size on the expert side, the
-/// data axis the expert-data size.
+/// Dimensions of the rank grid. On the expert side, the tensor axis has the expert-tensor size and
+/// the data axis the expert-data size.
 enum class Axis : std::uint8_t { kTensor, kContext, kExpert, kData, kPipeline };
 inline constexpr Named<Axis> kAxisNames[] = {{Axis::kTensor, "tp"},
                                              {Axis::kContext, "cp"},
@@ -148,7 +151,7 @@ struct RankOrder {
   auto operator<=>(const RankOrder&) const = default;
 };
 
-/// Every choice beyond the job. Small and comparable: the tuner holds many.
+/// All choices besides the job. Small and comparable, as the tuner holds many.
 struct Plan {
   Parallel parallel;
   std::int64_t micro_batch = 1;
@@ -159,14 +162,14 @@ struct Plan {
   TensorInput tensor_input = TensorInput::kRegather;
   ContextKind context_kind = ContextKind::kRing;
   DType accumulate = DType::kFp32;
-  std::int64_t gradient_bucket = 40'000'000;   ///< Elements of a bucket of parameters.
-  std::int64_t parameter_bucket = 40'000'000;  ///< Elements of a bucket of gradients.
+  std::int64_t gradient_bucket = 40'000'000;   ///< Elements of a bucket of gradients.
+  std::int64_t parameter_bucket = 40'000'000;  ///< Elements of a bucket of parameters.
   Overlap overlap;
   Collectives collectives;
   RankOrder rank_order;
   Offload offload;
-  std::vector<std::int64_t>
-      layers;  ///< Per chunk in model order; empty: `even_split` (plan/layer_split.h).
+  /// Layers of each chunk in model order; empty: `even_split` (plan/layer_split.h).
+  std::vector<std::int64_t> layers;
 
   auto operator<=>(const Plan&) const = default;
 };
@@ -179,28 +182,31 @@ inline schedule::Placement placement_of(const Plan& plan) {
 /// Writes the spread of states, as "IIG".
 std::string sharding_word(const Sharding& sharding);
 
-/// The states of "IIG" or of an alias ("zero3"), groups left at 1; nothing for any other word. All
-/// 27 combinations are read, `is_paro_strategy` says which are strategies.
+/// Returns the sharding that "IIG" or an alias ("zero3") names, with group sizes 1; nullopt for any
+/// other word. All 27 combinations of letters are read; `is_paro_strategy` tells which are
+/// strategies.
 std::optional<Sharding> sharding_of(std::string_view word);
 
-/// True when the optimizer states are split at least as finely as parameters and gradients, which
-/// leaves the fourteen strategies (2310.06003, section 3).
+/// True if optimizer states are split at least as finely as parameters and gradients, as in the
+/// fourteen strategies (2310.06003, section 3).
 bool is_paro_strategy(const Sharding& sharding);
 
-/// The fourteen strategies: NNN NNI NNG NII NIG NGG INI ING III IIG IGG GNG GIG GGG; groups left
-/// at 1.
+/// Returns the fourteen strategies: NNN NNI NNG NII NIG NGG INI ING III IIG IGG GNG GIG GGG; with
+/// group sizes 1.
 std::vector<Sharding> paro_strategies();
 
 /// Writes an order of ranks, as "tp-cp-ep-dp-pp".
 std::string rank_order_word(const RankOrder& order);
 
-/// The order of a word that names all five axes once; nothing for any other word.
+/// Returns the rank order that a word states by naming all five axes once; nullopt for any other
+/// word.
 std::optional<RankOrder> rank_order_of(std::string_view word);
 
-/// "library", or what differs from it: "tensor nvls, data ho-ring".
+/// Writes the algorithms that are not the library's: "tensor nvls, data ho-ring"; "library" if
+/// there are none.
 std::string collectives_word(const Collectives& collectives);
 
-/// "8 x 3, 6": layers of chunks, in order.
+/// Writes the layers of chunks, in order: "8 x 3, 6".
 std::string layers_word(const std::vector<std::int64_t>& layers);
 
 }  // namespace stepwright::plan

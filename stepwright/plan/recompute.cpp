@@ -29,7 +29,8 @@ std::string setting_text(const Recompute& setting) {
   return fmt::format("recomputation of layers 0, {0}, 2 x {0}, ...", setting.every);
 }
 
-/// ", full on stages 0-3, selective on stage 5": runs of positions that do the same.
+/// Describes positions with their own recomputation, in runs of equal ones: ", full on stages 0-3,
+/// selective on stage 5".
 std::string stages_words(const Recompute& recompute) {
   std::string words;
   const std::vector<StageRecompute>& stages = recompute.stages;

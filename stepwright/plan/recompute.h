@@ -27,35 +27,36 @@ struct StageRecompute {
   auto operator<=>(const StageRecompute&) const = default;
 };
 
-/// Recomputation of a plan: what it computes again in its backwards.
+/// Recomputation of a plan in its backwards.
 struct Recompute {
   RecomputeKind kind = RecomputeKind::kNone;
-  /// Layers 0, n, 2n, ... of a chunk are recomputed: with kEvery in full, with kModules their
-  /// modules.
+  /// Every n-th layer of a chunk (0, n, 2n, ...) is recomputed: with kEvery in full, with kModules
+  /// its modules.
   std::int64_t every = 1;
   ModuleSet modules;  ///< Modules recomputed with kModules.
-  /// Positions that do otherwise, ascending.
+  /// Positions with another recomputation, ascending.
   std::vector<StageRecompute> stages;
   auto operator<=>(const Recompute&) const = default;
 };
 
-/// Recomputation of a position of `stages`.
+/// Returns the recomputation of a position listed in `stages`.
 inline Recompute setting_of(const StageRecompute& stage) {
   return {stage.kind, stage.every, stage.modules, {}};
 }
 
-/// Recomputation of the layers of one pipeline position. Whatever asks about a layer asks here
-/// first: no other function knows how positions differ.
+/// Returns the recomputation of the layers of one pipeline position. Every function about a layer
+/// must call this one first: no other knows how positions differ.
 Recompute recompute_at(const Recompute& recompute, std::int64_t position);
 
-/// Visits what positions recompute, each setting at least once; that of most positions first.
+/// Visits each recomputation that positions have, at least once; the setting of most positions
+/// comes first.
 template <class Visit>
 void each_setting(const Recompute& recompute, Visit&& visit) {
   visit(Recompute{recompute.kind, recompute.every, recompute.modules, {}});
   for (const StageRecompute& stage : recompute.stages) visit(setting_of(stage));
 }
 
-/// The part of a layer that runs again in its backward: all of it, or some modules.
+/// The part of a layer that its backward recomputes: everything, or some modules.
 struct LayerRecompute {
   bool whole = false;
   ModuleSet modules;  ///< Recomputed modules; empty with `whole`.
@@ -66,10 +67,10 @@ inline constexpr LayerRecompute kCoreRecompute{.whole = false, .modules = {Modul
 inline constexpr LayerRecompute kWholeRecompute{.whole = true, .modules = {}};
 inline constexpr ModuleSet kPerOperator{Module::kPerOperator};
 
-// Of one position's setting (`recompute_at`):
+// The next functions take the setting of one position (`recompute_at`):
 
-/// Recomputation of the layers that are recomputed: with `every: n` the 0th, nth, 2nth of a chunk,
-/// else all.
+/// Recomputation of those layers that are recomputed: with `every: n` the 0th, nth, 2nth of a
+/// chunk, else all.
 constexpr LayerRecompute recomputed(const Recompute& recompute) {
   switch (recompute.kind) {
     case RecomputeKind::kNone: return kNoRecompute;
@@ -79,30 +80,30 @@ constexpr LayerRecompute recomputed(const Recompute& recompute) {
   }
 }
 
-/// Recomputation that every layer has at least.
+/// Recomputation that every layer has in common: none with `every` above 1.
 constexpr LayerRecompute least_recomputed(const Recompute& recompute) {
   return recompute.every > 1 ? kNoRecompute : recomputed(recompute);
 }
 
-/// Whether a layer is among those that are recomputed, by its place in its chunk.
+/// True if a layer is recomputed; `within_chunk`: its index in its chunk.
 constexpr bool is_recomputed(const Recompute& recompute, std::int64_t within_chunk) {
   return recompute.every <= 1 || within_chunk % recompute.every == 0;
 }
 
-/// Recomputation of a layer, by its place in its chunk.
+/// Recomputation of a layer; `within_chunk`: its index in its chunk.
 constexpr LayerRecompute layer_recompute(const Recompute& recompute, std::int64_t within_chunk) {
   return is_recomputed(recompute, within_chunk) ? recomputed(recompute) : kNoRecompute;
 }
 
-// Of all positions:
+// The next functions take the settings of all positions:
 
-/// Recomputation that every layer of all positions has at least.
+/// Recomputation that every layer of every position has in common.
 LayerRecompute least_everywhere(const Recompute& recompute);
 
-/// Whether all positions recompute alike.
+/// True if all positions recompute alike.
 inline bool recomputes_alike(const Recompute& recompute) { return recompute.stages.empty(); }
 
-/// One of the words by which frameworks know recomputation.
+/// A word for recomputation in the files of frameworks.
 struct RecomputeWord {
   std::string_view name;
   bool (*takes)(const Recompute& recompute);
@@ -120,8 +121,8 @@ inline constexpr RecomputeWord kRecomputeWords[] = {
     {"per-operator", [](const Recompute& r) { return r.modules.has(Module::kPerOperator); }},
     {"stages", [](const Recompute& r) { return !r.stages.empty(); }}};
 
-/// "none", "selective", "full", "every 2", "norm + mlp every 2", "none, full on stages 0-1"; equal
-/// settings have equal words.
+/// Writes recomputation as "none", "selective", "full", "every 2", "norm + mlp every 2" or "none,
+/// full on stages 0-1"; equal settings have equal words.
 std::string recompute_word(const Recompute& recompute);
 
 /// Describes recomputation, as "full recomputation".

@@ -6,16 +6,16 @@
 
 namespace stepwright::plan {
 
-/// Changes that let a job fit in memory, in the order of what they ask of people.
+/// Changes that let a job fit in memory, in order of the effort for its users.
 enum class RemedyKind : std::uint8_t {
-  kLossChunks,        ///< A loss that keeps fewer logits.
+  kLossChunks,        ///< Use a loss that keeps fewer logits.
   kRecompute,         ///< Recompute more of the activations.
   kMicroBatch,        ///< Use a smaller micro-batch.
-  kHostActivations,   ///< Activations in the memory of the host.
-  kHostOptimizer,     ///< States of the optimizer there.
-  kParametersOnHost,  ///< Parameters, gradients and states of the optimizer there.
-  kOptimizerStates,   ///< Narrower states of the optimizer.
-  kSplit,             ///< Other degrees of parallelism, or another sharding.
+  kHostActivations,   ///< Keep activations in host memory.
+  kHostOptimizer,     ///< Keep optimizer states in host memory.
+  kParametersOnHost,  ///< Keep parameters, gradients and optimizer states in host memory.
+  kOptimizerStates,   ///< Use narrower optimizer states.
+  kSplit,             ///< Use other degrees of parallelism, or another sharding.
   kNodes,             ///< Take more nodes than planned.
 };
 inline constexpr Named<RemedyKind> kRemedyKindNames[] = {

@@ -7,35 +7,40 @@
 
 namespace stepwright::plan {
 
-/// kExposed: no step runs while a checkpoint is written. kAsynchronous: only while it is copied to
-/// the host; the file system has it later, at the latest before the next one.
+/// How checkpoints are written. kExposed: no step runs while a checkpoint is written.
+/// kAsynchronous: no step runs while it is copied to the host; it is written to the file system
+/// later, at the latest before the next checkpoint.
 enum class CheckpointWriting : std::uint8_t { kExposed, kAsynchronous };
 inline constexpr Named<CheckpointWriting> kCheckpointWritingNames[] = {
     {CheckpointWriting::kExposed, "exposed"}, {CheckpointWriting::kAsynchronous, "asynchronous"}};
 
-/// The whole run as a person states it, the mapping `run` of a job (docs/formats.md): what it
-/// leaves out is assumed, and said to be (`whole_run/conditions.h`).
+/// Settings of a whole run as a user states them, the mapping `run` of a job (docs/formats.md).
+/// Values left out are assumed, and answers say so (`whole_run/conditions.h`).
 struct RunSettings {
   std::optional<double> tokens;              ///< Tokens to train on.
   std::optional<double> price_per_gpu_hour;  ///< Price, in any currency.
-  /// Mean time to failure of a device, or what is one over it: one of the two.
+  /// Seconds of a device's mean time to failure; only this or `failures_per_device_hour`, its
+  /// inverse, may be set.
   std::optional<double> device_mttf_s;
-  std::optional<double> failures_per_device_hour;  ///< Failures; 0: no device fails.
+  /// Failures of a device per hour; 0: no device fails.
+  std::optional<double> failures_per_device_hour;
   /// Seconds from a failure to the first step after it, at full speed.
   std::optional<double> restart_s;
-  std::optional<double> repair_s;     ///< Seconds from a failure until its node can be used again.
-  std::optional<double> spare_nodes;  ///< Spare nodes beside those in use, paid from the start.
+  /// Seconds from a failure until the failed node can be used again.
+  std::optional<double> repair_s;
+  /// Spare nodes in addition to those in use, paid from the start.
+  std::optional<double> spare_nodes;
   std::optional<CheckpointWriting> checkpoints;
-  /// Bandwidth of all ranks together, for checkpoints.
+  /// Bytes per second with which all ranks together write a checkpoint.
   std::optional<double> storage_bytes_per_s;
-  std::optional<double> host_copy_bytes_per_s;  ///< Bandwidth from one device to its host.
+  std::optional<double> host_copy_bytes_per_s;  ///< Bytes per second from one device to its host.
   /// Seconds between checkpoints; nullopt: the best interval.
   std::optional<double> checkpoint_interval_s;
-  std::optional<double> evaluation;  ///< Share of the time of steps and evaluation.
-  /// Instead: tokens of one evaluation, and steps from one to the next.
+  std::optional<double> evaluation;  ///< Evaluation's share of the time of steps and evaluation.
+  /// Instead of `evaluation`: tokens of one evaluation, and steps from one evaluation to the next.
   std::optional<double> evaluation_tokens;
   std::optional<double> evaluation_every;
-  /// Standard deviation of the time of a step over devices, as a share of it.
+  /// Standard deviation of a step's time over devices, as a share of that time.
   std::optional<double> straggler_spread;
 
   bool operator==(const RunSettings&) const = default;

@@ -21,7 +21,7 @@ StateTypes state_types(const Job& job, const Plan& plan) {
   const bool alike =
       sharding.parameters != Spread::kNone && sharding.parameters == sharding.optimizer;
   StateTypes types = types_of(job, plan.accumulate, alike);
-  // PyTorch's gradients have the type of their parameters: pytorch/pytorch
+  // In PyTorch, gradients have the type of their parameters: pytorch/pytorch
   // torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce: orig_dtype.
   const bool as_parameters = job.kernels.masters != Masters::kBeside;
   if (as_parameters && sharding.gradients != Spread::kNone) types.gradient = types.master;

@@ -4,17 +4,17 @@
 
 namespace stepwright::plan {
 
-/// The types of the states of trained parameters on a rank of a plan (`Kernels::masters`).
+/// The data types of a trained parameter's states on a rank of a plan (`Kernels::masters`).
 struct StateTypes {
-  DType stored{};    ///< Parameters, between their uses.
-  DType master{};    ///< Type that updates compute with, and of wide moments.
-  DType gradient{};  ///< Gradients, between their reduction and the update.
+  DType stored{};    ///< Type in which parameters are stored between their uses.
+  DType master{};    ///< Type in which updates compute, and of wide moments.
+  DType gradient{};  ///< Type of gradients between their reduction and the update.
 
-  /// Whether updates compute with copies of the parameters.
+  /// True if updates compute with master copies of the parameters.
   [[nodiscard]] constexpr bool copies() const { return stored != master; }
 };
 
-/// Types where the optimizer has fp32 copies of parameters, if these are narrower.
+/// Returns the types if the optimizer has fp32 copies of narrower parameters.
 constexpr StateTypes copied_states(DType storage, DType gradient) {
   const DType wide = storage == DType::kFp64 ? DType::kFp64 : DType::kFp32;
   return {.stored = storage, .master = wide, .gradient = gradient};
@@ -22,10 +22,10 @@ constexpr StateTypes copied_states(DType storage, DType gradient) {
 
 StateTypes state_types(const Job& job, const Plan& plan);
 
-/// How many copies of a policy's states its devices hold all the time for other models of the
-/// method: of the parameters those of a reference, unless it is the base without its adapters, and
-/// of a critic; of gradients and optimizer states a critic's. A reference that waits on the hosts
-/// has its parameters there.
+/// Number of copies of a policy's states that its devices hold all the time for other models of the
+/// training method. `parameters`: a reference (unless it is the base model without its adapters)
+/// and a critic; `updates` (gradients and optimizer states): a critic. `on_hosts`: references whose
+/// parameters stay in host memory.
 struct OtherModels {
   std::int64_t parameters = 0;
   std::int64_t updates = 0;
@@ -33,7 +33,7 @@ struct OtherModels {
 };
 OtherModels other_models(const Job& job);
 
-/// Types that take the fewest bytes, over all plans of a job.
+/// Returns the types with the fewest bytes over all plans of a job.
 StateTypes least_state_types(const Job& job);
 
 }  // namespace stepwright::plan

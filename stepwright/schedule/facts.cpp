@@ -10,13 +10,13 @@
 namespace stepwright::schedule {
 namespace {
 
-/// Whether two parts do the same, each for a micro-batch of its own.
+/// True if two parts have the same direction and chunk, possibly for different micro-batches.
 bool alike(const Part& a, const Part& b) {
   return a.direction == b.direction && a.chunk == b.chunk;
 }
 
-/// Whether `a` is before such a turn as `b` and has at least as many waiting, of each kind and
-/// chunk.
+/// True if `a` is before a turn like that of `b` and has at least as many micro-batches waiting, of
+/// each kind and chunk.
 bool covers(const Moment& a, const Moment& b) {
   const bool pairs = a.beside.has_value();
   return pairs == b.beside.has_value() && alike(a.part, b.part) &&
@@ -31,7 +31,7 @@ void add(std::vector<Moment>& fullest, const Moment& moment) {
   fullest.push_back(moment);
 }
 
-/// Notes what waits after the part has run.
+/// Updates the numbers of waiting micro-batches after a part has run.
 void run(const Part& part, Moment& waiting) {
   const auto chunk = static_cast<std::size_t>(part.chunk);
   switch (part.direction) {
@@ -96,10 +96,11 @@ std::int64_t weights_at_end(std::span<const Part> parts) {
 BackwardForm backward_form(const Schedule& schedule) {
   static const auto kForms = [] {
     constexpr std::int64_t kFew = 2;
-    constexpr std::int64_t kRounds = 4;  // Enough for all to fill.
+    // Enough rounds for every schedule to reach its steady state.
+    constexpr std::int64_t kRounds = 4;
     std::array<BackwardForm, std::size(kScheduleRows)> forms{};
     for (const auto& [kind, name, definition] : kScheduleRows) {
-      if (definition->traits.found) {  // Each as it is shorter.
+      if (definition->traits.found) {  // The search chooses the shorter form for each backward.
         forms[static_cast<std::size_t>(kind)] = BackwardForm::kBoth;
         continue;
       }

@@ -9,37 +9,40 @@
 
 namespace stepwright::schedule {
 
-/// Which parts of a position begin and end the step for one of its chunks, as indices into
-/// `parts_of`; -1: none. Before the first forward stand gathers that the last step postponed;
-/// reductions follow the last part that makes gradients.
+/// The first and last parts of one chunk of a position in a step, as indices into `parts_of`; -1:
+/// none. Gathers that the previous step postponed come before the first forward; reductions follow
+/// the last part that computes gradients.
 struct ChunkEnds {
   std::int32_t first_forward = -1;
-  std::int32_t last_backward = -1;  ///< A whole backward or a data gradient.
-  std::int32_t last_weight = -1;    ///< None where a whole backward follows.
+  std::int32_t last_backward = -1;  ///< Index of the last whole backward or data gradient.
+  /// Index of the last weight gradient; -1 if a whole backward follows it.
+  std::int32_t last_weight = -1;
 };
 ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk);
 
-/// Micro-batches that wait on a position when a turn is about to begin, by chunk: for their
-/// backward or data gradient, and, that one done, for their weight gradient.
+/// Numbers of micro-batches, by chunk, that wait on a position when one of its turns (schedule
+/// entries) begins: `backward` for their backward or data gradient, `weight` for their weight
+/// gradient after that.
 struct Moment {
-  Part part;                   ///< The forward, if two parts run together.
-  std::optional<Part> beside;  ///< The backward that runs beside it, if any.
+  Part part;                   ///< The part that begins; the forward if two parts overlap.
+  std::optional<Part> beside;  ///< The backward that overlaps the forward; nullopt: none.
   std::vector<std::int32_t> backward;
   std::vector<std::int32_t> weight;
 };
-/// The moments at which no other moment before the same directions and chunks has at least as many
-/// of each waiting: at one of them, whatever a micro-batch keeps, memory is fullest.
+/// Returns the moments at which memory can be fullest, whatever a micro-batch keeps: those for
+/// which no other moment, before a turn with the same directions and chunks, has at least as many
+/// waiting of each kind.
 std::vector<Moment> fullest_moments(std::span<const Turn> turns, std::int64_t chunks);
 
-/// Weight gradients that stand after the last data gradient.
+/// Returns the number of weight gradients after the last data gradient.
 std::int64_t weights_at_end(std::span<const Part> parts);
 
-/// The forms of the backwards of a schedule: whole, cut into data and weight gradients that have
-/// turns of their own, or some of each.
+/// The form of a schedule's backwards: whole, split into data and weight gradients with turns of
+/// their own, or some of each.
 enum class BackwardForm : std::uint8_t { kWhole, kSplit, kBoth };
 inline constexpr std::size_t kBackwardForms = 3;
 BackwardForm backward_form(const Schedule& schedule);
-/// Whether any are cut.
+/// True if any backward of the schedule is split.
 inline bool splits_backward(const Schedule& schedule) {
   return backward_form(schedule) != BackwardForm::kWhole;
 }

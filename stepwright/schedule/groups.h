@@ -4,20 +4,22 @@
 
 namespace stepwright::schedule {
 
-// With several chunks on a position micro-batches come in groups, each through one chunk after the
-// other; the last group may be smaller. Megatron-Core runs those in which no group is smaller than
-// the pipeline is long (megatron/core/pipeline_parallel/schedules.py,
-// forward_backward_pipelining_with_interleaving): else a chunk would wait for the one before it.
+// If positions have several chunks, micro-batches come in groups: a group passes through one chunk
+// after the other. The last group may be smaller. Megatron-Core requires that no group is smaller
+// than the number of positions (megatron/core/pipeline_parallel/schedules.py,
+// forward_backward_pipelining_with_interleaving), as a chunk would otherwise wait for the previous
+// one.
 
-/// Whether micro-batches may come in groups of so many.
+/// True if micro-batches may come in groups of `group`.
 bool is_group(std::int64_t group, std::int64_t positions, std::int64_t micro_batches);
 
-/// The smallest such group, which keeps the fewest micro-batches waiting; all micro-batches where
-/// there are too few of them for any.
+/// Returns the smallest legal group, which keeps the fewest micro-batches waiting; all
+/// micro-batches if there are too few for any group.
 std::int64_t least_group(std::int64_t positions, std::int64_t micro_batches);
 
-/// Whether PyTorch, which takes as many groups as there are positions in the micro-batches, all
-/// alike (torch/distributed/pipelining/schedules.py, ScheduleInterleaved1F1B), has this group.
+/// True if PyTorch uses this group size: it takes as many equal groups as the number of positions
+/// fits into the micro-batches (torch/distributed/pipelining/schedules.py,
+/// ScheduleInterleaved1F1B).
 bool is_even_group(std::int64_t group, std::int64_t positions, std::int64_t micro_batches);
 
 }  // namespace stepwright::schedule

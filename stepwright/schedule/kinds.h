@@ -14,31 +14,35 @@
 
 namespace stepwright::schedule {
 
-/// The demands of a kind of schedule on a plan.
+/// Properties of a schedule kind, and what it demands of a plan.
 struct ScheduleTraits {
   PlacementKind placement = PlacementKind::kCyclic;
-  std::int64_t least_chunks = 1;  ///< Least chunks of a position.
+  std::int64_t least_chunks = 1;  ///< Least number of chunks of a position.
   std::int64_t most_chunks = 1;
-  bool several_apart = false;       ///< One chunk on one position, at least two on each of several.
-  bool alone = true;                ///< Works on a single position, too.
-  bool pairs = false;               ///< Has turns in which a forward stands beside a backward.
-  bool braids = false;              ///< Pairs a forward with data or weight gradients alone, too.
-  bool groups = false;              ///< Micro-batches come in groups (`groups.h`).
-  bool even = false;                ///< Positions are an even number, and so are micro-batches.
-  std::int64_t least_rounds = 0;    ///< Least number of rounds: micro-batches over positions.
-  bool spreads_vocabulary = false;  ///< Each position has a part of the tables.
-  /// If `spreads_vocabulary`: how often all positions wait for the last of them between a forward
-  /// of the last position and its backward, in passes of their own (`is_pass`); 0: they meet
-  /// (`is_joint`).
+  /// True if a single position has one chunk, and several positions have at least two each.
+  bool several_apart = false;
+  bool alone = true;   ///< True if the schedule also works on a single position.
+  bool pairs = false;  ///< True if at some times a position overlaps a forward with a backward.
+  /// True if a forward also overlaps data gradients alone or weight gradients alone.
+  bool braids = false;
+  bool groups = false;  ///< True if micro-batches come in groups (`groups.h`).
+  bool even = false;    ///< True if the numbers of positions and of micro-batches must be even.
+  std::int64_t least_rounds = 0;  ///< Least number of micro-batches over the number of positions.
+  /// True if each position holds a part of the vocabulary tables.
+  bool spreads_vocabulary = false;
+  /// If `spreads_vocabulary`: number of times that all positions wait for the last one between a
+  /// forward of the last position and its backward, in separate passes (`is_pass`); 0: all
+  /// positions do the vocabulary's work at the same time (`is_joint`).
   std::int64_t barriers = 0;
-  bool found = false;  ///< True if its order is searched for, from the seconds of a plan's parts.
-  bool runs = true;    ///< A plan may name it; else it is only studied.
+  /// True if the order of turns is searched for, from the seconds of a plan's parts.
+  bool found = false;
+  bool runs = true;  ///< True if a plan may use it; false: it is only studied.
 };
 
-/// The mark of as many chunks as layers allow.
+/// Value of `most_chunks` for a schedule with as many chunks as layers allow.
 inline constexpr std::int64_t kAnyChunks = std::int64_t{1} << 30;
 
-/// One position of a pipeline, as a generator of turns sees it.
+/// One position of a pipeline, as input for a generator of its schedule.
 struct PipelineSize {
   std::int64_t stages = 1;
   std::int64_t position = 0;
@@ -46,24 +50,27 @@ struct PipelineSize {
   std::int64_t chunks = 1;  ///< Chunks of each position.
   std::int64_t group = 0;   ///< Micro-batches of a group; 0: `least_group`.
 
-  /// Positions between this one and the last.
+  /// Number of positions after this one.
   [[nodiscard]] std::int64_t behind() const { return stages - 1 - position; }
-  /// Micro-batches that a chunk takes before the next one does.
+  /// Number of micro-batches that pass through a chunk before the next chunk starts.
   [[nodiscard]] std::int64_t grouped() const {
     return group > 0 ? group : least_group(stages, micro_batches);
   }
 };
 
-/// All that a schedule is: what its file in `kinds/` defines.
+/// Everything about a schedule; each file in `kinds/` defines one.
 struct ScheduleDefinition {
-  std::string_view text;  ///< Description in a person's words.
+  std::string_view text;  ///< Description of the schedule in plain words.
   ScheduleTraits traits = {};
-  /// The order in which a position works; none where it is found. All else that a schedule implies
-  /// follows from these turns (`facts.h`); closed forms say nothing that they do not.
+  /// Returns the turns (entries of the schedule) of a position in order; nullptr if the order is
+  /// searched for. All other properties of the schedule follow from these turns (`facts.h`); closed
+  /// forms agree with them.
   Turns (*turns)(const PipelineSize&) = nullptr;
-  /// Closed forms for positions of any length, which save the pricer from playing.
+  /// Closed forms for positions that take different times, which save the pricer from simulating
+  /// turns.
   PipelineForm form = {};
-  /// Seconds where all positions take as long; nothing where the form does not hold.
+  /// Returns the seconds of a pipeline whose positions all take equally long; nullopt if there is
+  /// no closed form for it.
   std::optional<double> (*uniform_s)(const UniformPipeline&) = nullptr;
 };
 
@@ -73,7 +80,7 @@ extern const ScheduleDefinition kGpipe, kOneForwardOneBackward, kInterleaved, kZ
     kSpreadVocabulary, kVocabularyOne, kVocabularyTwo, kAuto;
 }  // namespace kinds
 
-/// A schedule, its word in files, and what defines it.
+/// A schedule kind, its word in files, and its definition.
 struct ScheduleRow {
   ScheduleKind kind;
   std::string_view name;
@@ -105,7 +112,7 @@ struct ScheduleNames<std::index_sequence<kRow...>> {
   static constexpr Named<ScheduleKind> kNames[] = {
       {kScheduleRows[kRow].kind, kScheduleRows[kRow].name}...};
 };
-/// The words alone, in the order of the enumerators.
+/// The words of schedules, in the order of the enumerators.
 inline constexpr auto& kScheduleNames =
     ScheduleNames<std::make_index_sequence<std::size(kScheduleRows)>>::kNames;
 
@@ -114,35 +121,36 @@ inline const ScheduleDefinition& definition_of(ScheduleKind kind) {
 }
 inline const ScheduleTraits& traits_of(ScheduleKind kind) { return definition_of(kind).traits; }
 
-/// Whether a kind of schedule has closed forms for positions of any length.
+/// True if a schedule kind has closed forms for positions that take different times.
 inline bool has_closed_form(ScheduleKind kind) {
   return definition_of(kind).form.seconds != nullptr;
 }
 
-/// Seconds of a pipeline whose positions all take as long, by a schedule of this kind; nothing
-/// where it has no closed form there (docs/algorithms.md).
+/// Returns the seconds of a pipeline whose positions all take equally long, for a schedule kind;
+/// nullopt if it has no closed form for that pipeline (docs/algorithms.md).
 std::optional<double> closed_form_s(ScheduleKind kind, const UniformPipeline& pipeline);
 
-/// Chunks of a position that a kind of schedule works with on so many positions.
+/// Range of the number of chunks per position that a schedule kind supports on `positions`
+/// positions.
 struct ChunkRange {
   std::int64_t least = 1;
   std::int64_t most = 1;
 };
 ChunkRange chunk_range(ScheduleKind kind, std::int64_t positions);
 
-/// Whether a kind of schedule is an order of layers that has a name: what `auto` stands for.
+/// True if a schedule kind is a named order of layers, one of those that `auto` may choose.
 inline bool is_named_order(ScheduleKind kind) {
   const ScheduleTraits& traits = traits_of(kind);
   return traits.runs && !traits.found && !traits.spreads_vocabulary;
 }
 
-/// Whether a kind of schedule works with several numbers of chunks.
+/// True if a schedule kind supports several numbers of chunks.
 inline bool has_chunk_choice(ScheduleKind kind) {
   return traits_of(kind).most_chunks > traits_of(kind).least_chunks;
 }
-/// The numbers of `listed` where there is a choice, else the one number.
+/// Returns `listed` if the schedule kind supports several numbers of chunks, else its only number.
 std::vector<std::int64_t> chunks_of(ScheduleKind kind, const std::vector<std::int64_t>& listed);
-/// The numbers of `listed` where a forward stands beside a backward, else one.
+/// Returns `listed` if a forward overlaps a backward in this schedule kind, else only 1.
 std::vector<std::int64_t> strands_of(ScheduleKind kind, const std::vector<std::int64_t>& listed);
 
 }  // namespace stepwright::schedule

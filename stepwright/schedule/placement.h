@@ -6,34 +6,35 @@
 
 namespace stepwright::schedule {
 
-/// How the chunks of a model are dealt out to pipeline positions.
+/// How the chunks of a model are assigned to pipeline positions.
 enum class PlacementKind : std::uint8_t {
-  /// Chunk c of the model on position c mod p: straight with one chunk each, interleaved with more
-  /// (2104.04473).
+  /// Chunk c of the model is on position c mod p: a straight pipeline with one chunk per position,
+  /// interleaved with more (2104.04473).
   kCyclic,
   /// Position i holds chunks i and 2p-1-i: down the pipeline and up again (the folded pipeline of
   /// 2411.15871, ZB-V).
   kV,
-  /// Position i holds chunks i and p-1-i of p: every chunk has two holders, and micro-batches go
-  /// through from both ends (DualPipe, 2412.19437).
+  /// Position i holds chunks i and p-1-i of p: every chunk is on two positions, and micro-batches
+  /// enter from both ends (DualPipe, 2412.19437).
   kMirrored,
 };
 
-/// A chunk of layers where it lies: a pipeline position, and which of the position's chunks it is.
+/// Where a chunk of layers is: a pipeline position, and the chunk's index on it.
 struct Place {
   std::int64_t position = 0;
   std::int64_t chunk = 0;
   auto operator<=>(const Place&) const = default;
 };
 
-/// Which position holds which chunk of the model, and who its neighbours are. Micro-batches go
-/// along a route from chunk to chunk; a mirrored placement has two routes, every other one. A value
-/// without allocation.
+/// The assignment of the model's chunks to positions, and the neighbours of each chunk. A
+/// micro-batch follows a route from chunk to chunk; a mirrored placement has two routes, which
+/// micro-batches use in turn. Copying does not allocate memory.
 class Placement {
  public:
-  /// One position with the whole model.
+  /// Creates the placement of the whole model on one position.
   Placement() = default;
-  /// Positions and chunks of each; `kV` and `kMirrored` have two of them.
+  /// Creates a placement with `chunks` chunks on each of `positions` positions; `kV` and
+  /// `kMirrored` need two chunks.
   Placement(PlacementKind kind, std::int64_t positions, std::int64_t chunks)
       : kind_(kind), positions_(positions), chunks_(chunks) {}
 
@@ -44,32 +45,32 @@ class Placement {
   [[nodiscard]] std::int64_t model_chunks() const {
     return kind_ == PlacementKind::kMirrored ? positions_ : positions_ * chunks_;
   }
-  /// Which chunk of the model lies there.
+  /// The model's chunk at a place.
   [[nodiscard]] std::int64_t model_chunk(const Place& place) const;
-  /// Where a chunk of the model lies; in a mirrored placement the first of two places.
+  /// The place of a chunk of the model; in a mirrored placement the first of its two places.
   [[nodiscard]] Place holder(std::int64_t model_chunk) const {
     return on_route_of({0, 0}, model_chunk);
   }
 
-  /// The place at which a forward goes on from here; nothing after the last chunk. It may be the
-  /// same position: then nothing is sent.
+  /// The place of the next chunk of a forward; nullopt after the last chunk. If it is on the same
+  /// position, nothing is sent.
   [[nodiscard]] std::optional<Place> next(const Place& place) const;
-  /// The place at which a backward goes on; nothing before the first chunk.
+  /// The place of the next chunk of a backward; nullopt before the first chunk.
   [[nodiscard]] std::optional<Place> previous(const Place& place) const;
-  /// Whether what a forward, or a backward, makes here goes to another position.
+  /// True if the result of a forward, or of a backward, at this place is sent to another position.
   [[nodiscard]] bool sends_forward(const Place& place) const;
   [[nodiscard]] bool sends_backward(const Place& place) const;
 
-  /// Whether the embedding, or the head, lies there.
+  /// True if the embedding, or the head, is at this place.
   [[nodiscard]] bool holds_embedding(const Place& place) const { return model_chunk(place) == 0; }
   [[nodiscard]] bool holds_head(const Place& place) const {
     return model_chunk(place) + 1 == model_chunks();
   }
-  /// Whether any chunk of a position holds the embedding, or the head.
+  /// True if any chunk of the position holds the embedding, or the head.
   [[nodiscard]] bool holds_embedding(std::int64_t position) const;
   [[nodiscard]] bool holds_head(std::int64_t position) const;
 
-  /// The position of the first holder of the embedding, and of the head.
+  /// The first position that holds the embedding, or the head.
   [[nodiscard]] std::int64_t embedding_position() const { return holder(0).position; }
   [[nodiscard]] std::int64_t head_position() const { return holder(model_chunks() - 1).position; }
 

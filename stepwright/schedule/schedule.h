@@ -13,40 +13,42 @@
 
 namespace stepwright::schedule {
 
-/// The seconds and bytes of one chunk for one micro-batch.
+/// Nanoseconds and bytes of one chunk for one micro-batch.
 struct ChunkLoad {
   std::int64_t forward_ns = 0;
   std::int64_t data_ns = 0;      ///< Nanoseconds of data gradients.
   std::int64_t weight_ns = 0;    ///< Nanoseconds of weight gradients.
-  std::int64_t backward_ns = 0;  ///< Nanoseconds of a backward that is not cut.
+  std::int64_t backward_ns = 0;  ///< Nanoseconds of an unsplit backward.
   /// Bytes kept from the forward to the backward or data gradients.
   std::int64_t forward_bytes = 0;
   std::int64_t weight_bytes = 0;  ///< Bytes kept from the data gradients to the weight gradients.
   auto operator<=>(const ChunkLoad&) const = default;
 };
 
-/// The placements in which the chunks of an order that is found may lie.
+/// Placements that the search for an order (`auto`) may use.
 inline constexpr Named<PlacementKind> kFoundPlacements[] = {{PlacementKind::kV, "v"},
                                                             {PlacementKind::kCyclic, "cyclic"}};
 
-/// The basis for which the order of an `auto` schedule is found.
+/// The pipeline for which the order of an `auto` schedule is searched.
 struct OrderBasis {
-  PlacementKind placement = PlacementKind::kV;  ///< Either kV or kCyclic.
-  /// Chunks in model order; empty: no order is settled yet.
+  PlacementKind placement = PlacementKind::kV;  ///< Placement of the chunks: kV or kCyclic.
+  /// Loads of the chunks in model order; empty: no order has been chosen yet.
   std::vector<ChunkLoad> chunks;
-  std::int64_t hop_ns = 0;               ///< Nanoseconds of a message between positions.
-  std::vector<std::int64_t> room_bytes;  ///< By position: what its chunks keep at most.
+  std::int64_t hop_ns = 0;  ///< Nanoseconds of a message between positions.
+  /// For each position, the most bytes that its chunks may keep.
+  std::vector<std::int64_t> room_bytes;
   auto operator<=>(const OrderBasis&) const = default;
 };
 
-/// Turns that were found for a basis, by position, for so many micro-batches.
+/// Turns (entries of the schedule) found for a basis, by position, and the number of micro-batches
+/// for which they hold.
 struct FoundTurns {
   std::int64_t micro_batches = 1;
   std::vector<Turns> turns;
 };
 
-/// Turns that are not looked for again, if any; with plans that are copied they are shared. The
-/// same basis has the same order: whether it is known tells no two schedules apart.
+/// Cached turns of an order that was already found; null: none. Copies of a plan share them. Equal
+/// bases have equal orders, so cached turns never make two schedules differ.
 struct KnownTurns {
   std::shared_ptr<const FoundTurns> found = nullptr;
   std::strong_ordering operator<=>(const KnownTurns& /*other*/) const {
@@ -55,35 +57,38 @@ struct KnownTurns {
   bool operator==(const KnownTurns& /*other*/) const { return true; }
 };
 
-/// The order in which pipeline positions work, and how many micro-batches run beside each other.
+/// The order in which pipeline positions work, and the number of micro-batches that overlap.
 struct Schedule {
   ScheduleKind kind = ScheduleKind::kOneForwardOneBackward;
-  std::int64_t chunks = 1;   ///< Model chunks of a pipeline position.
-  std::int64_t strands = 1;  ///< 2: a forward and a backward of a turn run operator by operator.
+  std::int64_t chunks = 1;  ///< Number of model chunks on each pipeline position.
+  /// 2: a forward and a backward of one turn are interleaved operator by operator; 1: not.
+  std::int64_t strands = 1;
   /// Micro-batches of a group, for schedules with groups; 0: `least_group`.
   std::int64_t group = 0;
   /// For `auto` without an order: the only placement to search; nullopt: all placements.
   std::optional<PlacementKind> placement = std::nullopt;
-  OrderBasis basis = {};  ///< Basis of an `auto` order: equal bases have equal orders.
+  /// Pipeline for which an `auto` order is searched; equal bases have equal orders.
+  OrderBasis basis = {};
   KnownTurns known = {};  ///< Order of `auto`, if already found.
   auto operator<=>(const Schedule&) const = default;
 };
 
-/// The schedules of a kind with these chunks and strands, as far as it has a choice of them.
+/// Returns the schedules of a kind with these numbers of chunks and strands, as far as the kind
+/// offers a choice.
 std::vector<Schedule> schedules_of(ScheduleKind kind, const std::vector<std::int64_t>& chunks,
                                    const std::vector<std::int64_t>& strands);
 
-/// The placement of a schedule on so many pipeline positions.
+/// Returns the placement of a schedule on `positions` pipeline positions.
 Placement placement_of(const Schedule& schedule, std::int64_t positions);
 
-/// The micro-batches of a group of a schedule with groups.
+/// Returns the number of micro-batches in a group of a schedule with groups.
 std::int64_t group_of(const Schedule& schedule, std::int64_t positions, std::int64_t micro_batches);
 
-/// Whether what an order is found for has the chunks and positions of a placement.
+/// True if a basis has the chunks and positions of a placement.
 bool fits(const OrderBasis& basis, const Placement& placement);
 
-/// Turns by position, for a schedule whose kind fixes their order: every kind but `auto`.
-/// `all_turns` (found/all_turns.h) returns the turns of every schedule.
+/// Returns the turns (entries of the schedule) of each position, for every schedule kind except
+/// `auto`. `all_turns` (found/all_turns.h) also handles `auto`.
 std::vector<Turns> named_turns(const Schedule& schedule, std::int64_t positions,
                                std::int64_t micro_batches);
 

@@ -23,7 +23,8 @@ std::int64_t micro_batches_of(std::span<const Turns> turns) {
   return count;
 }
 
-/// When the parameters of a turn's forward are there; they stay.
+/// Returns the time in seconds at which the parameters of a turn's forward are gathered; they stay
+/// gathered for the step.
 double gathered_s(const std::vector<ChunkMessages>& messages, const Turn& turn) {
   double ready_s = 0;
   for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
@@ -38,18 +39,19 @@ double gathered_s(const std::vector<ChunkMessages>& messages, const Turn& turn) 
   return ready_s;
 }
 
-/// Whether gradients of its chunk may leave as soon as it runs.
+/// True if the reduction of a chunk's gradients may start as soon as this part runs.
 bool releases_gradients(Direction direction) {
   return direction == Direction::kBackward || direction == Direction::kDataGradient;
 }
 
-/// When a position has sent what follows its turns: of each chunk not before its last backward
-/// begins, one after the other.
+/// Returns the time in seconds at which a position has sent the messages that follow its turns: a
+/// chunk's messages start after its last backward begins, one chunk after the other.
 double sent_s(const std::vector<double>& ends, const Turns& turns, const TurnSeconds& seconds,
               std::size_t position) {
   if (seconds.messages.empty()) return 0;
   const std::vector<ChunkMessages>& messages = seconds.messages[position];
-  std::vector<std::pair<double, std::size_t>> begins;  // of chunks, the last first
+  // start times of last backwards, with their chunks, the last chunk first
+  std::vector<std::pair<double, std::size_t>> begins;
   std::vector<bool> seen(messages.size(), false);
   for (std::size_t i = turns.size(); i-- > 0 && begins.size() < messages.size();) {
     for (const Part* part : {&turns[i].part, turns[i].beside ? &*turns[i].beside : nullptr}) {
@@ -67,18 +69,18 @@ double sent_s(const std::vector<double>& ends, const Turns& turns, const TurnSec
   return sent_s;
 }
 
-/// Where micro-batches come from at a place, by the chunks of the model.
+/// The chunks of the model from which micro-batches arrive at a place.
 struct Links {
   static constexpr std::int64_t kNone = -1;
 
   struct End {
     std::int64_t chunk = kNone;
-    bool hops = false;  ///< Comes from another position.
+    bool hops = false;  ///< True if they arrive from another position.
   };
 
   std::int64_t chunk = 0;  ///< Chunk of the model at this place.
-  End forward;             ///< The chunk whose forward comes before this one's.
-  End backward;            ///< The chunk whose backward comes before this one's.
+  End forward;             ///< The chunk whose forward must end before this chunk's forward.
+  End backward;            ///< The chunk whose backward must end before this chunk's backward.
 };
 
 Links::End end_at(const Placement& placement, std::optional<Place> place, std::int64_t own) {
@@ -86,7 +88,7 @@ Links::End end_at(const Placement& placement, std::optional<Place> place, std::i
   return {placement.model_chunk(*place), place->position != own};
 }
 
-/// By position, then chunk.
+/// Returns the links of all places, by position, then chunk.
 std::vector<Links> links_of(const Placement& placement) {
   std::vector<Links> links;
   links.reserve(static_cast<std::size_t>(placement.positions() * placement.chunks()));
@@ -101,7 +103,8 @@ std::vector<Links> links_of(const Placement& placement) {
   return links;
 }
 
-/// Finds an order of turns.
+/// Sorts the turns (schedule entries) of all positions so that each comes after the turns that it
+/// waits for.
 template <class Step>
 class Ordering {
  public:
@@ -134,7 +137,7 @@ class Ordering {
  private:
   static constexpr std::int32_t kNotYet = -1;
 
-  /// The cell that keeps the turn of a forward, or of a backward or data gradient.
+  /// Index in `known_` for a forward, or for a backward or data gradient.
   [[nodiscard]] std::size_t cell(Direction direction, std::int64_t model_chunk,
                                  std::int64_t micro_batch) const {
     const std::int64_t passed = 2 * micro_batch + (direction == Direction::kForward ? 0 : 1);
@@ -145,7 +148,8 @@ class Ordering {
     return links_[static_cast<std::size_t>(position * chunks_of_position_ + chunk)];
   }
 
-  /// Finds what one part of a step waits for; false where that has not come yet.
+  /// Finds the turn that one part of a step waits for; returns false if that turn has not been
+  /// placed yet.
   bool find(const Part& part, Step& step, std::size_t which) const {
     const Links& own = links(step.position, part.chunk);
     std::int32_t& turn = step.waits[which];
@@ -170,7 +174,7 @@ class Ordering {
     return step;
   }
 
-  /// Takes the next turn of all positions if it is the same joint one.
+  /// Places the next turn of all positions if it is the same joint turn; returns whether it did.
   bool meet(std::vector<Step>& steps) {
     const auto next = [&](std::size_t position) {
       const Turns& own = turns_[position];
@@ -189,7 +193,8 @@ class Ordering {
     return true;
   }
 
-  /// Takes the next turn of a position if all that it waits for has come.
+  /// Places the next turn of a position if all turns that it waits for are placed; returns whether
+  /// it did.
   bool advance(std::size_t position, std::vector<Step>& steps) {
     const std::size_t at = next_[position];
     if (at == turns_[position].size()) return false;
@@ -209,7 +214,8 @@ class Ordering {
     return true;
   }
 
-  /// Takes a pass over the vocabulary if all positions have posted what it awaits.
+  /// Places a pass over the vocabulary if all positions have posted the messages that it awaits;
+  /// returns whether it did.
   bool pass(std::size_t position, Direction direction, std::vector<Step>& steps) {
     Step step = step_at(position);
     if (awaits(direction)) {
@@ -237,10 +243,11 @@ class Ordering {
   std::vector<Links> links_;
   std::int64_t chunks_of_position_;
   const std::vector<std::int32_t>& first_;
-  std::int64_t chunks_;               ///< Chunks of the model.
-  std::vector<std::int32_t> known_;   ///< By `cell`: the turn that did it; kNotYet: none so far.
+  std::int64_t chunks_;  ///< Number of chunks of the model.
+  /// For each `cell`, the number of its turn; kNotYet: not placed.
+  std::vector<std::int32_t> known_;
   std::vector<std::size_t> next_;     ///< Next turn of each position.
-  std::vector<std::int32_t> posted_;  ///< Messages of all, by position.
+  std::vector<std::int32_t> posted_;  ///< Number of messages that each position has posted.
 };
 
 }  // namespace

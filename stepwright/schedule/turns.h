@@ -12,27 +12,31 @@ namespace stepwright::schedule {
 
 enum class Direction : std::uint8_t {
   kForward,
-  kBackward,  ///< Data and weight gradients.
+  kBackward,  ///< Data and weight gradients together.
   kUpdate,
   kDataGradient,    ///< The part of a backward that other chunks wait for.
   kWeightGradient,  ///< The rest of a backward, at any later time.
-  kHeadGradient,    ///< The head's weight gradients, behind all turns of its position.
-  // By all positions at once, each for its part of the vocabulary (`is_joint`):
-  kEmbed,          ///< Tokens to rows, for the first chunk.
-  kPredict,        ///< The head behind the last chunk: logits, the loss and their gradients.
-  kEmbedGradient,  ///< The gradient of the first chunk's input, for the table.
-  // By each position when its turn comes, with messages of all on their way between turns
-  // (`is_pass`):
-  kLookUp,    ///< Tokens to the rows of this part of the table, which are summed.
-  kTakeRows,  ///< The sums, for the first chunk.
-  kHandRows,  ///< Rows behind the last chunk, to all.
-  /// Logits of this part of the vocabulary, with its share of the loss, which all exchange.
+  kHeadGradient,    ///< The head's weight gradients, after all other turns of its position.
+  // Joint work of all positions at the same time, each on its part of the vocabulary (`is_joint`):
+  kEmbed,          ///< Looks up the rows of tokens, for the first chunk.
+  kPredict,        ///< The head after the last chunk: logits, the loss and their gradients.
+  kEmbedGradient,  ///< Adds the gradient of the first chunk's input to the table's gradient.
+  // Passes of each position at a time of its own; messages between all positions overlap other
+  // turns (`is_pass`):
+  kLookUp,    ///< Looks up rows of this part of the table, which are then summed over positions.
+  kTakeRows,  ///< Receives the summed rows, for the first chunk.
+  kHandRows,  ///< Sends the rows after the last chunk to all positions.
+  /// Computes logits of this part of the vocabulary, and its share of the loss, which all positions
+  /// exchange.
   kLogits,
-  kLogitGradient,  ///< Gradient of the logits and of the table; with two barriers also of the rows.
-  kSumGradient,    ///< Gradient of the rows, summed over all; with one barrier `kLogits` sums it.
-  kTakeGradient,   ///< The sum, for the last chunk's backward.
-  kHandGradient,   ///< Gradient of the first chunk's input, to all.
-  kTableGradient,  ///< Gradient of this part of the table, from that input's gradient.
+  /// Computes gradients of the logits and the table; with two barriers also of the rows.
+  kLogitGradient,
+  /// Sums the gradient of the rows over all positions; with one barrier, `kLogits` sums it.
+  kSumGradient,
+  kTakeGradient,  ///< Receives the summed gradient, for the last chunk's backward.
+  kHandGradient,  ///< Sends the gradient of the first chunk's input to all positions.
+  /// Computes the gradient of this part of the table from the gradient of the first chunk's input.
+  kTableGradient,
 };
 inline constexpr Named<Direction> kDirectionNames[] = {
     {Direction::kForward, "forward"},
@@ -54,13 +58,14 @@ inline constexpr Named<Direction> kDirectionNames[] = {
     {Direction::kHandGradient, "hand_gradient"},
     {Direction::kTableGradient, "table_gradient"}};
 
-/// Whether all positions do it at the same time; of no chunk of a position, so said of its first.
+/// True if all positions do the work at the same time. The work belongs to no chunk; its
+/// `Part::chunk` is 0.
 constexpr bool is_joint(Direction direction) {
   return direction >= Direction::kEmbed && direction <= Direction::kEmbedGradient;
 }
 
-/// Whether it is a pass over a part of the vocabulary; of no chunk of a position, so said of its
-/// first.
+/// True if the work is a pass over a part of the vocabulary. The work belongs to no chunk; its
+/// `Part::chunk` is 0.
 constexpr bool is_pass(Direction direction) { return direction >= Direction::kLookUp; }
 inline constexpr std::size_t kVocabularyPasses = 9;
 /// Index of a pass among the passes, from 0.
@@ -68,46 +73,48 @@ constexpr std::size_t pass_index(Direction pass) {
   return static_cast<std::size_t>(pass) - static_cast<std::size_t>(Direction::kLookUp);
 }
 
-/// Whether a pass leaves a message of all positions on its way. All send theirs in one order.
+/// True if a pass posts a message of all positions. All positions post their messages in the same
+/// order.
 constexpr bool posts(Direction direction) {
   return direction == Direction::kLookUp || direction == Direction::kHandRows ||
          direction == Direction::kLogits || direction == Direction::kSumGradient ||
          direction == Direction::kHandGradient;
 }
 
-/// Whether a pass begins when the messages that its position has posted have ended.
+/// True if a pass waits until the messages that its position has posted have ended.
 constexpr bool awaits(Direction direction) {
   return direction == Direction::kTakeRows || direction == Direction::kLogits ||
          direction == Direction::kLogitGradient || direction == Direction::kTakeGradient ||
          direction == Direction::kTableGradient;
 }
 
-/// One piece of work of a pipeline position: a direction of one of its chunks for one micro-batch.
+/// One piece of work of a pipeline position: a direction of one of its chunks, for one micro-batch.
 struct Part {
   Direction direction = Direction::kForward;
-  std::int32_t chunk = 0;  ///< Chunk of the position, from 0.
+  std::int32_t chunk = 0;  ///< Index of the chunk on the position, from 0.
   std::int32_t micro_batch = 0;
   auto operator<=>(const Part&) const = default;
 };
 
-/// One action of a position in its pipeline schedule: a part, or two that run together.
+/// One entry of a position's schedule: a part, or two parts that overlap (a forward and a
+/// backward).
 struct Turn {
   Part part;
   std::optional<Part> beside;
 };
 
-/// The turns of one position, in order.
+/// The turns (schedule entries) of one position, in order.
 using Turns = std::vector<Turn>;
 
-/// A part, and a turn that is nothing else.
+/// Create a part, and a turn that consists of only that part.
 Part part_of(Direction direction, std::int64_t chunk, std::int64_t micro_batch);
 Turn turn_of(Direction direction, std::int64_t chunk, std::int64_t micro_batch);
 
-/// The parts of turns in the order in which they are issued: of two that run together the backward
-/// first, which frees what the forward then takes.
+/// Returns the parts of turns in the order of issue: of two parts that overlap, the backward comes
+/// first, as it frees memory for the forward.
 std::vector<Part> parts_of(std::span<const Turn> turns);
 
-/// Returns the turns with the parts of each pair one after the other.
+/// Returns the turns with overlapped parts changed to one turn after the other.
 Turns without_pairs(Turns turns);
 
 }  // namespace stepwright::schedule

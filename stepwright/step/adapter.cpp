@@ -6,7 +6,7 @@
 namespace stepwright::step {
 namespace {
 
-/// Roles of the tensors that a part keeps of its adapter.
+/// Roles of the tensors that a layer part keeps for its adapter's backward.
 struct AdapterRoles {
   LayerPart part{};
   Keep narrow{};
@@ -37,7 +37,7 @@ constexpr AdapterRoles kAdapterRoles[] = {
     {LayerPart::kSharedFc2, Keep::kSharedFc2Narrow, Keep::kSharedFc2AdapterInput,
      Keep::kSharedFc2AdapterMask}};
 
-/// The adapter of a part as this rank holds it.
+/// Sizes of the adapter of a layer part on this rank.
 struct Adapter {
   AdapterRoles roles;
   Product down, up;
@@ -64,7 +64,8 @@ std::optional<Adapter> adapter_of(const Emit& e, const Product& p) {
   return adapter;
 }
 
-/// One of its products: adapters are not multiplied in narrower types than they are stored in.
+/// Returns one product of an adapter: with A (`down`) or with B. Adapters are multiplied in the
+/// type in which they are stored, never in a narrower one.
 Operator adapter_product(const Emit& e, Phase phase, const Adapter& adapter, bool down) {
   Operator op = product_operator(e, phase, down ? adapter.down : adapter.up);
   op.dtype = e.s.storage;
@@ -91,7 +92,7 @@ Operator dropping(const Emit& e, Phase phase, const Product& p) {
   return op;
 }
 
-/// The input of A.
+/// Returns the input of A: `x` after the adapter's dropout, if it has one.
 TensorId dropped(Emit& e, TensorId x, const Adapter& adapter, const Product& p) {
   if (e.s.model->adapters->dropout == 0) return x;
   const TensorId rest = product_result(e, "dropped", p, p.inner);
@@ -105,13 +106,13 @@ TensorId dropped(Emit& e, TensorId x, const Adapter& adapter, const Product& p) 
   return rest;
 }
 
-/// True if A multiplies a cast of its input, which it keeps: under autocast a model in the narrow
-/// type has adapters in fp32 (huggingface/peft 0.21.2 src/peft/tuners/lora/layer.py,
-/// Linear.forward: _cast_input_dtype; pytorch/pytorch 2.13 aten/src/ATen/autocast_mode.cpp,
-/// cached_cast).
+/// True if A multiplies a cast of its input, and keeps that cast for the backward: under autocast,
+/// adapters of a model in a narrow type are in fp32 (huggingface/peft 0.21.2
+/// src/peft/tuners/lora/layer.py, Linear.forward: _cast_input_dtype; pytorch/pytorch 2.13
+/// aten/src/ATen/autocast_mode.cpp, cached_cast).
 bool casts_input(const Emit& e) { return e.s.casts_for_step && e.s.model->adapters->dropout == 0; }
 
-/// The adapted linear layers that a product stands for, of which each has an A of its own.
+/// Number of adapted linear layers that a product stands for, each with an A of its own.
 std::int64_t layers_of(const Emit& e, const Product& p) {
   using model::AdapterTarget;
   const model::Adapters& adapters = *e.s.model->adapters;
@@ -124,7 +125,7 @@ std::int64_t layers_of(const Emit& e, const Product& p) {
   return adapters.has(AdapterTarget::kGate) + adapters.has(AdapterTarget::kUp);
 }
 
-/// The casts of the input of A that stand until the backward; -1: none.
+/// Casts of A's input that stay in memory until the backward; -1: none.
 TensorId input_casts(Emit& e, const Adapter& adapter, const Product& p) {
   if (!casts_input(e)) return -1;
   const TensorId casts = e.out.tensor({.name = "casts",

@@ -17,7 +17,7 @@ Product output_product(const Setting& s) {
   return {s.tokens, s.heads() * s.model->value_dim(), s.model->hidden, LayerPart::kAttentionOutput};
 }
 
-/// Elements per token whose position is rotated.
+/// Elements per token that the rotary embedding rotates.
 std::int64_t rotated_width(const Setting& s) {
   const double share = s.model->rotary_fraction;
   return static_cast<std::int64_t>(
@@ -34,7 +34,8 @@ void rotate(Emit& e, TensorId qkv, Phase phase, const model::LayerClass& layer) 
 
 bool norms_whole_width(const Setting& s) { return s.model->qk_norm == model::QkNorm::kWhole; }
 
-/// Shape over which queries and keys are normed: each head, or all heads of each.
+/// Shape over which queries and keys are normed: head by head, or all heads of queries and all
+/// heads of keys together.
 Shape normed_heads(const Setting& s) {
   if (!norms_whole_width(s)) {
     return {.rows = s.tokens * (s.heads() + s.kv_heads()), .columns = s.model->head_dim};
@@ -52,14 +53,15 @@ Operator head_norm(const Emit& e, Phase phase, Purpose purpose) {
           .parameter = e.out.parameter(kQkNorm.part)};
 }
 
-/// Numbers of a token that describe what is normed at once, or its gradient: one of its squares,
-/// and in a LayerNorm over all heads one of its values.
+/// Sums per token that a norm (or its gradient) needs: the sum of squares, and for a LayerNorm over
+/// all heads also the sum of values.
 std::int64_t numbers_of_norm(const Setting& s) {
   return norms_whole_width(s) && s.model->norm == model::Norm::kLayer ? 2 : 1;
 }
 
-/// The sums that a norm over all heads needs of the tensor ranks, which have some heads each:
-/// forward and backward a few numbers a token, for queries and for keys; -1 where none are needed.
+/// Writes the all-reduce of the sums that a norm over all heads needs, as each tensor rank holds
+/// some heads: a few numbers per token for queries and for keys, forward and backward. Returns -1
+/// if the norm needs no such sums.
 TensorId shared_sums(Emit& e, TensorId first, TensorId second, Phase phase) {
   if (!norms_whole_width(e.s) || !e.s.tensor_parallel()) return -1;
   const TensorId sums = activation(e, "sums", e.s.exact, e.s.tokens, 2 * numbers_of_norm(e.s));
@@ -68,7 +70,7 @@ TensorId shared_sums(Emit& e, TensorId first, TensorId second, Phase phase) {
   return sums;
 }
 
-/// Queries and keys normed (values pass through), in one tensor with the values.
+/// Writes the norm of queries and keys; returns them in one tensor with the unchanged values.
 TensorId norm_heads(Emit& e, TensorId qkv) {
   const Setting& s = e.s;
   const std::int64_t statistics =
@@ -110,12 +112,14 @@ Operator gate(const Emit& e, Phase phase) {
   return op;
 }
 
-/// The parameters of a layer where its gates have biases; or their gradients.
+/// Returns `block` (the layer's parameters or their gradients) if attention gates have biases; else
+/// -1.
 TensorId biases_of_gates(const Emit& e, TensorId block) {
   return e.s.model->gate_bias ? block : TensorId{-1};
 }
 
-/// The core's result times the sigmoid of the gates, which stand behind queries, keys and values.
+/// Multiplies the core's result by the sigmoid of the gates, which follow queries, keys and values
+/// in one tensor.
 TensorId gate_result(Emit& e, TensorId out) {
   if (!e.s.model->attention_gate) return out;
   const TensorId gated = activation(e, "attention.gated", e.s.tokens, output_product(e.s).inner);
@@ -141,7 +145,7 @@ GateGradients gate_backward(Emit& e, TensorId d_gated) {
   return d;
 }
 
-/// Puts the gradients of the gates behind those of queries, keys and values.
+/// Writes the gradients of the gates after those of queries, keys and values in one tensor.
 void join_gates(Emit& e, TensorId d_qkv, TensorId d_gates) {
   if (d_gates < 0) return;
   e.out.add(
@@ -169,8 +173,8 @@ TensorId project_backward(Emit& e, TensorId d_qkv, const model::LayerClass& laye
 
 namespace {
 
-/// The role of the input of attention's last product: the result of the core, which the core's
-/// backward needs, or that of the gates; a narrow copy has a role of its own.
+/// Returns the role of the output projection's input: the core's result (which the core's backward
+/// also needs), the gated result, or a narrow copy.
 Keep projected_role(const Emit& e, const Product& output) {
   if (keeps_narrow(e, output)) return Keep::kProjectionInput;
   return e.s.model->attention_gate ? Keep::kAttentionGated : Keep::kAttentionOut;

@@ -159,7 +159,8 @@ bool expands_heads(const Setting& s) {
   return s.expands_heads && !s.model->latent && !s.model->attention_gate;
 }
 
-/// A copy of keys and values for each head of queries, or the sum of its gradients over heads.
+/// Copies keys and values for each query head; in a backward, sums their gradients over the query
+/// heads.
 Operator head_copies(const Emit& e, Phase phase) {
   return {.kind = OperatorKind::kUnpack,
           .phase = phase,
@@ -168,7 +169,7 @@ Operator head_copies(const Emit& e, Phase phase) {
           .part = LayerPart::kAttentionCore};
 }
 
-/// Queries with keys and values of their own.
+/// Returns queries, with keys and values copied for each query head.
 TensorId expand_heads(Emit& e, TensorId qkv) {
   const TensorId expanded =
       activation(e, "attention.expanded", e.s.tokens, 3 * e.s.heads() * e.s.model->head_dim);

@@ -9,7 +9,7 @@
 namespace stepwright::step {
 namespace {
 
-/// Which output of a backward template holds gradients that leave; -1 when none do.
+/// Index of the output of a backward template that holds gradients for a reduction; -1: none.
 std::int32_t gradient_output(const std::vector<Template>& templates, TemplateId which) {
   const Template& piece = templates[static_cast<std::size_t>(which)];
   for (std::size_t i = 0; i < piece.outputs.size(); ++i) {
@@ -19,7 +19,7 @@ std::int32_t gradient_output(const std::vector<Template>& templates, TemplateId 
   return -1;
 }
 
-/// The direction of the messages of a sequence.
+/// Direction in which a sequence passes the residual stream or its gradient.
 schedule::Direction passing(const Sequence& sequence) {
   const bool forward = sequence.direction == schedule::Direction::kForward;
   return forward ? schedule::Direction::kForward : schedule::Direction::kBackward;
@@ -178,8 +178,8 @@ std::int32_t SequenceWriter::append_gather(Sequence& sequence, const Block& bloc
   const TemplateId which =
       store_.gather(sharding_, block.size, postponed, forward && store_.copies_out(block));
   if (which < 0) return -1;
-  // Gathered blocks live in two buffers: a gather waits until the block before the last is done.
-  // What only refreshes resident parameters has no buffer to wait for.
+  // Gathered blocks use two buffers, so a gather waits until the block before the last is done. A
+  // gather that only refreshes resident parameters has no buffer to wait for.
   std::vector<std::int32_t> after;
   const std::size_t ahead = plan_.overlap.parameters ? 2 : 1;
   const std::vector<std::int32_t>& done = progress.done;
@@ -227,12 +227,13 @@ void SequenceWriter::append_forward(Sequence& sequence, const Block& block, bool
   append_block(sequence, {block.forward, block.layer, {}, {}, {block.unit}}, gather, progress);
 }
 
-/// Whether the reductions that end a step stand in a sequence that is the last of its kind.
+/// True if this sequence, the last of its kind, includes the reductions that end a step.
 bool SequenceWriter::ends_step(bool last) const {
   return last && sharding_.reduces_last_backward() && reduces_in_buckets(plan_);
 }
 
-/// Adds a block whose gradients the item at `progress` has completed to the reductions.
+/// Adds a block, whose gradients the item `progress.source` has completed, to the bucket of
+/// gradients to reduce.
 void SequenceWriter::collect(Sequence& sequence, Bucket& bucket, const Block& block,
                              const Progress& progress, bool last) {
   const bool ends = ends_step(last);
@@ -260,9 +261,10 @@ bool SequenceWriter::gradient_goes_on() const {
   });
 }
 
-/// Gathers a block that has no backward where frameworks prefetch in the reverse order of the
-/// forward, whoever uses it; it stays until the backward ends (pytorch/pytorch 2.13
-/// torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py, _backward_prefetch).
+/// Gathers a block without a backward, for frameworks that prefetch in the reverse order of the
+/// forward even if the block is not used; the block stays gathered until the backward ends
+/// (pytorch/pytorch 2.13 torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py,
+/// _backward_prefetch).
 void SequenceWriter::prefetch_in_vain(Sequence& sequence, const Block& block,
                                       const Progress& progress) {
   if (!sharding_.gathers_each_use() || !plan_.overlap.parameters || progress.done.empty()) return;
@@ -377,7 +379,8 @@ Sequence SequenceWriter::pass(std::size_t which, bool first, bool last) {
   return sequence;
 }
 
-/// Appends the source from which a sequence gets the residual stream.
+/// Appends the item from which a sequence gets the residual stream: a receive, or the take-over
+/// from another chunk of the position.
 void SequenceWriter::append_source(Sequence& sequence, Progress& progress, ChunkLink from) {
   if (from == ChunkLink::kNone) return;
   Item item{.which = from == ChunkLink::kMessage ? store_.receive(passing(sequence))
@@ -386,7 +389,8 @@ void SequenceWriter::append_source(Sequence& sequence, Progress& progress, Chunk
   progress.source = append(sequence, std::move(item));
 }
 
-/// Appends the target to which it gives it.
+/// Appends the item to which a sequence passes the residual stream: a send, or the hand-over to
+/// another chunk of the position.
 void SequenceWriter::append_target(Sequence& sequence, std::int32_t source, ChunkLink to) {
   if (to == ChunkLink::kNone) return;
   Item item{

@@ -13,61 +13,65 @@ namespace stepwright::step {
 /// One block of a chunk: its templates and its parameters.
 struct Block {
   TemplateId forward = -1;
-  TemplateId backward = -1;  ///< The data gradients, if the backward is split; -1: it has none.
-  TemplateId weight = -1;    ///< The weight gradients, if the backward is split; -1: not split.
-  TemplateId whole = -1;     ///< Data and weight gradients in one template.
-  TemplateId deferred = -1;  ///< Weight gradients behind all turns of the position; -1: none.
-  /// In their order, the passes of a block that is done in passes.
+  /// Template of the data gradients; -1: none, or the backward is not split.
+  TemplateId backward = -1;
+  /// Template of the weight gradients, if the backward is split; -1: not split.
+  TemplateId weight = -1;
+  TemplateId whole = -1;  ///< Template of data and weight gradients together; -1: none.
+  /// Template of weight gradients that run after all backwards of the position; -1: none.
+  TemplateId deferred = -1;
+  /// Templates of the passes, in order, if the block is computed in several passes; empty: in one.
   std::vector<TemplateId> passes;
-  std::vector<schedule::Direction> directions;  ///< Directions of `passes`, one each.
+  std::vector<schedule::Direction> directions;  ///< Direction of each of `passes`.
   std::int32_t layer = -1;
-  std::int32_t unit = -1;  ///< The block's number, as in `Item::units`.
+  std::int32_t unit = -1;  ///< Number of the block, as in `Item::units`.
   model::GradientPath gradients = model::GradientPath::kThrough;
   UnitSize size;
 };
 
-/// The templates of a program, each stored once.
+/// Collects the templates of a program and stores equal ones once.
 class TemplateStore {
  public:
-  /// A store in which backwards of layers are cut in two where `form` says so; those of the
-  /// embedding, which has no data gradients, and of the head and of multi-token layers, whose
-  /// logits are too large to wait, are not.
+  /// A store that splits the backwards of layers into data and weight gradients if `form` says so.
+  /// Backwards of the embedding (which has no data gradients), the head and multi-token layers
+  /// (whose logits are too large to keep until later) are never split.
   TemplateStore(const Setting& setting, schedule::BackwardForm form) : s_(setting), form_(form) {}
 
-  /// `at_end` as in `build_embedding`.
+  /// Adds the block of the token embedding; `at_end` as in `build_embedding`.
   Block embedding(const plan::LayerRecompute& recompute, bool at_end = true);
   Block head(bool own_table, bool at_end = true);
-  /// A head beside the embedding's table, whose reduction waits for the gradients of both: the head
-  /// defers none.
+  /// Adds the block of a head on the rank that holds the embedding's table too. The table's
+  /// gradients are reduced after both blocks' backwards, so this head defers no weight gradient.
   Block head_beside_embedding();
   Block multi_token(std::int64_t depth, bool own_table, const plan::LayerRecompute& recompute);
   Block layer(std::int64_t index, const plan::LayerRecompute& recompute);
   TemplateId send(schedule::Direction direction);
   TemplateId receive(schedule::Direction direction);
-  /// Between chunks of one position.
+  /// Templates that pass the residual stream between two chunks of one pipeline position.
   TemplateId hand_over();
   TemplateId take_over();
-  /// -1 when nothing is to be gathered or reduced.
+  /// Template that gathers a block's parameters for a use; -1 if there is nothing to gather.
   TemplateId gather(const ShardingBuilder& sharding, const UnitSize& unit, bool first_use,
                     bool forward);
-  /// True if what a forward's gather of a block makes stays beside the block's work. A loss in
-  /// tiles reads the head's weight, which the model's own group gathers ahead of its layers
-  /// (trl 1.16.0 trl/trainer/utils.py, add_fused_lm_head).
+  /// True if a forward copies this block's parameters out of the gathered buffer while the block
+  /// computes. A loss in tiles reads the head's weight, which the model's own group gathers ahead
+  /// of its layers (trl 1.16.0 trl/trainer/utils.py, add_fused_lm_head).
   [[nodiscard]] bool copies_out(const Block& block) const {
     const bool by_model = s_.kernels.loss_keeps == plan::LossKeeps::kTiles;
     return block.unit != kHeadUnit || (s_.loss_in_forward && !by_model);
   }
-  /// True if a backward gathers blocks in the reverse order of the forward, whoever uses them.
+  /// True if a backward gathers blocks in the reverse order of the forward, even blocks that it
+  /// does not use.
   [[nodiscard]] bool prefetches_in_order() const { return s_.copies_gathers; }
   TemplateId reduce(const ShardingBuilder& sharding, const std::vector<UnitSize>& bucket,
                     Reduction how);
-  /// True if the loss itself has reduced the gradients of blocks: of the head alone.
+  /// True if `units` is the head alone and the loss has already reduced the head's gradients.
   [[nodiscard]] bool reduced_by_loss(const std::vector<std::int32_t>& units) const {
     return s_.copies_gradients && s_.kernels.loss_keeps == plan::LossKeeps::kGradients &&
            units == std::vector<std::int32_t>{kHeadUnit};
   }
   TemplateId add(Template piece);
-  /// A forward and a backward template interleaved (`step/pair.h`).
+  /// Adds the template in which a forward and a backward template are interleaved (`step/pair.h`).
   TemplateId pair(TemplateId forward, TemplateId backward, const OperatorSeconds& seconds);
 
   [[nodiscard]] const std::vector<Template>& templates() const { return templates_; }
@@ -89,17 +93,19 @@ class TemplateStore {
   std::map<std::vector<std::int64_t>, TemplateId> reductions_;
 };
 
-/// How a chunk hangs together with the one before or behind it in the model.
+/// How a chunk is connected to the previous or next chunk of the model: not at all, by a message,
+/// or on the same pipeline position.
 enum class ChunkLink : std::uint8_t { kNone, kMessage, kSamePosition };
 
-/// Writes the sequences of one chunk: forward, backward and, where backwards are split, weight
-/// gradients, each with the data-parallel messages that run beside it.
+/// Writes the sequences of one chunk: forward, backward and, if backwards are split, weight
+/// gradients, each with the data-parallel messages that overlap it.
 class SequenceWriter {
  public:
-  /// The chunk to write, and how others come before and after it in the model.
+  /// The chunk to write, and its connections to the previous (`before`) and next (`behind`) chunk
+  /// of the model.
   struct Chunk {
     const std::vector<Block>& blocks;
-    std::int32_t index = 0;  ///< Index of the chunk in its stage.
+    std::int32_t index = 0;  ///< Index of the chunk on its pipeline position.
     ChunkLink before = ChunkLink::kNone;
     ChunkLink behind = ChunkLink::kNone;
   };
@@ -107,21 +113,24 @@ class SequenceWriter {
                  const Chunk& chunk)
       : store_(store), sharding_(sharding), plan_(plan), chunk_(chunk) {}
 
-  /// `first`: of the step, with the gathers that the last one postponed.
+  /// Writes the forward of one micro-batch. `first`: it is the first of the step and includes the
+  /// gathers that the previous step postponed.
   [[nodiscard]] Sequence forward(bool first);
-  /// `last`: of the step, with the reductions that end it. Both gradients, or of blocks that are
-  /// cut the data gradients alone.
+  /// Writes the backward of one micro-batch: data and weight gradients, or for split blocks the
+  /// data gradients alone. `last`: it is the last of the step and includes the reductions that end
+  /// the step.
   [[nodiscard]] Sequence backward(bool last);
   [[nodiscard]] Sequence data_gradients(bool last);
   [[nodiscard]] Sequence weight_gradients(bool last);
-  /// Weight gradients that the blocks of the chunk defer, and their reduction.
+  /// Writes the weight gradients that the blocks of the chunk deferred, and their reduction.
   [[nodiscard]] Sequence head_gradient(bool last);
 
-  /// Work that all positions do together on a chunk of one block: the embedding or the head.
+  /// Write work that all pipeline positions do at the same time, on a chunk of one block: the
+  /// embedding or the head.
   [[nodiscard]] Sequence embed(bool first);
   [[nodiscard]] Sequence predict(bool first, bool last);
   [[nodiscard]] Sequence embed_gradient(bool last);
-  /// One pass of a block that is done in passes.
+  /// Writes pass number `which` of a block that is computed in several passes.
   [[nodiscard]] Sequence pass(std::size_t which, bool first, bool last);
 
  private:
@@ -133,9 +142,10 @@ class SequenceWriter {
     std::int32_t after = -1;
   };
   Sequence backward(bool last, bool whole);
-  /// The part of all blocks that waits, in the order of a backward.
+  /// Writes the postponed template (`part`) of every block, in the order of a backward.
   Sequence late_gradients(schedule::Direction direction, TemplateId Block::* part, bool last);
-  /// How far a sequence has got: where the residual stream is, and the blocks done.
+  /// State of a sequence while it is written: `source` is the item whose output is the residual
+  /// stream (-1: none yet), `done` the items of the blocks written so far.
   struct Progress {
     std::int32_t source = -1;
     std::vector<std::int32_t> done;
@@ -151,7 +161,8 @@ class SequenceWriter {
   void collect(Sequence& sequence, Bucket& bucket, const Block& block, const Progress& progress,
                bool last);
   [[nodiscard]] bool ends_step(bool last) const;
-  /// Whether the gradient comes to a block of the chunk, and goes on to what is before the chunk.
+  /// True if the gradient of the loss reaches a block of the chunk, and if it continues to the
+  /// chunk before.
   [[nodiscard]] bool gradient_comes() const;
   [[nodiscard]] bool gradient_goes_on() const;
 
@@ -161,9 +172,10 @@ class SequenceWriter {
   Chunk chunk_;
 };
 
-/// The sequence of a forward with that of another micro-batch's backward in it: the first layer of
-/// the one beside the first of the other and so on, each two as one template; what comes before,
-/// between and after keeps its order, the backward's first.
+/// Merges the forward of one micro-batch with the backward of another into one sequence: the first
+/// layer of the forward is paired with the first layer of the backward, and so on, each pair as one
+/// template. Blocks before, between and after the paired layers keep their order, the backward's
+/// first.
 Sequence pair_sequence(TemplateStore& store, const Sequence& forward, const Sequence& backward,
                        const OperatorSeconds& seconds);
 

@@ -53,17 +53,18 @@ class ProgramBuilder {
   }
 
  private:
-  /// A table that both ends of the model use lies on two stages, each with its own copy, where the
-  /// ends do.
+  /// True if the embedding's table, which the model's last position uses too, is stored on two
+  /// positions, each with its own copy.
   [[nodiscard]] bool split_table() const {
     return shares_table(job_.model) && !spreads() &&
            placement_.embedding_position() != placement_.head_position();
   }
 
-  /// Whether the ends of the model use one table on one position.
+  /// True if both ends of the model use one table and are on one position.
   [[nodiscard]] bool joins_table() const { return shares_table(job_.model) && !split_table(); }
 
-  /// Whether each position has a part of the tables, used by all at once.
+  /// True if each position holds a part of the vocabulary tables, which all positions use at the
+  /// same time.
   [[nodiscard]] bool spreads() const { return setting_.spread > 1; }
 
   std::vector<Block> chunk_blocks(Stage& stage, std::int64_t chunk) {
@@ -82,7 +83,7 @@ class ProgramBuilder {
       held.push_back(layer);
     }
     if (!spreads() && placement_.holds_head(place)) {
-      // The head first, whose table multi-token layers use.
+      // The head is added first: multi-token layers use its table.
       blocks.push_back(joins_table() ? store_.head_beside_embedding() : store_.head(split_table()));
       for (std::int64_t depth = 0; depth < job_.model.predicted_ahead(); ++depth) {
         blocks.push_back(store_.multi_token(depth, split_table(), plan::recomputed(recompute)));
@@ -97,26 +98,30 @@ class ProgramBuilder {
     return embedding_;
   }
 
-  /// Appends a sequence and returns its index; equal ones share it by the caller's choice.
+  /// Appends a sequence and returns its index; the caller decides which slots share it.
   static std::int32_t append(Stage& stage, Sequence sequence) {
     stage.sequences.push_back(std::move(sequence));
     return static_cast<std::int32_t>(stage.sequences.size() - 1);
   }
 
-  /// A chunk's sequences: its parts that begin or end the step have messages of their own.
+  /// Indices of a chunk's sequences. The first forward and the last backward of a step have
+  /// messages of their own.
   struct ChunkSequences {
     std::int32_t forward_first, forward;
-    std::int32_t backward, backward_last;  ///< Data and weight gradients.
+    /// Backward with data and weight gradients, and the last one of a step.
+    std::int32_t backward, backward_last;
     std::int32_t data, data_last, weight, weight_last;
-    std::int32_t head = -1, head_last = -1;  ///< Weight gradients that its head defers; -1: none.
-    /// Work of all positions together.
+    /// Weight gradients that the chunk's head defers; -1: none.
+    std::int32_t head = -1, head_last = -1;
+    /// Sequences that all positions run at the same time.
     std::int32_t embed_first, embed, predict_first, predict, predict_last;
     std::int32_t embed_gradient, embed_gradient_last;
-    /// By pass over the vocabulary: the sequence of the first micro-batch, of the last, of others.
+    /// For each pass over the vocabulary: the sequence of the first micro-batch, of the last, and
+    /// of all others.
     std::array<std::array<std::int32_t, 3>, schedule::kVocabularyPasses> passes;
   };
 
-  /// How a chunk hangs together with what is before or behind it.
+  /// How a chunk is connected to the previous and next chunk of the model.
   [[nodiscard]] ChunkLink before(const schedule::Place& place) const {
     if (spreads() && placement_.holds_embedding(place)) return ChunkLink::kSamePosition;
     return link_to(place, placement_.previous(place));
@@ -132,12 +137,13 @@ class ProgramBuilder {
     return other->position == own.position ? ChunkLink::kSamePosition : ChunkLink::kMessage;
   }
 
-  /// The first forward of a step has gathers that the last one postponed.
+  /// True if the first forward of a step has gathers that the previous step postponed.
   [[nodiscard]] bool postponed() const {
     return refreshes_in_blocks(plan_) && sharding_.gathers_after_step();
   }
 
-  /// Adds the work that a position does together with all others, beside its chunk.
+  /// Adds the embedding and head work that a position does at the same time as all others, in
+  /// addition to its chunk.
   void add_joint(Stage& stage, ChunkSequences& made, UnitSize& size) {
     const bool first = placement_.holds_embedding(stage.position);
     const bool last = placement_.holds_head(stage.position);
@@ -170,7 +176,7 @@ class ProgramBuilder {
         ends ? append(stage, tokens.embed_gradient(false)) : made.embed_gradient_last;
   }
 
-  /// The passes of embedding or head.
+  /// Adds the passes of the embedding's or head's blocks.
   void add_passes(Stage& stage, ChunkSequences& made, const std::vector<Block>& blocks) {
     SequenceWriter writer(store_, sharding_, plan_, {.blocks = blocks});
     const bool alone = plan::micro_batches(job_, plan_) == 1;
@@ -220,7 +226,7 @@ class ProgramBuilder {
     return made;
   }
 
-  /// Numbers of rows by which the routers of a stage correct themselves.
+  /// Number of per-expert row counts with which the routers of a stage correct their balance.
   [[nodiscard]] std::int64_t loads(const Stage& stage) const {
     const model::Architecture& model = job_.model;
     const auto corrects = [&](std::int64_t layer) {
@@ -291,7 +297,7 @@ class ProgramBuilder {
         stage.schedule.push_back({.sequence = first, .micro_batch = turn.part.micro_batch});
         continue;
       }
-      // Of two parts that run together the backward stands first (`parts_of`).
+      // Of two parts that run together, the backward is first in the list (`parts_of`).
       const std::int32_t backward = parts[static_cast<std::size_t>(i - 1)].micro_batch;
       const std::int32_t forward = parts[static_cast<std::size_t>(i)].micro_batch;
       const std::int32_t second = next_sequence();
@@ -309,7 +315,7 @@ class ProgramBuilder {
     }
   }
 
-  /// A sequence of two strands.
+  /// Appends the sequence of a forward and a backward as two strands; returns its index.
   std::int32_t append_pair(Stage& stage, std::int32_t forward, std::int32_t backward) {
     const auto at = [&](std::int32_t index) -> const Sequence& {
       return stage.sequences[static_cast<std::size_t>(index)];
@@ -317,7 +323,7 @@ class ProgramBuilder {
     return append(stage, pair_sequence(store_, at(forward), at(backward), seconds_));
   }
 
-  /// The sequence that a position's i-th part runs.
+  /// Returns the index of the sequence that the i-th part of a position's schedule runs.
   [[nodiscard]] std::int32_t sequence_of(const ChunkSequences& chunk,
                                          const schedule::ChunkEnds& ends,
                                          const schedule::Part& part, std::int32_t i) const {
@@ -354,9 +360,10 @@ class ProgramBuilder {
   schedule::Placement placement_;
   OperatorSeconds seconds_;  ///< Seconds by which strands are interleaved.
   std::vector<std::int64_t> layers_;
-  std::vector<schedule::Turns> turns_;  ///< Turns of each position.
+  std::vector<schedule::Turns> turns_;  ///< Turns (schedule entries) of each pipeline position.
   Block embedding_;
-  /// [0]: between the ends of the model; [1]: at an end.
+  /// Blocks of the split vocabulary: [0] on positions between the ends of the model, [1] on the
+  /// position at its end.
   std::array<Block, 2> embeddings_, heads_;
 };
 

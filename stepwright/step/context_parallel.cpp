@@ -1,4 +1,4 @@
-// The three ways of context parallelism around the attention core: ring, all-gather and Ulysses.
+// The three kinds of context parallelism around the attention core: ring, all-gather and Ulysses.
 #include <cmath>
 
 #include "stepwright/core/divide_up.h"
@@ -20,8 +20,9 @@ Operator context_message(const Emit& e, OperatorKind kind, Phase phase, LayerPar
           .purpose = purpose};
 }
 
-/// Query-key pairs of a rank's queries with keys that visit it: half of the keys of each document,
-/// or all of them for its later half.
+/// Query-key pairs that the causal mask leaves between a rank's queries and the keys received from
+/// one other rank: half of all pairs of each document. Either all queries see half of the keys, or
+/// the later half of the queries sees all keys.
 double visiting_pairs(const Setting& s) {
   const auto of = [&](double length) {
     const double local = length / static_cast<double>(s.context);
@@ -33,14 +34,15 @@ double visiting_pairs(const Setting& s) {
   return pairs;
 }
 
-/// The core of the steps of a ring: of a rank's own keys, and of those that visit it.
+/// Shapes of the attention core in a ring's steps: on the rank's own keys, and on keys received
+/// from another rank.
 struct RingSteps {
   Shape own, visiting;
 };
 
 /// Zig-zag halves balance the causal work, so that every rank has the same share of the pairs in
-/// each step. A mask cuts a rank's own keys alone: of those that visit it sees half, or its later
-/// half sees all. Masks of windows cut every step.
+/// each step. The causal mask cuts only a rank's own keys: of received keys either all queries see
+/// half, or the later half of the queries sees all. Window masks cut every step.
 RingSteps ring_steps(const Setting& s, const model::LayerClass& layer) {
   const std::int64_t length = s.local_length();
   const std::int64_t pairs = sequence_pairs(s, layer) / s.context;
@@ -61,7 +63,8 @@ TensorId shift(Emit& e, TensorId from, std::int64_t columns, Phase phase, LayerP
   return to;
 }
 
-/// The core's output, or its gradient, between heads layout and rows of tokens.
+/// Exchanges the core's output, or its gradient, between the layout split by heads and the layout
+/// split by tokens.
 TensorId exchange_out(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase) {
   const TensorId to = message_buffer(e, "context.out", to_sheet.rows, to_sheet.columns);
   e.out.add(context_message(e, OperatorKind::kAllToAll, phase, LayerPart::kContextOut,
@@ -70,7 +73,8 @@ TensorId exchange_out(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase
   return to;
 }
 
-/// The three exchanges of queries, keys and values, one message each, into or out of heads layout.
+/// Writes the three exchanges of queries, keys and values, one message each, to the layout split by
+/// heads or back.
 TensorId exchange_qkv(Emit& e, TensorId from, TensorId to, Phase phase) {
   const Setting& s = e.s;
   const struct {
@@ -142,7 +146,8 @@ TensorId ring_attention_backward(Emit& e, TensorId d_out, const model::LayerClas
   const TensorId log_sum_exp = kept(e, Keep::kLogSumExp);
   const TensorId d_qkv = activation(e, "gradient", s.tokens, projected_width(s));
   TensorId key_values = qkv;
-  TensorId travelling = -1;  // Gradient of the keys and values that are visiting.
+  // Gradient of the keys and values that were received, which is sent on with them.
+  TensorId travelling = -1;
   for (std::int64_t step = 0; step < s.context; ++step) {
     TensorId next = -1;
     if (step + 1 < s.context) {

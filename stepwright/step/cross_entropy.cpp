@@ -30,8 +30,8 @@ Operator loss_pass(const Emit& e, Phase phase, std::string_view name, Purpose pu
 
 namespace {
 
-/// PyTorch's own loss over logits that are split by columns: DTensor's handlers of each operator,
-/// which a compiler does not fuse (torch/distributed/tensor/parallel/loss.py).
+/// True for PyTorch's own loss over logits that are split by columns: DTensor handles each operator
+/// by itself, and a compiler does not fuse them (torch/distributed/tensor/parallel/loss.py).
 bool by_handlers(const Setting& s) {
   return s.kernels.plain_loss && s.tensor_parallel() && !s.kernels.gathered_logits;
 }
@@ -41,9 +41,9 @@ bool is_native(const Setting& s) {
   return s.kernels.cross_entropy == plan::CrossEntropy::kNative && !s.kernels.plain_loss;
 }
 
-/// The passes over the input of the loss: maximum, logit of the target, sum of exponentials
+/// Writes the passes over the loss's input: maximum, logit of the target, sum of exponentials
 /// (Megatron-LM), the last two in one tensor when fused. Keeps what the gradient of the logits
-/// needs. `held`: what stands beside them until it is done.
+/// needs. `held`: tensors that stay in memory until the loss is done.
 void take_loss(Emit& e, TensorId logits, std::span<const TensorId> held) {
   const bool fused = e.s.kernels.fused_loss() && !by_handlers(e.s);
   const TensorId maximum = per_token(e, "maximum", 1);
@@ -62,7 +62,7 @@ void take_loss(Emit& e, TensorId logits, std::span<const TensorId> held) {
   e.out.add(loss_pass(e, e.forward, "loss.sum"), reads, writes);
   share_loss(e, target, fused ? "loss.target_and_sum" : "loss.target");
   if (!fused) share_loss(e, sum, "loss.sum");
-  if (capped) e.kept.set(Keep::kWideLogits, logits);  // the slope of the cap is of them
+  if (capped) e.kept.set(Keep::kWideLogits, logits);  // the gradient of the cap needs them
   e.kept.set(Keep::kLogits, exponentials);
   e.kept.set(Keep::kLossTarget, target);
   e.kept.set(Keep::kLossSum, sum);
@@ -71,7 +71,7 @@ void take_loss(Emit& e, TensorId logits, std::span<const TensorId> held) {
 TensorId gather_logits(Emit& e, TensorId own) {
   if (!e.s.tensor_parallel()) return own;
   const TensorId all = logits_tensor(e, "gathered", e.s.storage, loss_width(e.s));
-  // Rows of each rank, of which columns are made by a copy (_maybe_view_chunk_cat).
+  // The rows gathered from each rank; a copy joins their columns (_maybe_view_chunk_cat).
   const TensorId parts = e.s.kernels.plain_loss
                              ? logits_tensor(e, "parts", e.s.storage, loss_width(e.s))
                              : TensorId{-1};
@@ -87,18 +87,18 @@ TensorId gather_logits(Emit& e, TensorId own) {
   return all;
 }
 
-/// Whether the loss is taken of a copy of the logits in fp32.
+/// True if the loss is computed from a copy of the logits in fp32.
 bool is_plain(const Setting& s) {
   const plan::Kernels& kernels = s.kernels;
   if (!kernels.plain_loss) return kernels.gathered_logits;
   return by_handlers(s) || !kernels.fused_loss();
 }
 
-/// Whether who calls the backward holds the model's result: in fp32 one over gathered logits, the
-/// head's own where PyTorch's pipelines keep what stages give
-/// (torch/distributed/pipelining/stage.py, fwd_cache). Models give no logits for a loss in chunks;
-/// one that goes on to its gradients holds those of a chunk meanwhile (torchtitan 0.3.0
-/// torchtitan/components/loss.py, ChunkedLossWrapper).
+/// True if the caller of the backward still holds the model's output: gathered logits in fp32, or
+/// the head's own logits if PyTorch's pipelining keeps the outputs of stages
+/// (torch/distributed/pipelining/stage.py, fwd_cache). With a loss in chunks models output no
+/// logits, but a loss that also computes gradients in its forward holds the logits of one chunk
+/// meanwhile (torchtitan 0.3.0 torchtitan/components/loss.py, ChunkedLossWrapper).
 bool holds_result(const Setting& s) {
   if (in_chunks(s)) {
     return s.kernels.plain_loss && s.kernels.loss_keeps == plan::LossKeeps::kGradients;
@@ -106,19 +106,19 @@ bool holds_result(const Setting& s) {
   return s.kernels.plain_loss ? s.pipelined : s.kernels.gathered_logits;
 }
 
-/// The input of the loss: the rank's own logits or those of all tensor ranks, for a plain cross
-/// entropy in fp32.
+/// Returns the loss's input: the rank's own logits, or the logits gathered from all tensor ranks;
+/// in fp32 for a plain cross entropy.
 TensorId loss_input(Emit& e, TensorId own) {
   const TensorId all = e.s.kernels.gathered_logits ? gather_logits(e, own) : own;
-  if (!is_plain(e.s)) return all;  // which the loss itself keeps
+  if (!is_plain(e.s)) return all;  // the loss itself keeps these logits
   const TensorId wide = logits_tensor(e, "logits", e.s.exact, loss_width(e.s));
   e.out.add(loss_pass(e, e.forward, "loss.cast"), {all}, {wide});
   if (holds_result(e.s)) e.kept.set(Keep::kWideLogits, e.s.kernels.plain_loss ? all : wide);
   return wide;
 }
 
-/// The gradient of the logits in fp32 as a plain cross entropy writes it: that of the
-/// log-probabilities first. DTensor's handler adds the exponentials to it, and multiplies the sum.
+/// Writes the fp32 gradient of the logits as a plain cross entropy computes it: first the gradient
+/// of the log-probabilities. DTensor's handler adds the exponentials to it and multiplies the sum.
 TensorId wide_gradient(Emit& e) {
   const Phase phase = Phase::kDataGradient;
   const auto another = [&] { return logits_tensor(e, "gradient", e.s.exact, loss_width(e.s)); };
@@ -146,7 +146,7 @@ TensorId per_token(Emit& e, std::string_view name, std::int64_t numbers) {
 
 namespace {
 
-/// An all-reduce of numbers of each token over tensor ranks or positions.
+/// Returns an all-reduce of per-token numbers over the tensor ranks or pipeline positions.
 Operator shared(const Emit& e, Scheme scheme, TensorId values, std::string_view name,
                 bool largest) {
   return {
@@ -188,7 +188,8 @@ void share_loss(Emit& e, TensorId values, std::string_view name, bool largest,
 
 void cross_entropy(Emit& e, TensorId own, std::span<const TensorId> beside) {
   if (e.s.kernels.document_loss) return document_loss(e, own);
-  // Who calls PyTorch's own loss of whole logits holds the model's result until it returns.
+  // The caller of PyTorch's own loss over whole logits holds the model's output until the loss
+  // returns.
   const bool holds_own =
       e.s.kernels.plain_loss && is_plain(e.s) && !e.s.kernels.gathered_logits && !in_chunks(e.s);
   const TensorId input = loss_input(e, own);
@@ -200,7 +201,7 @@ TensorId cross_entropy_backward(Emit& e) {
   const bool compiled = by_handlers(e.s) && e.s.kernels.fused_loss();
   const bool wide = is_plain(e.s) && !compiled;
   const TensorId from = wide ? wide_gradient(e) : e.kept.get(Keep::kLogits);
-  // Liger's kernel and Transformer Engine's write it where the logits were.
+  // Liger's and Transformer Engine's kernels overwrite the logits with their gradient.
   const bool writes_over = e.s.kernels.loss_keeps == plan::LossKeeps::kGradients ||
                            e.s.kernels.cross_entropy == plan::CrossEntropy::kTe;
   const bool in_place = writes_over && !is_plain(e.s) && e.s.kernels.fused_loss() &&

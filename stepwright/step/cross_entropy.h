@@ -7,42 +7,45 @@
 
 namespace stepwright::step {
 
-/// Whether the loss is taken in chunks, or keeps something else than what is made of its logits.
+/// True if the loss is computed chunk by chunk, or keeps something other than tensors made from its
+/// logits.
 bool in_chunks(const Setting& s);
 
-/// Tokens of the chunk that is written, or all of this rank.
+/// Tokens of the loss chunk that is being written; without chunks all tokens of this rank.
 std::int64_t rows_of(const Emit& e);
 
-/// Some numbers for each of them, in the type of statistics.
+/// A new tensor of `numbers` statistics for each token of the chunk.
 TensorId per_token(Emit& e, std::string_view name, std::int64_t numbers);
 
-/// Entries of the vocabulary over which a rank takes the loss.
+/// Vocabulary entries over which this rank computes the loss.
 std::int64_t loss_width(const Setting& s);
 
-/// A new tensor of so many logits for each token.
+/// A new tensor of `width` logits for each token of the chunk.
 TensorId logits_tensor(Emit& e, std::string_view name, DType dtype, std::int64_t width);
 
-/// A pass over the logits, in the type of statistics.
+/// An operator that passes once over the logits, in the type of statistics.
 Operator loss_pass(const Emit& e, Phase phase, std::string_view name,
                    Purpose purpose = Purpose::kPlain);
 
-/// One of the small all-reduces of numbers of each token over the ranks that share a vocabulary:
-/// the tensor ranks, then the positions; in so many messages.
+/// Writes one small all-reduce of per-token numbers over the ranks that share the vocabulary: first
+/// the tensor ranks, then the pipeline positions. `largest`: takes the maximum instead of the sum;
+/// `messages`: the number of messages into which it is cut.
 void share_loss(Emit& e, TensorId values, std::string_view name, bool largest = false,
                 std::int64_t messages = 1);
 
-/// Sums `values` over the tensor ranks, or takes their largest.
+/// Sums `values` over the tensor ranks, or takes their maximum if `largest`.
 void share_over_tensor(Emit& e, TensorId values, std::string_view name, bool largest = false);
-/// That of the positions alone; `values` stay what they are where `into` is another tensor.
+/// Sums `values` over the pipeline positions (or takes the maximum if `largest`) and writes the
+/// result to `into`, which may be `values` itself.
 void share_over_positions(Emit& e, TensorId values, TensorId into, std::string_view name,
                           bool largest = false);
 
-/// The loss of the head's own logits [rows of `e`, vocabulary on this rank], which tensor ranks may
-/// share. Keeps what the gradient of the logits needs. `beside`: tensors that stand until the loss
-/// has been taken.
+/// Writes the loss of the logits [rows of `e`, vocabulary on this rank], whose vocabulary tensor
+/// ranks may share. Keeps what the gradient of the logits needs. `beside`: tensors that stay in
+/// memory until the loss has been computed.
 void cross_entropy(Emit& e, TensorId own, std::span<const TensorId> beside = {});
 
-/// The gradient of those logits, in the type of storage.
+/// Writes the gradient of the logits of `cross_entropy`, in the type of storage.
 TensorId cross_entropy_backward(Emit& e);
 
 }  // namespace stepwright::step

@@ -9,12 +9,13 @@ constexpr DataMessage gather(Reach reach) { return {OperatorKind::kAllGather, re
 constexpr DataMessage scatter(Reach reach) { return {OperatorKind::kReduceScatter, reach}; }
 constexpr DataMessage sum(Reach reach) { return {OperatorKind::kAllReduce, reach}; }
 
-/// The group over which a state of a spread is divided.
+/// The group over which a state with this spread is divided.
 constexpr Reach reach_of(plan::Spread spread) {
   return spread == plan::Spread::kInner ? Reach::kInner : Reach::kWorld;
 }
 
-/// The messages from gradients as backwards leave them to what the optimizer's rank has to have.
+/// Returns the messages of the last backward: they turn gradients, in the spread in which backwards
+/// leave them, into the gradients that each optimizer rank needs.
 DataMessages last_reductions(plan::Spread gradients, plan::Spread optimizer, bool scattered) {
   if (gradients == plan::Spread::kGlobal) return {};
   const bool whole = !scattered && gradients == plan::Spread::kNone;

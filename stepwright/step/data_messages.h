@@ -18,23 +18,25 @@ namespace stepwright::step {
 // (`simulate/price/data_cost.h`). The rules are those of PaRO (2310.06003), the table of
 // docs/algorithms.md.
 
-/// When in a step messages are due: the columns of the table.
+/// The moment of a step at which data parallelism sends messages: the columns of the table.
 enum class DataMoment : std::uint8_t {
-  kEachUse,       ///< Parameters of a block, before every forward and backward of it.
-  kEachBackward,  ///< Gradients that do not stay whole, after every backward.
-  kLastBackward,  ///< Sums of gradients over all ranks, after the last backward of a step.
-  kAfterStep,     ///< Updated parameters, back to the ranks that hold them.
+  kEachUse,       ///< Gathers a block's parameters before every forward and backward of it.
+  kEachBackward,  ///< Reduces gradients that a rank does not hold whole, after every backward.
+  kLastBackward,  ///< Sums gradients over all ranks after the last backward of a step.
+  kAfterStep,     ///< Gathers updated parameters on the ranks that hold them.
 };
 
-/// Whether a moment's messages carry gradients; else parameters.
+/// True if the messages of a moment carry gradients; false: parameters.
 constexpr bool reduces(DataMoment moment) {
   return moment == DataMoment::kEachBackward || moment == DataMoment::kLastBackward;
 }
 
-/// The ranks that a message spans.
+/// The ranks between which a data-parallel message is exchanged.
 enum class Reach : std::uint8_t {
   kInner,  ///< I: the m consecutive ranks of a sharding group.
-  kOuter,  ///< E: the n ranks at equal places of those groups; the payload is 1/m.
+  /// E: the n ranks with equal rank inside their sharding groups; each message carries 1/m of the
+  /// payload.
+  kOuter,
   kWorld,  ///< W: all ranks that hold the same parameters.
 };
 
@@ -75,13 +77,14 @@ struct StateSpread {
   bool routed = false;
 
   [[nodiscard]] std::int64_t outer() const { return world / inner; }
-  /// Ranks over which a state of this spread is divided.
+  /// Ranks over which a state with the spread `spread` is divided.
   [[nodiscard]] std::int64_t divisor(plan::Spread spread) const;
   [[nodiscard]] plan::GroupKind group(Reach reach) const;
   [[nodiscard]] std::int64_t ranks(Reach reach) const;
-  /// The part of a payload that a message of this reach carries is one in so many.
+  /// The number by which a payload is divided in a message of this reach.
   [[nodiscard]] std::int64_t parts(Reach reach) const { return reach == Reach::kOuter ? inner : 1; }
-  /// Trained elements of this kind among those of blocks, and frozen ones.
+  /// Trained elements of this kind of parameters in blocks of a size; `frozen`: the frozen
+  /// elements.
   [[nodiscard]] std::int64_t held(const UnitSize& size) const {
     return routed ? size.expert : size.dense;
   }
@@ -94,59 +97,62 @@ struct StateSpread {
   [[nodiscard]] const MatrixSize& matrices_of(const UnitSize& size) const {
     return size.matrices(routed);
   }
-  /// Elements of this kind that blocks of a size hand to the messages of a moment: trained ones,
-  /// and to those of each use frozen ones. A table that another block of the rank holds is
-  /// gathered, and its gradient reduced, with its user; summed and updated once.
+  /// Elements of this kind that blocks of a size contribute to the messages of a moment: trained
+  /// elements, and for kEachUse frozen elements too. A table that another block of the rank holds
+  /// is gathered and reduced once more with the block that uses it, but summed over ranks and
+  /// updated only once.
   [[nodiscard]] std::int64_t payload(const UnitSize& size, DataMoment moment) const;
 };
 
 StateSpread dense_spread(const plan::Plan& plan);
 StateSpread routed_spread(const plan::Plan& plan);
-/// Elements that a rank holds of a state of this spread, padding included: of trained parameters,
-/// and of frozen ones, which are spread as parameters are.
+/// Elements of a state that one rank holds, padding included: trained parameters, and frozen ones,
+/// which are sharded as parameters are.
 std::int64_t shard_elements(const plan::Plan& plan, plan::Spread spread, const UnitSize& size);
 std::int64_t frozen_elements(const plan::Plan& plan, const UnitSize& size);
 std::int64_t frozen_elements(const plan::Plan& plan, plan::Spread spread, const UnitSize& size);
 
-/// The type of what a moment's messages carry: parameters as stored, or gradients as accumulated,
-/// unless those travel wider (`Kernels::wide_gradients`).
+/// The data type of a moment's messages: parameters as stored, gradients as accumulated, or
+/// gradients in fp32 if they are sent wider (`Kernels::wide_gradients`).
 constexpr DType message_type(DataMoment moment, DType storage, DType gradient, bool wide) {
   if (!reduces(moment)) return storage;
   return wide && gradient != DType::kFp64 ? DType::kFp32 : gradient;
 }
 
-/// States of one kind that a rank copies between host and device: a list of at most two types, for
+/// Model states of one kind that a rank copies between host and device: at most two entries, for
 /// trained and for frozen parameters.
 struct StateCopy {
   DType type{};
   std::int64_t elements = 0;
 };
 using StateCopies = std::array<StateCopy, 2>;
-/// Copies at a moment for blocks of a size; parameters only where they are stored as the frozen
-/// ones are, each in its type.
+/// Copies between host and device at a moment, for blocks of a size. Trained and frozen parameters
+/// are one entry if they are stored in one type, else one entry each.
 StateCopies state_copies(const plan::Job& job, const plan::Plan& plan, const StateSpread& spread,
                          const UnitSize& size, DataMoment moment);
 
-/// Elements of a bucket at a moment; 0: what is gathered for use is never cut.
+/// Elements of a bucket at a moment; 0: messages are not cut into buckets, as gathers for a use
+/// never are.
 std::int64_t bucket_elements(const plan::Plan& plan, DataMoment moment);
-/// Equal pieces into which a message is cut: as many as it has whole buckets, at least one.
+/// Number of equal pieces into which a message is cut: one per whole bucket, at least one.
 constexpr std::int64_t pieces_of(std::int64_t elements, std::int64_t bucket) {
   return bucket > 0 ? std::max<std::int64_t>(1, elements / bucket) : 1;
 }
-/// Gradients of blocks are collected until a bucket is full, and what is left at the end of a chunk
-/// is one more.
+/// True if the collected gradients fill a bucket. Gradients of blocks are collected until a bucket
+/// is full; the rest at the end of a chunk is one more bucket.
 constexpr bool fills_bucket(std::int64_t elements, std::int64_t bucket) {
   return elements >= bucket;
 }
 
-/// Whether the reductions of a backward run bucket by bucket behind its blocks. Else those of the
-/// last one wait for the update, which sums all gradients of a position at once.
+/// True if a backward reduces gradients bucket by bucket after its blocks. False: the reduction of
+/// the last backward waits for the update, which sums all gradients of a position at once.
 bool reduces_in_buckets(const plan::Plan& plan);
-/// Whether updated parameters come block by block, ahead of the next step's first use. Else the
-/// update ends with them, for all parameters of a position at once.
+/// True if updated parameters are gathered block by block, before the next step's first use. False:
+/// the update ends with one gather of all parameters of a position.
 bool refreshes_in_blocks(const plan::Plan& plan);
 
-/// A message that ends a step whatever its strategy; an all-reduce unless it says so.
+/// A message at the end of a step that every sharding strategy sends; an all-reduce unless `kind`
+/// says otherwise.
 struct EndMessage {
   plan::GroupKind group{};
   std::int64_t elements = 0;  ///< Elements of the message; 0: no message.
@@ -155,25 +161,28 @@ struct EndMessage {
   Purpose purpose{};
   Scheme scheme{};
   OperatorKind kind = OperatorKind::kAllReduce;
-  std::int64_t bucket = 0;  ///< Elements of a piece; 0: one piece.
+  std::int64_t bucket = 0;  ///< Elements of each piece into which the message is cut; 0: one piece.
 };
-/// The sums of a position at the end of a step.
+/// Sizes of the sums that a pipeline position takes part in at the end of a step.
 struct StepEnd {
-  std::int64_t partial = 0;  ///< Elements as in `UnitSize::partial`.
+  /// Elements of gradients that tensor ranks sum, as in `UnitSize::partial`.
+  std::int64_t partial = 0;
   std::int64_t expert_partial = 0;
   std::int64_t tied_table = 0;  ///< Elements of a table shared with another stage; 0: none.
-  bool loss = false;            ///< It computes the loss.
-  bool experts = false;         ///< The model has experts.
-  /// Counts of rows of experts whose routers correct themselves by them; 0: none.
+  bool loss = false;            ///< True if the position computes the loss.
+  bool experts = false;         ///< True if the model has experts.
+  /// Number of per-expert row counts that the ranks sum, for routers that balance load by a bias
+  /// (no auxiliary loss); 0: none.
   std::int64_t loads = 0;
-  bool shares_rows = false;  ///< Tensor ranks route unlike rows (sequence parallelism).
+  bool shares_rows = false;  ///< True if tensor ranks route different rows (sequence parallelism).
 };
-/// Gradients that several ranks hold in part: norm weights under sequence parallelism, norms of
-/// heads, adapters, tied tables.
+/// All-reduces of gradients of which each rank has a partial sum: norm weights under sequence
+/// parallelism, norms of heads, adapters, tied tables.
 std::array<EndMessage, 3> partial_gradients(const plan::Plan& plan, const StepEnd& end);
-/// Numbers of which each rank has a share: squares of the gradient norm, the loss with its tokens,
-/// and loads of experts (Megatron-Core distributed/finalize_model_grads.py,
-/// `_update_router_expert_bias`). `exact` is their type (`Setting::exact`).
+/// All-reduces of numbers of which each rank has a partial sum: squares of the gradient norm, the
+/// loss with its token count, and loads of experts (Megatron-Core
+/// distributed/finalize_model_grads.py, `_update_router_expert_bias`). `exact` is their type
+/// (`Setting::exact`).
 std::array<EndMessage, 5> step_numbers(const StepEnd& end, DType exact);
 
 }  // namespace stepwright::step

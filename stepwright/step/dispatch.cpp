@@ -8,8 +8,8 @@
 namespace stepwright::step {
 namespace {
 
-/// Whether the exchange itself gathers the rows it sends, each once for a rank however many of its
-/// experts are there, and adds up what comes back (DeepEP, HybridEP).
+/// True if the exchange itself sends each row only once to a rank, however many of its experts are
+/// there, and sums the results that come back (DeepEP, HybridEP).
 bool sends_once(const Setting& s) {
   return s.expert > 1 && s.dispatcher == plan::Dispatcher::kOncePerNode;
 }
@@ -20,7 +20,7 @@ bool gathers(const Setting& s) {
   return s.dispatcher == plan::Dispatcher::kAllGather && travels(s);
 }
 
-/// Ranks that share the work on their rows.
+/// Ranks over which routed rows are exchanged.
 std::int64_t members(const Setting& s) { return s.expert * s.expert_tensor; }
 
 TensorId routed_rows_tensor(Emit& e, std::string_view name, std::int64_t rows,
@@ -32,13 +32,13 @@ TensorId routed_rows_tensor(Emit& e, std::string_view name, std::int64_t rows,
                        .extents = {rows, e.s.model->routed_width(), 1}});
 }
 
-/// One number for each of so many rows on their way.
+/// Creates a tensor of one gate weight for each of `rows` rows that are exchanged.
 TensorId routed_weights_tensor(Emit& e, std::int64_t rows) {
   return e.out.tensor(
       {.name = "weights", .dtype = e.s.exact, .routed = true, .extents = {rows, 1, 1}});
 }
 
-/// The top k of `rows` rows.
+/// Creates a tensor of the top k choices of `rows` rows.
 TensorId choice_tensor(Emit& e, std::string_view name, DType type, std::int64_t rows) {
   return activation(e, name, type, rows, e.s.model->experts->top_k);
 }
@@ -50,10 +50,11 @@ struct ExpertMessage {
   std::int64_t elements = 0;
   LayerPart part{};
   DType dtype = DType::kBf16;
-  Purpose purpose = Purpose::kPlain;  ///< Which way routed rows go.
+  Purpose purpose = Purpose::kPlain;  ///< Direction in which routed rows are sent.
 };
 
-/// `counts`: how many rows go where; -1 where all ranks have as many.
+/// Writes an exchange of routed rows. `counts`: tensor of the rows that go to each rank; -1: all
+/// ranks send equally many.
 void send(Emit& e, const ExpertMessage& m, std::initializer_list<TensorId> from, TensorId to) {
   e.out.add({.kind = m.kind,
              .phase = m.phase,
@@ -69,15 +70,15 @@ void send(Emit& e, const ExpertMessage& m, std::initializer_list<TensorId> from,
             from, {to});
 }
 
-/// A copy of rows in another order (kPermute), or their sums (kUnpermute). `from.weights`:
-/// multiplied with the rows, or, where there is `to.weights`, put into the same order.
+/// A copy of rows in another order (kPermute), or their sums (kUnpermute). `from.weights` multiply
+/// the rows; if there are `to.weights`, they are only put into the same order.
 struct Reorder {
   OperatorKind kind{};
   Phase phase{};
   std::int64_t rows = 0;
   LayerPart part{};
   Purpose purpose{};
-  TensorId where = -1;  ///< The top k of each row, or the counts.
+  TensorId where = -1;  ///< Tensor that gives the order: the top k of each row, or the counts.
   RoutedTensors from;
   RoutedTensors to;
 };
@@ -98,8 +99,8 @@ TensorId token_counts(Emit& e) { return kept(e, Keep::kTokenCounts); }
 TensorId indices(Emit& e) { return kept(e, Keep::kRouterIndices); }
 TensorId gathered_indices(Emit& e) { return kept(e, Keep::kGatheredIndices); }
 
-/// The rows of a dispatch and its combine between the rank that owns a token and those that hold
-/// its experts: rows, or one number for each copy of a row. `outwards`: to the experts.
+/// An exchange of rows, or of one number for each copy of a row, between the rank that owns a token
+/// and the ranks of its experts. `outwards`: true if rows go to the experts.
 struct ExpertExchange {
   Phase phase{};
   LayerPart part{};
@@ -139,7 +140,7 @@ TensorId exchange_with_experts(Emit& e, TensorId here, const ExpertExchange& j) 
   return there;
 }
 
-/// A message among the ranks that share each expert.
+/// Writes a message among the expert-tensor ranks, which share each expert.
 TensorId across_tensor(Emit& e, TensorId here, const ExpertExchange& j) {
   const Setting& s = e.s;
   if (s.expert_tensor == 1) return here;
@@ -165,10 +166,10 @@ ExpertExchange of_weights(Phase phase, bool outwards) {
   return {phase, LayerPart::kGateWeights, outwards, true};
 }
 
-/// A message of the all-gather dispatcher, in which every rank has as many rows.
+/// A message of the all-gather dispatcher, in which every rank contributes equally many rows.
 struct Whole {
   OperatorKind kind{};
-  std::int64_t elements = 0;  ///< Elements of all ranks together.
+  std::int64_t elements = 0;  ///< Elements that all ranks contribute together.
   LayerPart part{};
   TensorId from = -1;
   TensorId to = -1;
@@ -185,7 +186,8 @@ TensorId gathered(Emit& e, std::int64_t rows) {
   return message_buffer(e, "dispatched", rows, e.s.model->routed_width());
 }
 
-/// The all-gather dispatcher: all rows to all expert ranks, each of which picks its own.
+/// Writes the dispatch of the all-gather dispatcher: every expert rank gets all rows and selects
+/// its own.
 TensorId gather_rows(Emit& e, TensorId own, const Movement& m) {
   const std::int64_t all = e.s.rows * members(e.s);
   return send_whole(
@@ -213,7 +215,8 @@ RoutedTensors pick_gathered(Emit& e, TensorId rows, const RoutedTensors& own, co
                               choice_tensor(e, "gathered_weights", s.exact, all)})};
 }
 
-/// Gathers the combined rows: partial sums for all rows come back.
+/// Writes the combine of the all-gather dispatcher: partial sums for all rows are reduce-scattered
+/// back.
 TensorId gather_combine(Emit& e, TensorId computed, const Movement& m) {
   const Setting& s = e.s;
   const std::int64_t all = s.rows * members(s);
@@ -231,8 +234,8 @@ TensorId gather_combine(Emit& e, TensorId computed, const Movement& m) {
                      gathered(e, s.rows)});
 }
 
-/// Rows of experts in the order in which they arrived; those of an exchange that sends each once
-/// as partial sums.
+/// Sorts the experts' rows back into their order of arrival; for an exchange that sends each row
+/// once, sums the copies of a row.
 TensorId unsort(Emit& e, TensorId computed, const Movement& m) {
   const RoutedRows count = routed_rows(e.s);
   const bool once = sends_once(e.s);

@@ -6,51 +6,57 @@ namespace stepwright::step {
 
 /// Row counts of the routed path on one rank (means).
 struct RoutedRows {
-  std::int64_t copies = 0;    ///< One for each row of the residual stream and expert of its top k.
-  std::int64_t sent = 0;      ///< Rows that this rank sends out, and as many that it receives.
-  std::int64_t computed = 0;  ///< Rows that its local experts work on.
+  /// Copies of rows: the rows of the residual stream times the experts chosen for each (top k).
+  std::int64_t copies = 0;
+  std::int64_t sent = 0;      ///< Rows that this rank sends; it receives equally many.
+  std::int64_t computed = 0;  ///< Rows that this rank's experts compute.
 };
 RoutedRows routed_rows(const Setting& s);
 
-/// Whether rows leave the rank. Gate weights then travel with them and are applied where the
-/// experts are; else where the copies of a row are added up.
+/// True if rows are sent to experts on other ranks. Gate weights are then sent too and applied at
+/// the experts; otherwise they are applied where the copies of a row are summed.
 bool travels(const Setting& s);
 
-/// Whether every rank gets exactly the mean under balanced routing: each run of tokens that follow
-/// one another on a rank spreads evenly over the experts.
+/// True if every rank gets exactly the mean under balanced routing: consecutive tokens of a rank
+/// spread evenly over the experts.
 bool routes_evenly(const Setting& s);
 
-/// Rows, and one number for each copy of them: gate weights, or their gradients; -1: none.
+/// Token rows, and the gate weight (or its gradient) of each copy sent to an expert; a tensor of -1
+/// is absent.
 struct RoutedTensors {
   TensorId rows = -1;
   TensorId weights = -1;
 };
 
-/// How rows move: in `e.forward` or for a data gradient.
+/// How rows are exchanged: the phase (`e.forward` or kDataGradient) and the weights applied to
+/// them.
 struct Movement {
   Phase phase{};
-  LayerPart part{};     ///< The part that messages about rows belong to.
-  TensorId weigh = -1;  ///< Gate weights to multiply copies of rows with.
+  LayerPart part{};     ///< The layer part to which the exchange's messages belong.
+  TensorId weigh = -1;  ///< Gate weights that multiply the copies of rows; -1: none.
 };
 
-/// Shares what the kept router's choice says with the ranks that rows come from and go to: keeps
-/// the counts, and the choices themselves where all rows are gathered.
+/// Sends what the router chose (kept in `e.kept`) to the ranks that exchange rows: keeps the counts
+/// of rows per expert, and the choices themselves if the dispatcher gathers all rows.
 void share_choice(Emit& e, TensorId own_counts);
 
-/// Rows of this rank to rows in the order of its experts, and weights, where they travel, as they
-/// arrived: the messages, then what waits for them.
+/// Write the dispatch of rows to experts: from the rows of this rank to rows in the order of its
+/// experts, with the gate weights if they are sent too. `start_dispatch` writes the messages,
+/// `end_dispatch` the work that waits for them.
 RoutedTensors start_dispatch(Emit& e, const RoutedTensors& own, const Movement& movement);
 RoutedTensors end_dispatch(Emit& e, const RoutedTensors& arrived, const RoutedTensors& own,
                            const Movement& movement);
-/// The reverse: sums over the copies of each row, and what `return_weights` brought by row.
+/// Write the combine, the reverse of the dispatch: returns for each row the sum over its copies,
+/// and the numbers that `return_weights` sent back, in the order of rows.
 RoutedTensors start_combine(Emit& e, const RoutedTensors& computed, const Movement& movement);
 RoutedTensors end_combine(Emit& e, const RoutedTensors& arrived, const Movement& movement);
 
-/// A tensor for numbers in the order in which `dispatch` leaves weights that travelled, and what
-/// tells which copy each belongs to.
+/// A new tensor of one number for each copy of a row, in the order in which the dispatch leaves
+/// gate weights at the experts; `places_at_experts`: the tensor that tells which copy each number
+/// belongs to.
 TensorId weights_at_experts(Emit& e);
 TensorId places_at_experts(Emit& e);
-/// Such numbers back to the ranks that own the rows.
+/// Sends numbers of `weights_at_experts` back to the ranks that own the rows.
 TensorId return_weights(Emit& e, TensorId weights, Phase phase);
 
 }  // namespace stepwright::step

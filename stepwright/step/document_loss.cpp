@@ -9,19 +9,24 @@
 namespace stepwright::step {
 namespace {
 
-// Kernels and copies to the host of each document, counted in the sources.
-constexpr double kCuts = 11;    // Two bounds, an end of six tensors, the slice of the logits.
-constexpr double kScores = 19;  // DistributedLogprob.forward: masks of the target, log-softmax.
-constexpr double kPolicy = 69;  // Ratios, clips, divergence, six means, seven metrics.
+// Kernels and host copies for each document, counted in the sources: those that cut a document
+// out are two bounds, an end of six tensors and the slice of the logits.
+constexpr double kCuts = 11;
+// Kernels of DistributedLogprob.forward: masks of the target, log-softmax.
+constexpr double kScores = 19;
+// Kernels of the policy loss: ratios, clips, divergence, six means, seven metrics.
+constexpr double kPolicy = 69;
 constexpr double kLikelihood = 9;
-constexpr double kScoresBackward = 23;  // With the slice's zeros, copy and sum.
+// Kernels of the backward of the scores, with the zeros, copy and sum of a slice.
+constexpr double kScoresBackward = 23;
 constexpr double kPolicyBackward = 28;
 constexpr double kLikelihoodBackward = 7;
-constexpr double kUnpacked = 7;  // Where log-probabilities alone are taken: bounds and copies.
+// Kernels if only log-probabilities are computed: bounds and copies.
+constexpr double kUnpacked = 7;
 
-// Times that logits in fp32 are read or written. Forward: the maximum, x - max, exp, the sum,
-// minus its logarithm, a copy, exp in place. Backward: the negative softmax times the gradient,
-// and its copy into zeros.
+// Number of times that logits in fp32 are read or written. Forward: the maximum, x - max, exp, the
+// sum, minus its logarithm, a copy, exp in place. Backward: the negative softmax times the
+// gradient, and its copy into zeros.
 constexpr double kForwardMoves = 12;
 constexpr double kBackwardMoves = 6;
 
@@ -34,7 +39,7 @@ std::int64_t messages_of(const Setting& s) {
   return s.trains ? std::max<std::int64_t>(1, std::llround(documents_of(s))) : 1;
 }
 
-/// A pass reads and writes: two moves.
+/// Returns an operator of `moves` reads and writes of the logits: a pass is two moves.
 Operator passes(const Emit& e, Phase phase, double moves, double kernels) {
   Operator op = loss_pass(e, phase, "loss.documents", Purpose::kDocumentLoss);
   op.shape.rows = std::llround(moves / 2 * static_cast<double>(op.shape.rows));
@@ -60,7 +65,7 @@ void document_loss(Emit& e, TensorId logits) {
   };
   const TensorId exact = wide("logits");
   e.out.add(loss_pass(e, e.forward, "loss.cast"), {logits}, {exact});
-  // A sequence may be a single document, whose log-softmax is copied.
+  // The log-softmax is copied even if the sequence is a single document.
   const TensorId copy = wide("log_probabilities");
   const TensorId softmax = wide("softmax");
   const TensorId scores = per_token(e, "scores", 3);
@@ -76,7 +81,7 @@ TensorId document_loss_gradient(Emit& e) {
     return logits_tensor(e, name, e.s.exact, loss_width(e.s));
   };
   const double documents = documents_of(e.s);
-  // Zeros for each document, and a sum of two for each but the first.
+  // Zeros for each document, and a sum of two tensors for each document after the first.
   const double whole = documents + 3 * std::max(0.0, documents - 1);
   const TensorId sum = wide("gradient");
   const TensorId next = wide("gradient");

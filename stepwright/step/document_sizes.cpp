@@ -8,24 +8,25 @@
 namespace stepwright::step {
 namespace {
 
-/// The number of tokens of which each document is a multiple.
+/// Each document is padded to a multiple of this number of tokens.
 std::int64_t document_multiple(std::int64_t context) { return context > 1 ? 2 * context : 1; }
 
 std::int64_t filled_up(std::int64_t tokens, std::int64_t multiple) {
   return divide_up(tokens, multiple) * multiple;
 }
 
-/// Sequences of which a micro-batch takes the longest: sorted ones are as long as each other.
+/// Number of sequences whose longest one sets a micro-batch's length; 1 if sequences are sorted by
+/// length, as they are then equally long.
 std::int64_t compared(const packing::Packing& packing, const plan::Plan& plan) {
   return packing.kind == packing::PackingKind::kSorted ? 1 : plan.micro_batch;
 }
 
-/// The share of its documents for which a sequence has room when each is filled up.
+/// Share of a sequence's documents that still fit when each is padded.
 double room_share(const packing::Packs& packs, std::int64_t context) {
   return 1 / packing::padding_of(packs.documents, document_multiple(context));
 }
 
-/// The largest context degree that a length and a cluster leave.
+/// Largest context-parallel degree that the sequence length and the cluster allow.
 std::int64_t largest_context(const plan::Job& job) {
   return std::min(job.cluster.devices(), std::max<std::int64_t>(1, job.length / 2));
 }
@@ -34,17 +35,17 @@ bool is_packed(const plan::Job& job) {
   return job.documents && job.documents->packing.kind != packing::PackingKind::kNone;
 }
 
-/// True if no sequence is filled up: those of a micro-batch stand one behind the other.
+/// True if sequences are not padded: a micro-batch concatenates them.
 bool is_unfilled(const plan::Job& job) {
   return job.documents && job.documents->packing.pad_to == packing::PadTo::kNone;
 }
 
-/// Deviations above the mean at which the largest micro-batch of a run is counted: one of 740 is
-/// larger.
+/// Standard deviations above the mean at which the largest micro-batch of a run is assumed: one
+/// micro-batch in 740 is larger.
 constexpr double kLargestDeviations = 3;
 
-/// Tokens of a micro-batch over its sequences, where none is filled up: of the mean one, or of the
-/// largest, which has the longest sequence at least.
+/// Tokens per sequence of a micro-batch without padding: of the mean micro-batch, or of the
+/// largest, which has at least the longest sequence.
 double unfilled_length(const plan::Job& job, const plan::Plan& plan, MicroBatchSize size) {
   const packing::Packs& packs = job.documents->packs;
   const double mean = packing::total_tokens(masked_documents(job, plan, MicroBatchSize::kMean));

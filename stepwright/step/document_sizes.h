@@ -7,32 +7,35 @@
 
 namespace stepwright::step {
 
-// What a job's documents make of the sequences of a plan. Jobs without documents have sequences of
-// their length.
+// Sizes of sequences that contain packed documents. Sequences of a job without documents have the
+// job's sequence length.
 
-/// Tokens of each sequence of a micro-batch, padding included, in the multiples that the plan cuts.
+/// Tokens of each sequence of a micro-batch, padding included, rounded up to what the plan's
+/// context and tensor parallelism can divide.
 std::int64_t sequence_length(const plan::Job& job, const plan::Plan& plan, MicroBatchSize size);
 
-/// Whether micro-batches have as many tokens as their longest sequence.
+/// True if sequences differ in length, so that a micro-batch is padded to its longest sequence.
 bool has_unequal_lengths(const plan::Job& job);
 
-/// The documents of one sequence that have masks of their own, as attention sees them: none where
-/// each sequence is one document as long as itself. Context parallelism cuts each document into two
-/// pieces for every rank, so that each is filled up to a multiple of that (Megatron-Core and
-/// Transformer Engine, `thd` layout) and fewer find room.
+/// Documents of one sequence with masks of their own, as attention sees them; empty if each
+/// sequence is one document of the full length. Context parallelism cuts each document into two
+/// pieces for every rank, so each document is padded to a multiple of 2 x context (Megatron-Core
+/// and Transformer Engine, `thd` layout) and fewer documents fit.
 packing::LengthHistogram masked_documents(const plan::Job& job, const plan::Plan& plan,
                                           MicroBatchSize size);
 
-/// The documents of one sequence, in the mean, with their own lengths.
+/// Mean documents of one sequence, with their lengths before padding.
 packing::LengthHistogram own_documents(const plan::Job& job, const plan::Plan& plan);
 
-/// Tokens of a step: slots, padding included, and those of documents.
+/// Tokens of a step: `slots` counts all token positions, padding included; `of_documents` only
+/// tokens of documents.
 struct StepTokens {
   double slots = 0;
   double of_documents = 0;
 };
 StepTokens step_tokens(const plan::Job& job, const plan::Plan& plan);
-/// Tokens of the data that a step trains on, whatever the plan: of documents, where there are some.
+/// Tokens of data that a step trains on, independent of the plan: tokens of documents, if the job
+/// has any.
 double data_tokens(const plan::Job& job);
 
 }  // namespace stepwright::step

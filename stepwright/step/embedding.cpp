@@ -14,7 +14,8 @@ namespace {
 constexpr NormRole kEmbeddingNorm{Keep::kEmbeddingNormInput, Keep::kEmbeddingStatistics,
                                   LayerPart::kEmbeddingNorm, Keep::kEmbeddingNormCopies};
 
-/// A look-up in the table, of which a tied head has the only one beside it.
+/// Returns the look-up operator of the embedding table; a tied head on the same position reads the
+/// same table.
 Operator look_up(const Emit& e, Phase phase) {
   const ParameterId own = e.out.parameter(LayerPart::kEmbedding);
   return {.kind = OperatorKind::kEmbedding,
@@ -64,7 +65,7 @@ TensorId embed(Emit& e, EncoderWriter* encoder, bool at_end) {
   return x;
 }
 
-/// Returns the gradient of the rows as they were embedded.
+/// Writes the backward of positions, norm and dropout; returns the gradient of the embedded rows.
 TensorId embed_backward(Emit& e, TensorId dy) {
   const std::int64_t h = e.s.model->hidden;
   begin_pass(e, schedule::Direction::kHandGradient);
@@ -85,7 +86,7 @@ TensorId embed_backward(Emit& e, TensorId dy) {
   return dx;
 }
 
-/// Backward of an embedding of which the position has only a part of the table.
+/// Writes the backward of an embedding on a position that holds only a part of the table.
 TensorId embed_part_backward(Emit& e) {
   begin_pass(e, schedule::Direction::kHandGradient);
   const TensorId rows = hand_out(e, -1, Phase::kWeightGradient, LayerPart::kEmbedding);

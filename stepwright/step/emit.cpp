@@ -10,9 +10,10 @@
 namespace stepwright::step {
 namespace {
 
-/// Rows that a narrow product takes in are cast before an overlapped gather (Transformer Engine's
-/// user buffers), after a plain one; with scales of whole tensors before any, with those of rows
-/// after any (torchao torchao/float8/float8_tensor_parallel.py, which is of the former alone).
+/// Type in which rows are gathered for a narrow product. Rows are cast before an overlapped gather
+/// (Transformer Engine's user buffers) and after a plain one; with one scale per tensor they are
+/// always cast before, with scales per row always after (torchao
+/// torchao/float8/float8_tensor_parallel.py, for scales per tensor only).
 DType gathered_type(const Setting& s) {
   switch (s.kernels.casts) {
     case plan::Casts::kTensorwise: return s.matrix;
@@ -22,8 +23,8 @@ DType gathered_type(const Setting& s) {
   return s.overlap.tensor ? s.matrix : s.storage;
 }
 
-/// A message of the backward of a product split by columns, which its weight gradient or its data
-/// gradient does not wait for.
+/// True for a message in the backward of a product split by columns that can overlap the product's
+/// weight gradient or data gradient, which does not read its result.
 bool beside_gradient(const Setting& s, const Crossing& c) {
   return c.of_columns && s.overlap.tensor_gradients;
 }
@@ -41,7 +42,7 @@ Operator tensor_message(const Emit& e, OperatorKind kind, const Crossing& c) {
           .part = c.part};
 }
 
-/// A copy of the whole buffer of a message: PyTorch gathers and reduces along the first dimension,
+/// Copies the whole buffer of a message: PyTorch gathers and reduces along the first dimension, but
 /// positions are the second one (torch/distributed/_functional_collectives.py, all_gather_tensor
 /// and reduce_scatter_tensor: cat of chunks, or a view where the first dimension is 1).
 void copy_layout(Emit& e, TensorId buffer, const Crossing& c) {
@@ -54,7 +55,7 @@ void copy_layout(Emit& e, TensorId buffer, const Crossing& c) {
             {buffer}, {buffer});
 }
 
-/// The part that a dropout belongs to, by its mask.
+/// Layer part of a dropout, found by the role of its mask.
 LayerPart dropout_part(Keep mask) {
   switch (mask) {
     case Keep::kAttentionMask: return LayerPart::kAttentionDropout;
@@ -134,9 +135,10 @@ TensorId product_result(Emit& e, std::string_view name, const Product& p, std::i
 
 namespace {
 
-/// The weight of a product as it is multiplied: one that is stored narrow is made wide for each
-/// use, whole (bitsandbytes bitsandbytes/autograd/_functions.py, MatMul4Bit; torchtune
-/// torchtune/modules/low_precision/nf4_linear.py). Products in fp8 take a base of fp8 as it is.
+/// Returns the tensor of a product's weight as it is multiplied. A weight that is stored narrow is
+/// converted whole before each use (bitsandbytes bitsandbytes/autograd/_functions.py, MatMul4Bit;
+/// torchtune torchtune/modules/low_precision/nf4_linear.py). Products in fp8 use an fp8 base
+/// without conversion.
 TensorId wide_weight(Emit& e, Phase phase, const Product& p) {
   const ParameterId parameter = e.out.parameter(p.part);
   const bool narrow =
@@ -169,7 +171,7 @@ namespace {
 
 bool is_narrow(const Emit& e, const Product& p) { return e.s.narrow_layouts > 0 && !p.wide; }
 
-/// A tensor for `layouts` narrow copies of rows; -1 for none.
+/// Creates a tensor for narrow copies of rows in `layouts` layouts; -1 if there are none.
 TensorId narrow_copies(Emit& e, const Tensor& rows, std::int64_t layouts) {
   if (layouts == 0) return -1;
   Tensor copies = rows;
@@ -180,12 +182,13 @@ TensorId narrow_copies(Emit& e, const Tensor& rows, std::int64_t layouts) {
   return e.out.tensor(copies);
 }
 
-/// Narrow copies of the gradient of a product's result, which stand while it is multiplied.
+/// Creates the narrow copies of the gradient of a product's result, which stay in memory while it
+/// is multiplied.
 TensorId narrow_gradient(Emit& e, TensorId dy, const Product& p, std::int64_t layouts) {
   return narrow_copies(e, e.out.at(dy), is_narrow(e, p) ? layouts : 0);
 }
 
-/// A product whose input something else keeps.
+/// True for a product whose input another operator keeps anyway.
 bool shares_input(const Emit& e, const Product& p) {
   return e.s.matrix != DType::kFp8 &&
          (p.part == LayerPart::kAttentionOutput || p.part == LayerPart::kSharedFc1);
@@ -232,7 +235,8 @@ TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p, TensorId h
 
 namespace {
 
-/// `narrow`: copies that stand while the product runs; -1: none.
+/// Adds the product of a weight gradient. `narrow`: copies that stay in memory while it runs; -1:
+/// none.
 void add_product(Emit& e, const Operator& op, std::initializer_list<TensorId> reads,
                  TensorId narrow) {
   e.out.add(op, reads, {e.gradients, narrow});
@@ -372,21 +376,22 @@ TensorId hand_out(Emit& e, TensorId rows, Phase phase, LayerPart part) {
 
 namespace {
 
-/// A product that Transformer Engine joins with the norm before it.
+/// True for a product that Transformer Engine fuses with the norm before it.
 bool is_joined_with_norm(const Emit& e, const Product& p) {
   return e.s.kernels.transformer_engine &&
          e.s.model->norm_placement != model::NormPlacement::kAfter &&
          (p.part == LayerPart::kQkv || p.part == LayerPart::kFc1);
 }
 
-/// Such a product keeps what the norm gives of this rank's rows also where its weight rests
-/// (NVIDIA/TransformerEngine transformer_engine/pytorch/module/layernorm_linear.py: `ln_out`).
+/// Returns the role under which a product fused with its norm keeps the norm's result of this
+/// rank's rows, even if its weight is frozen (NVIDIA/TransformerEngine
+/// transformer_engine/pytorch/module/layernorm_linear.py: `ln_out`); nullopt: nothing is kept.
 std::optional<Keep> engine_input(const Emit& e, const Product& p) {
   if (!is_joined_with_norm(e, p) || is_trained(e, e.out.parameter(p.part))) return std::nullopt;
   return p.part == LayerPart::kQkv ? Keep::kQkvEngineInput : Keep::kFc1EngineInput;
 }
 
-/// Whether an adapter gathers its rows by itself, as that product has nothing to give it but its
+/// True if an adapter must gather rows for itself, because its product provides only this rank's
 /// own rows (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/peft/utils.py,
 /// `sequence_parallel_input_regather`).
 bool gathers_alone(const Emit& e, const Product& p) {
@@ -409,8 +414,8 @@ TensorId column_linear(Emit& e, TensorId x, Keep input, const Product& p) {
 
 namespace {
 
-/// Backwards of products that share their input: each has the gradient of the input reduced beside
-/// that of its weight, the sum comes last.
+/// Writes the backward of several products that share one input: the input gradient of each is
+/// reduced while its weight gradient is computed, and the sum comes last.
 TensorId backward_of_parts(Emit& e, TensorId dy, TensorId x, const Product& p,
                            const Crossing& crossing) {
   Product part = p;
@@ -433,8 +438,8 @@ TensorId backward_of_parts(Emit& e, TensorId dy, TensorId x, const Product& p,
   return sum;
 }
 
-/// Sums the gradients that products of one input give to it: in one kernel where a compiler fuses
-/// what stands between products, else one after the other.
+/// Sums the input gradients of products that share one input: in one kernel if a compiler fuses the
+/// operators between products, else one after the other.
 void sum_parts(Emit& e, TensorId dx, const Product& p) {
   if (p.parts == 1) return;
   const bool compiled = e.s.kernels.fused_norm && e.s.kernels.fused_activation;
@@ -499,7 +504,7 @@ LayerPart residual_part(Keep mask) {
   return mask == Keep::kAttentionMask ? LayerPart::kAttentionResidual : LayerPart::kMlpResidual;
 }
 
-/// The gradient of a branch whose result is scaled as it is added.
+/// Writes the gradient of a branch whose result is scaled when it is added.
 TensorId scaled_gradient(Emit& e, TensorId dz, Keep mask) {
   if (e.s.model->residual_scale == 1 || mask == Keep::kEmbeddingMask) return dz;
   const std::int64_t h = e.s.model->hidden;

@@ -8,8 +8,8 @@
 namespace stepwright::step {
 namespace {
 
-/// Images of a micro-batch lie one behind the other in one sequence of patches, as kernels for
-/// sequences of unequal lengths take them.
+/// The images of a micro-batch are concatenated into one sequence of patches, as variable-length
+/// kernels expect.
 Setting tower_setting(const Setting& s, const model::Architecture& tower) {
   const model::Encoder& encoder = *s.model->encoder;
   const double images = encoder.images * static_cast<double>(s.batch);
@@ -74,7 +74,7 @@ void EncoderWriter::place(Emit& e, Phase phase, TensorId from, TensorId to) cons
 void EncoderWriter::forward(Emit& e, TensorId rows) {
   Kept& ends = all_.back();
   Emit around = within(e, ends);
-  // Work without layers is all in one product, whose input is no wider than its result.
+  // An encoder without layers is one product, whose input is no wider than its result.
   const std::int64_t numbers = std::min(patches().inner, patches().columns);
   const TensorId pixels = activation(around, "pixels", s_.rows, numbers);
   ends.set(Keep::kPixels, pixels);

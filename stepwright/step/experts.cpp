@@ -26,7 +26,7 @@ Product expert_fc2(Emit& e) {
           .counts = kept(e, Keep::kTokenCounts)};
 }
 
-/// The ways into the width that routed experts work in, and out of it.
+/// Projection from the hidden size to the routed experts' narrower width, and back.
 Product latent_in(const Setting& s) {
   return {.rows = s.rows,
           .inner = s.model->hidden,
@@ -48,13 +48,14 @@ TensorId add_rows(Emit& e, TensorId x, TensorId y, Phase phase) {
   return z;
 }
 
-/// Results of the second products with their biases, or the gradient of them with those of biases
-/// and weights, where the framework adds them by single kernels; elsewhere products do.
+/// If the framework adds expert biases by unfused kernels: adds them to the results of the second
+/// products, or writes the gradient of those results, of the biases and of the weights. Otherwise
+/// products include the biases, and `rows` is returned unchanged.
 TensorId through_biases(Emit& e, TensorId rows, Phase phase) {
   if (!e.s.expert_biases_apart) return rows;
   const Product second = expert_fc2(e);
-  // DeepEP and HybridEP take weights in fp32 alone (megatron/core/transformer/moe/
-  // token_dispatcher.py); of others routers make them in the type of their input.
+  // DeepEP and HybridEP accept gate weights only in fp32 (megatron/core/transformer/moe/
+  // token_dispatcher.py); for other dispatchers routers output them in the type of their input.
   const bool exact = e.s.dispatcher == plan::Dispatcher::kOncePerNode;
   const TensorId biased = product_result(e, "biased", second, second.columns);
   e.out.add({.kind = OperatorKind::kAdd,
@@ -73,7 +74,7 @@ bool weighs_before(const Setting& s) {
   return s.kernels.expert_weights == plan::ExpertWeights::kBefore;
 }
 
-/// True if results are weighted by single kernels, row by row.
+/// True if unfused kernels multiply results by their weights, row by row.
 bool weighs_rows(const Setting& s) {
   return s.kernels.expert_weights == plan::ExpertWeights::kAfterRows ||
          s.kernels.expert_weights == plan::ExpertWeights::kAfterExact;
@@ -83,7 +84,8 @@ bool weighs_exactly(const Setting& s) {
   return s.kernels.expert_weights == plan::ExpertWeights::kAfterExact;
 }
 
-/// Results of second products, or gradients of them, in the type that they are weighted in.
+/// Creates a tensor for results of the second products, or their gradients, in the type in which
+/// they are weighted.
 TensorId weighted_rows(Emit& e) {
   return e.out.tensor({.name = "weighted",
                        .kind = TensorKind::kActivation,
@@ -92,7 +94,7 @@ TensorId weighted_rows(Emit& e) {
                        .extents = {routed_rows(e.s).computed, e.s.model->routed_width(), 1}});
 }
 
-/// A pass over the rows of experts.
+/// Returns an operator that passes once over the experts' rows.
 Operator rows_pass(const Emit& e, Phase phase) {
   return {.kind = OperatorKind::kPermute,
           .phase = phase,
@@ -103,7 +105,8 @@ Operator rows_pass(const Emit& e, Phase phase) {
           .purpose = Purpose::kOwnCopies};
 }
 
-/// Weights results row by row; keeps what the gradient of the weights needs.
+/// Multiplies results by their gate weights, row by row; keeps what the gradient of the weights
+/// needs.
 void weigh_rows(Emit& e, TensorId result, TensorId weights) {
   TensorId wide = result;
   if (weighs_exactly(e.s)) {
@@ -114,19 +117,20 @@ void weigh_rows(Emit& e, TensorId result, TensorId weights) {
   e.kept.set(Keep::kCombined, wide);
 }
 
-/// Weights for the activation of experts; empty if results are weighted instead.
+/// Returns the gate weights that multiply the experts' activations; empty if results are weighted
+/// instead.
 ActivationOperands row_weights(Emit& e) {
   if (!weighs_before(e.s)) return {};
   return {.places = travels(e.s) ? places_at_experts(e) : kept(e, Keep::kRouterIndices),
           .weights = kept(e, Keep::kExpertWeights)};
 }
 
-/// A tensor for the gradient of gate weights where rows stay on their rank.
+/// Creates a tensor for the gradient of gate weights, if rows stay on their rank.
 TensorId weights_here(Emit& e) {
   return activation(e, "gradient", e.s.exact, e.s.rows, e.s.model->experts->top_k);
 }
 
-/// The grouped products: rows of experts to their results.
+/// Writes the experts' grouped products, from rows to results.
 TensorId grouped(Emit& e, TensorId rows) {
   const TensorId wide = adapted_linear(e, rows, expert_fc1(e), Keep::kExpertInput);
   e.kept.set(Keep::kExpertFc1Out, wide);
@@ -145,8 +149,8 @@ TensorId grouped(Emit& e, TensorId rows) {
                         e.forward);
 }
 
-/// Backward of the grouped products: gradient of the dispatched rows, and of the gate weights where
-/// activations are weighted.
+/// Writes the backward of the grouped products; returns the gradient of the dispatched rows, and of
+/// the gate weights if activations are weighted.
 RoutedTensors grouped_backward(Emit& e, TensorId dy) {
   const Product first = expert_fc1(e);
   const Product second = expert_fc2(e);
@@ -163,8 +167,8 @@ RoutedTensors grouped_backward(Emit& e, TensorId dy) {
   return {linear_backward(e, d_wide, Keep::kExpertInput, first), beside.d_weights};
 }
 
-/// Gradients of the gate weights, each the product of a result and its gradient; where rows travel
-/// also the weighted gradient of the results, in place.
+/// Returns the operator for the gradients of gate weights, each the dot product of a result and its
+/// gradient. If rows are sent to other ranks, it also weights the gradient of the results in place.
 Operator weights_gradient(const Emit& e, std::int64_t rows) {
   return {.kind = OperatorKind::kUnpermute,
           .phase = Phase::kDataGradient,
@@ -175,7 +179,7 @@ Operator weights_gradient(const Emit& e, std::int64_t rows) {
           .purpose = Purpose::kGateGradient};
 }
 
-/// One logit a row, of which the sigmoid is multiplied with the shared experts' output.
+/// Product that gives one logit per row, whose sigmoid multiplies the shared experts' output.
 Product shared_gate(const Setting& s) {
   return {.rows = s.rows,
           .inner = s.model->hidden,
@@ -193,8 +197,8 @@ Operator gating(const Emit& e, Phase phase) {
           .purpose = Purpose::kSharedGate};
 }
 
-/// The shared experts beside the messages of routed ones: their first half behind what goes out,
-/// their second behind what comes back; or all of them behind both.
+/// Writes the shared experts so that they overlap the messages of routed ones: their first half
+/// during the dispatch and their second half during the combine, or all of them after both.
 class SharedExperts {
  public:
   explicit SharedExperts(Emit& e)
@@ -221,7 +225,7 @@ class SharedForward : private SharedExperts {
   void beside_combine() {
     if (beside_) result_ = leave(mlp_down(e_, active_, role_));
   }
-  /// `routed` with what the shared experts add.
+  /// Returns `routed` plus the result of the shared experts.
   TensorId added_to(TensorId routed) {
     if (!there_) return routed;
     if (!beside_) result_ = leave(mlp_block(e_, normed_, role_));
@@ -257,7 +261,7 @@ class SharedBackward : private SharedExperts {
   void beside_combine() {
     if (beside_) dx_ = through_gate(mlp_up_backward(e_, d_active_, role_));
   }
-  /// `d_routed` with the gradient of the normed rows through the shared experts.
+  /// Returns `d_routed` plus the gradient of the normed rows through the shared experts.
   TensorId added_to(TensorId d_routed) {
     if (!there_) return d_routed;
     if (!beside_) dx_ = through_gate(mlp_block_backward(e_, enter(), role_));
@@ -291,9 +295,9 @@ class SharedBackward : private SharedExperts {
   TensorId dx_ = -1;
 };
 
-/// Gradients of weights and results where single kernels multiply them: the gradient of each row,
-/// of which one kernel makes that of the result, and another the products whose sums are those of
-/// the weights.
+/// Writes the gradients of gate weights and results if unfused kernels multiply them: a copy of the
+/// gradient for each row, from which one kernel computes the gradient of the result and another the
+/// products whose sums are the gradients of the weights.
 void weigh_rows_backward(Emit& e, TensorId dy, TensorId d_result, TensorId d_weights) {
   const Phase phase = Phase::kDataGradient;
   const TensorId spread = weighted_rows(e);
@@ -305,7 +309,7 @@ void weigh_rows_backward(Emit& e, TensorId dy, TensorId d_result, TensorId d_wei
   if (weighted != d_result) e.out.add(rows_pass(e, phase), {weighted}, {d_result});
 }
 
-/// Gradients of the gate weights that results are multiplied with, and of the results, weighted.
+/// Returns the gradients of the gate weights that multiply results, and of the weighted results.
 RoutedTensors weigh_backward(Emit& e, TensorId d_result) {
   const TensorId combined = kept(e, Keep::kCombined);
   const TensorId d_weights = weights_at_experts(e);
@@ -321,7 +325,7 @@ RoutedTensors weigh_backward(Emit& e, TensorId d_result) {
   return {d_result, d_weights};
 }
 
-/// Gradient of the routed path where rows stay on their rank.
+/// Writes the backward of the routed path if rows stay on their rank.
 RoutedTensors local_backward(Emit& e, TensorId dy) {
   Movement out{.phase = Phase::kDataGradient, .part = LayerPart::kCombine};
   const Movement in{.phase = Phase::kDataGradient, .part = LayerPart::kDispatch};
@@ -344,7 +348,8 @@ RoutedTensors local_backward(Emit& e, TensorId dy) {
   return {end_combine(e, {.rows = d.rows}, in).rows, d.weights >= 0 ? d.weights : d_weights};
 }
 
-/// Gradient of the routed path: of its rows, and of the gate weights.
+/// Writes the backward of the routed path; returns the gradients of its rows and of the gate
+/// weights.
 RoutedTensors routed_backward(Emit& e, TensorId dy, SharedBackward& shared) {
   if (!travels(e.s)) return local_backward(e, dy);
   const Phase phase = Phase::kDataGradient;
@@ -366,8 +371,8 @@ RoutedTensors routed_backward(Emit& e, TensorId dy, SharedBackward& shared) {
   return end_combine(e, back, in);
 }
 
-/// Backward of routed experts at the model's width, through the latent projections if there are
-/// any.
+/// Writes the backward of routed experts from and to the hidden size, through the latent
+/// projections if there are any.
 RoutedTensors through_latent_backward(Emit& e, TensorId dy, SharedBackward& shared) {
   if (e.s.model->experts->latent == 0) return routed_backward(e, dy, shared);
   const TensorId d_out = linear_backward(e, dy, Keep::kLatentOut, latent_out(e.s));
@@ -379,7 +384,7 @@ RoutedTensors through_latent_backward(Emit& e, TensorId dy, SharedBackward& shar
 
 namespace {
 
-/// The rows that a router multiplies.
+/// Returns the rows that a router multiplies: `normed`, or a copy in fp32.
 TensorId router_input(Emit& e, TensorId normed) {
   if (!e.s.exact_router) return normed;
   const TensorId exact = activation(e, "router.rows", e.s.exact, e.s.rows, e.s.model->hidden);

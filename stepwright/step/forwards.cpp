@@ -22,7 +22,7 @@ bool is_forward(schedule::Direction direction) {
   }
 }
 
-/// Leaves the backward out of a sequence that has both.
+/// Removes the backward from a sequence of a forward and a backward.
 void keep_forward(const StepProgram& program, Sequence& sequence) {
   const auto goes_back = [&](const Item& item) {
     const auto& operators = program.templates[static_cast<std::size_t>(item.which)].operators;
@@ -38,7 +38,7 @@ StepProgram forwards_of(plan::Job job, plan::Plan plan, MicroBatchSize size) {
   job.method.updates = 0;
   plan.schedule.strands = 1;
   plan::Job alone = job;
-  // Without a backward a loss makes no gradients.
+  // Without a backward, a loss does not compute gradients.
   if (alone.kernels.loss_keeps == plan::LossKeeps::kGradients) {
     alone.kernels.loss_keeps = plan::LossKeeps::kRows;
   }

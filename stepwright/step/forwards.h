@@ -5,8 +5,9 @@
 
 namespace stepwright::step {
 
-/// The forward passes of a step alone: nothing is kept for a backward, and there are neither
-/// gradients nor states of an optimizer. Of two strands the forwards run without the other.
+/// Returns the program of a step's forward passes alone: nothing is kept for a backward, and there
+/// are neither gradients nor optimizer states. In a plan that interleaves two micro-batches,
+/// forwards run without their partner.
 StepProgram forwards_of(plan::Job job, plan::Plan plan,
                         MicroBatchSize size = MicroBatchSize::kLargest);
 

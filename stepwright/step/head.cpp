@@ -29,7 +29,8 @@ bool has_input(const Emit& e, const NormRole& role) {
   return e.kept.has(role.input) || e.kept.has(role.copies);
 }
 
-/// Where the rows' gradient came with the logits, that of the head's weight comes last.
+/// Backward of a head whose row gradient was computed with the logits: its weight gradient comes
+/// last.
 TensorId predict_backward_of_sum(Emit& e, const NormRole& role) {
   begin_pass(e, schedule::Direction::kTakeGradient);
   const TensorId d_rows = e.kept.get(Keep::kHeadRowGradient);
@@ -59,7 +60,7 @@ TensorId predict_backward(Emit& e, const NormRole& role, std::span<const Kept> c
 
 namespace {
 
-/// Takes the weight gradients of the head's product out of its backward.
+/// Moves the weight gradients of the head's product from its backward into `deferred`.
 void defer_weights(BlockPair& pair) {
   SplitBackward parts = split_backward(pair.backward, LayerPart::kHead);
   if (parts.weight.operators.empty()) return;
@@ -79,7 +80,7 @@ BlockPair build_head(const Setting& s, bool own_table, bool at_end) {
   if (kept.has(kFinalNorm.copies)) kept.forget(kFinalNorm.input);
   all.insert(all.begin(), kept);
   const bool is_last = s.model->predicted_ahead() == 0;
-  if (!is_last) forward.builder.output(x);  // to the multi-token layers
+  if (!is_last) forward.builder.output(x);  // passes the rows to the multi-token layers
   for (const Kept& each : all) forward.builder.save(each);
 
   Unit backward(s, "head.backward", parameters);

@@ -6,7 +6,7 @@
 namespace stepwright::step {
 namespace {
 
-/// Roles that a module keeps for its backward (NVIDIA/Megatron-LM
+/// Roles of the tensors that a module keeps for its backward (NVIDIA/Megatron-LM
 /// megatron/core/pipeline_parallel/fine_grained_activation_offload.py: what is saved inside of its
 /// scope).
 std::vector<Keep> roles_of(plan::OffloadModule module) {
@@ -53,7 +53,7 @@ Kept copy_to_host(TemplateBuilder& forward, const Kept& kept, plan::OffloadModul
       forward.add(copy(OperatorKind::kCopyToHost, there), {id}, {copies[id]});
     }
   }
-  // What is kept under several roles is one tensor.
+  // A tensor that is kept under several roles is copied once.
   for (std::size_t role = 0; role < static_cast<std::size_t>(Keep::kCount); ++role) {
     const auto found = copies.find(kept.get(static_cast<Keep>(role)));
     if (found != copies.end()) moved.set(static_cast<Keep>(role), found->second);
@@ -64,7 +64,7 @@ Kept copy_to_host(TemplateBuilder& forward, const Kept& kept, plan::OffloadModul
 Kept copy_from_host(TemplateBuilder& backward, const Kept& restored) {
   Kept here = restored;
   std::map<TensorId, TensorId> copies;
-  // Roles stand in the order of a forward: a backward asks for the last ones first.
+  // Roles are in the order of a forward; a backward needs the last ones first.
   for (std::size_t i = static_cast<std::size_t>(Keep::kCount); i-- > 0;) {
     const auto role = static_cast<Keep>(i);
     const TensorId id = restored.get(role);

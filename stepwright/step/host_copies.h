@@ -5,13 +5,13 @@
 
 namespace stepwright::step {
 
-/// Appends to a forward the copies of what modules keep to the host, on their own stream, and gives
-/// what it keeps instead: of these roles tensors there. A tensor goes when its last reader in the
-/// template, which may be its copy, has ended.
+/// Appends copies to host memory of the tensors that the modules in `modules` keep, on a stream of
+/// their own. Returns `kept` with the host tensors in place of those tensors. A device tensor is
+/// freed when its last reader in the template, which may be the copy, has ended.
 Kept copy_to_host(TemplateBuilder& forward, const Kept& kept, plan::OffloadModules modules);
 
-/// Puts the copies back in front of a backward, in the order in which it asks for them, and gives
-/// what was kept as tensors of the device.
+/// Inserts copies from host memory before a backward's operators, in the order in which the
+/// backward needs them; returns the restored tensors as device tensors.
 Kept copy_from_host(TemplateBuilder& backward, const Kept& restored);
 
 }  // namespace stepwright::step

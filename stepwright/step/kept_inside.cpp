@@ -69,8 +69,9 @@ std::vector<Keep> kept_inside(plan::Module module) {
               Keep::kSharedFc2Narrow,
               Keep::kSharedFc2AdapterInput,
               Keep::kSharedFc2AdapterMask};
-    // Every second of wq, wk, wv, wo, w1, w3, w2; of the first three only the norm before them. No
-    // grouped product is kept.
+    // Recomputation by operator recomputes every second product of wq, wk, wv, wo, w1, w3, w2; for
+    // the first three, which are one tensor here, only the norm before them. It keeps no grouped
+    // product.
     case plan::Module::kPerOperator:
       return {Keep::kAttentionLinearInput,
               Keep::kAttentionNormCopies,

@@ -7,8 +7,8 @@
 
 namespace stepwright::step {
 
-/// The kept tensors of a module of a layer for which a backward asks, but for the module's input:
-/// what is made again where the module is recomputed.
+/// Roles of the tensors that a module's backward reads, without the module's input: they are
+/// recomputed if the module is.
 std::vector<Keep> kept_inside(plan::Module module);
 
 }  // namespace stepwright::step

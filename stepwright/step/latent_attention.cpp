@@ -6,8 +6,8 @@
 namespace stepwright::step {
 namespace {
 
-// Down projections are whole on every tensor rank and act on the rows of the residual stream; only
-// the narrow latent rows are gathered under sequence parallelism.
+// Down projections are replicated on every tensor rank and multiply the rows of the residual
+// stream; under sequence parallelism only the narrow latent rows are gathered.
 constexpr NormRole kQueryNorm{Keep::kQueryDown, Keep::kLatentStatistics, LayerPart::kQueryNorm,
                               Keep::kQueryNormCopies};
 constexpr NormRole kKeyValueNorm{Keep::kKeyValueDown, Keep::kQkStatistics, LayerPart::kKeyValueNorm,
@@ -54,7 +54,8 @@ Product index_weights(const Setting& s) {
   return {s.tokens, s.model->hidden, s.model->latent->index_heads, LayerPart::kIndexWeights};
 }
 
-/// Scores of every key that a token may see, weighed by head.
+/// Returns the operator that scores every key that a token may see, weighted over the indexer's
+/// heads.
 Operator index_scores(const Emit& e, Phase phase) {
   const model::LatentAttention& latent = *e.s.model->latent;
   return computation(e, OperatorKind::kAttention, phase, LayerPart::kIndexScores,
@@ -74,7 +75,8 @@ TensorId index_linear(Emit& e, TensorId x, const Product& product, Keep result) 
   return y;
 }
 
-/// The keys that attention leaves each token. Every tensor rank chooses for all tokens.
+/// Writes the choice of the keys that each token attends to. Every tensor rank chooses for all
+/// tokens.
 void choose_keys(Emit& e, TensorId normed, TensorId latent) {
   const model::LatentAttention& sizes = *e.s.model->latent;
   const TensorId low =
@@ -94,8 +96,8 @@ void choose_keys(Emit& e, TensorId normed, TensorId latent) {
   e.kept.set(Keep::kIndices, indices);
 }
 
-/// An indexer learns what attention weighs, by a loss of its own: nothing flows back into the layer
-/// (DeepSeek-V3.2, section 2.1.1).
+/// Writes the indexer's backward. It learns attention's weights by a loss of its own, so no
+/// gradient flows back into the layer (DeepSeek-V3.2, section 2.1.1).
 void choose_keys_backward(Emit& e) {
   const model::LatentAttention& sizes = *e.s.model->latent;
   const TensorId d_q = activation(e, "gradient", e.s.tokens, index_query(e.s).columns);
@@ -127,19 +129,22 @@ Operator assembly(const Emit& e, Phase phase) {
                      {.rows = e.s.tokens, .columns = query_key_value_width(e.s)});
 }
 
-/// The part of all keys that is rotated, which stands behind the latent rows: every tensor rank has
-/// those of all tokens (Megatron-Core transformer/multi_latent_attention.py, `k_pos_emb`).
+/// Gather of the rotated columns of the keys, which follow the latent rows' columns: every tensor
+/// rank needs them for all tokens (Megatron-Core transformer/multi_latent_attention.py,
+/// `k_pos_emb`).
 Crossing key_positions(const Emit& e, Phase phase) {
   return {sizes(e.s).rope, LayerPart::kKeyPositions, phase};
 }
 
-/// Gradients of what an assembly puts together.
+/// Gradients of the tensors from which queries, keys and values are assembled.
 struct Apart {
   TensorId key_values = -1;
-  TensorId key_positions = -1;  ///< Gradient of this rank's rows of key positions, reduced.
+  /// Gradient of the rotated key columns for this rank's rows, summed over tensor ranks.
+  TensorId key_positions = -1;
 };
 
-/// Splits `d_qkv`; the gradients of queries stay in front in it.
+/// Splits `d_qkv` into the gradients of its parts; the gradients of queries stay in its first
+/// columns.
 Apart take_apart(Emit& e, TensorId d_qkv) {
   const std::int64_t rope = sizes(e.s).rope;
   const TensorId key_values = activation(e, "gradient", e.s.tokens, sizes(e.s).kv_width);
@@ -174,7 +179,7 @@ TensorId key_values_backward(Emit& e, const Apart& d) {
 
 TensorId latent_projections(Emit& e, TensorId normed) {
   const TensorId q = queries(e, normed);
-  // The input of the key-value projection is the sharded one whatever the queries kept.
+  // The key-value projection keeps the sharded input, whatever the query projection keeps.
   const TensorId down = adapted_linear(e, normed, key_value_down(e.s), Keep::kKeyValueUp);
   const TensorId latent = norm(e, down, {e.s.rows, sizes(e.s).kv_rank}, kKeyValueNorm);
   const TensorId kv = column_linear(e, latent, Keep::kKeyValueDownNormed, key_value_up(e.s));

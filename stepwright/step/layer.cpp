@@ -26,12 +26,13 @@ constexpr NormRole kAttentionResultNorm{Keep::kAttentionResult, Keep::kAttention
 constexpr NormRole kMlpResultNorm{Keep::kMlpResult, Keep::kMlpResultStatistics,
                                   LayerPart::kMlpResultNorm, Keep::kMlpResultCopies};
 
-/// The rows that a branch takes in: normed, unless norms stand on results alone.
+/// Writes the norm before a branch and returns its rows; `x` itself if the model norms only
+/// results.
 TensorId normed(Emit& e, TensorId x, const NormRole& role, const model::LayerClass& layer) {
   return e.s.model->norms_inputs(layer) ? norm(e, x, {e.s.rows, e.s.model->hidden}, role) : x;
 }
 
-/// `residual` is the gradient that goes by the branch.
+/// Writes the backward of `normed`; `residual` is the gradient that bypasses the branch.
 TensorId normed_backward(Emit& e, TensorId dy, const NormRole& role, TensorId residual,
                          const model::LayerClass& layer) {
   const std::int64_t h = e.s.model->hidden;
@@ -43,7 +44,8 @@ TensorId normed_backward(Emit& e, TensorId dy, const NormRole& role, TensorId re
   return sum;
 }
 
-/// The result of a branch as it is added to the residual stream.
+/// Writes the norm on a branch's result, if the model has one; returns what is added to the
+/// residual stream.
 TensorId result_of(Emit& e, TensorId y, const NormRole& role, const model::LayerClass& layer) {
   return e.s.model->norms_results(layer) ? norm(e, y, {e.s.rows, e.s.model->hidden}, role) : y;
 }
@@ -63,7 +65,7 @@ LayerPart output_part(const model::LayerClass& layer) {
   return layer.attends() ? LayerPart::kAttentionOutput : LayerPart::kMixerOut;
 }
 
-/// The sum of what two branches give.
+/// Writes the sum of the results of two branches.
 TensorId sum_of(Emit& e, std::array<TensorId, 2> branches, std::int64_t rows, Phase phase) {
   const std::int64_t h = e.s.model->hidden;
   const bool forward = phase == e.forward;
@@ -74,7 +76,7 @@ TensorId sum_of(Emit& e, std::array<TensorId, 2> branches, std::int64_t rows, Ph
   return sum;
 }
 
-/// A mixer, or two beside each other, from normed rows to the partial result, and back.
+/// Write a mixer, or two parallel mixers, from normed rows to the partial result, and the backward.
 TensorId mixer_block(Emit& e, TensorId normed, const model::LayerClass& layer) {
   if (!layer.attends()) return state_mixer_block(e, normed, layer.mixer);
   const TensorId attended = attention_block(e, normed, layer);
@@ -117,8 +119,8 @@ TensorId feed_forward_branch(Emit& e, TensorId x, const model::LayerClass& layer
   e.kept.set(Keep::kMlpEntry, rows);
   const TensorId partial = mlp_block(e, rows, dense_mlp(*e.s.model, layer));
   const TensorId y = leave(e, partial, LayerPart::kFc2);
-  // Of the products it keeps every second one, and all sums over ranks; compilers see that no
-  // backward asks for the last ones.
+  // Recomputation by operator keeps every second product and all sums over ranks; a compiler sees
+  // that no backward reads the last of them.
   if (e.splits_gate && !e.s.kernels.fused_activation) {
     e.kept.set(Keep::kFc2Out, partial);
     if (y != partial) e.kept.set(Keep::kFc2Rows, y);
@@ -139,8 +141,8 @@ TensorId feed_forward_branch_backward(Emit& e, TensorId dy, const model::LayerCl
   return normed_backward(e, d_rows, kMlpNorm, dy, layer);
 }
 
-/// Both branches read the layer's input and share one reduction (GPT-NeoX, GPT-J), where none of
-/// them are experts, whose results are whole (Command-A).
+/// Writes a layer whose branches both read its input and share one reduction (GPT-NeoX, GPT-J).
+/// Experts are reduced on their own, as their results are complete (Command-A).
 TensorId parallel_forward(Emit& e, TensorId x, const model::LayerClass& layer) {
   const TensorId first = normed(e, x, kAttentionNorm, layer);
   const TensorId second = e.s.model->shared_input_norm ? first : normed(e, x, kMlpNorm, layer);
@@ -194,8 +196,9 @@ Keep input_role(const model::LayerClass& layer) {
   return layer.mixer == model::Mixer::kNone ? Keep::kMlpInput : Keep::kAttentionInput;
 }
 
-/// Modules that frameworks run again to their end (a checkpoint around the module); of the others
-/// they throw results away and make them anew (Megatron-Core, `CheckpointWithoutOutput`).
+/// Modules that frameworks recompute to their end (a checkpoint around the module). For other
+/// modules they discard the output and recompute only that (Megatron-Core,
+/// `CheckpointWithoutOutput`).
 constexpr plan::Module kRunsWhole[] = {plan::Module::kCoreAttention, plan::Module::kMlp,
                                        plan::Module::kMoe, plan::Module::kSharedExperts};
 
@@ -210,10 +213,11 @@ TensorId LayerWriter::forward(Emit& e, TensorId x) {
   return layer_forward(e, x, layer_);
 }
 
-/// The result of attention's last product is made again, unless it is a sum over ranks; so are the
-/// copies of rows for experts and what these give, unless an exchange brings them: its result is
-/// kept, that of a gather is not (torchtitan 0.3.0 torchtitan/distributed/activation_checkpoint.py,
-/// whose list has all_to_all_single and reduce_scatter_tensor).
+/// Forgets results that are recomputed locally: the output projection's result unless it is a sum
+/// over ranks, and the copies of rows for experts and the experts' results unless an exchange sends
+/// them. The result of an exchange is kept, the result of a gather is not (torchtitan 0.3.0
+/// torchtitan/distributed/activation_checkpoint.py, whose list has all_to_all_single and
+/// reduce_scatter_tensor).
 void LayerWriter::forget_local_results(Kept& kept) const {
   if (layer_.mixer != model::Mixer::kNone && !reduces_) kept.forget(Keep::kMlpInput);
   if (!layer_.has_experts() || exchanges_) return;
@@ -223,8 +227,8 @@ void LayerWriter::forget_local_results(Kept& kept) const {
 
 namespace {
 
-/// Forgets the inputs of norms that keep copies of them: no other operator of a backward that runs
-/// nothing again reads them.
+/// Forgets the inputs of norms that keep fp32 copies of them: if a backward recomputes nothing, no
+/// other operator reads these inputs.
 void forget_copied_inputs(Kept& kept) {
   for (const NormRole& role : {kAttentionNorm, kMlpNorm, kAttentionResultNorm, kMlpResultNorm}) {
     if (kept.has(role.copies)) kept.forget(role.input);
@@ -240,11 +244,12 @@ Kept LayerWriter::surviving(Kept& all, TensorId x) const {
     kept.set(input_role(layer_), x);
     return kept;
   }
-  // Ulysses keeps the exchanged layout, unless it exchanges again.
+  // Ulysses keeps queries, keys and values after the exchange, unless the backward exchanges them
+  // again.
   if (kept.has(Keep::kHeadsQkv) && !recompute_.modules.has(plan::Module::kCoreAttention)) {
     kept.forget(Keep::kQkv);
   }
-  // Only an MLP that runs again asks for the rows that enter it, instead of the gathered ones.
+  // Only an MLP that is recomputed needs its ungathered input rows instead of the gathered ones.
   if (!recompute_.modules.has(plan::Module::kMlp)) {
     kept.forget(Keep::kMlpEntry);
   } else if (kept.has(Keep::kMlpEntry)) {
@@ -255,12 +260,12 @@ Kept LayerWriter::surviving(Kept& all, TensorId x) const {
     const bool whole = std::ranges::find(kRunsWhole, module) != std::end(kRunsWhole);
     for (const Keep role : kept_inside(module)) {
       kept.forget(role);
-      // A product that does not run again is given its input anew, of which it keeps no copy
+      // A product that is not recomputed gets its input recomputed, and keeps no narrow copy of it
       // (NVIDIA/Megatron-LM megatron/core/transformer/moe/experts.py, set_save_original_input).
       if (!whole && originals_.has(role)) all.set(role, originals_.get(role));
     }
   }
-  // The narrow copy is all that the product behind a core that runs again asks for.
+  // The product after a recomputed core needs only the narrow copy.
   if (kept.has(Keep::kProjectionInput) && recompute_.modules.has(plan::Module::kCoreAttention)) {
     kept.forget(Keep::kAttentionOut);
   }
@@ -293,7 +298,7 @@ TensorId LayerWriter::backward(Emit& b, TensorId dy,
 
 namespace {
 
-/// Leaves out what no trained weight asks for.
+/// Removes work that no gradient of a trained weight needs.
 void leave_out(BlockPair& pair, const model::LayerClass& layer,
                const plan::LayerRecompute& recompute) {
   if (layer.gradients != model::GradientPath::kAbove) {

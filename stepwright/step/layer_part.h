@@ -9,11 +9,11 @@
 
 namespace stepwright::step {
 
-/// Which part of a layer, or which table at its ends, an operator is of. A product or a norm of a
-/// part uses the parameter of the same name.
+/// The part of a layer, or the table at an end of the model, to which an operator belongs. A
+/// product or a norm of a part uses the parameter with that part's name.
 enum class LayerPart : std::uint8_t {
   kNone,
-  // Attention.
+  // Parts of attention:
   kAttentionNorm,
   kQkv,
   kQuery,
@@ -43,7 +43,7 @@ enum class LayerPart : std::uint8_t {
   kAttentionGate,
   kAttentionOutput,
   kAttentionResultNorm,
-  // Mixers that carry a state.
+  // Parts of mixers that carry a state:
   kMixerIn,
   kMixerConvolution,
   kMixerSelect,
@@ -52,7 +52,7 @@ enum class LayerPart : std::uint8_t {
   kMixerScan,
   kMixerNorm,
   kMixerOut,
-  // Messages of context parallelism.
+  // Messages of context parallelism:
   kContextQueries,
   kContextKeys,
   kContextValues,
@@ -61,21 +61,21 @@ enum class LayerPart : std::uint8_t {
   kContextMixerOut,
   kKeyValues,
   kKeyValuesGradient,
-  // The residual stream.
+  // Additions to the residual stream, with their dropout:
   kAttentionDropout,
   kAttentionResidual,
   kMlpDropout,
   kMlpResidual,
   kBranches,
-  // The dense MLP.
+  // Parts of the dense MLP:
   kMlpNorm,
   kFc1,
   kFc2,
   kMlpResultNorm,
-  // The router.
+  // Parts of the router:
   kRouter,
   kTopK,
-  // Routed experts.
+  // Parts of the routed experts:
   kExpertCounts,
   kExpertIndices,
   kLatentIn,
@@ -91,16 +91,16 @@ enum class LayerPart : std::uint8_t {
   kGateWeightsGradient,
   kLatentOut,
   kExpertSum,
-  // Shared experts.
+  // Parts of the shared experts:
   kSharedFc1,
   kSharedFc2,
   kSharedGate,
-  // Activation functions.
+  // Activation functions, and the experts' biases:
   kMlpActivation,
   kExpertActivation,
   kExpertBias,
   kSharedActivation,
-  // The encoder of images, tables and the norms beside them.
+  // Parts of the image encoder, the tables and the norms beside them:
   kPatches,
   kProjector,
   kImages,
@@ -110,7 +110,7 @@ enum class LayerPart : std::uint8_t {
   kEmbeddingDropout,
   kFinalNorm,
   kHead,
-  // Modules that predict tokens further ahead.
+  // Parts of modules that predict tokens further ahead (multi-token prediction):
   kMultiTokenEmbeddingNorm,
   kMultiTokenHiddenNorm,
   kMultiTokenJoin,
@@ -212,12 +212,12 @@ inline constexpr Named<LayerPart> kLayerPartNames[] = {
     {LayerPart::kMultiTokenProjection, "multi_token.projection"},
     {LayerPart::kMultiTokenFinalNorm, "multi_token.norm_final"}};
 
-/// For people, and of the part's parameter.
+/// Name of a part in messages, which is also the name of its parameter.
 constexpr std::string_view name_of(LayerPart part) {
   return kLayerPartNames[static_cast<std::size_t>(part)].name;
 }
 
-/// Whether it is one of a run of parts, in the order of the enumerators.
+/// True if `part` is between `first` and `last`, in the order of the enumerators.
 constexpr bool lies_in(LayerPart part, LayerPart first, LayerPart last) {
   return part >= first && part <= last;
 }

@@ -19,7 +19,8 @@ Product head_product(const Emit& e) {
           .wide = true};
 }
 
-/// The first of them have a token more where they cannot all be equal (torch.tensor_split).
+/// Returns the chunks of tokens; if they cannot all be equal, the first ones have one token more
+/// (torch.tensor_split).
 std::vector<Slice> chunks_of(const Setting& s) {
   const std::int64_t count = loss_chunks(s);
   std::vector<Slice> chunks;
@@ -31,7 +32,7 @@ std::vector<Slice> chunks_of(const Setting& s) {
   return chunks;
 }
 
-/// The emit target of `e`, for the rows of one chunk and what that chunk keeps.
+/// Returns a copy of `e` for the rows of one chunk and the tensors that the chunk keeps.
 Emit part_of(const Emit& e, Slice rows, Kept& kept, Phase forward) {
   return {.out = e.out,
           .s = e.s,
@@ -44,8 +45,8 @@ Emit part_of(const Emit& e, Slice rows, Kept& kept, Phase forward) {
 
 bool is_trained_head(const Emit& e) { return is_trained(e, e.out.parameter(LayerPart::kHead)); }
 
-/// True if a program in Python takes chunks forward and backward one by one, and copies the
-/// gradient of each chunk's rows into a buffer in fp32 (torchtitan 0.3.0
+/// True if a Python program runs the forward and backward of each chunk in turn, and copies the
+/// gradient of each chunk's rows into an fp32 buffer (torchtitan 0.3.0
 /// torchtitan/components/loss.py, ChunkedLossWrapper, GradAccumulator); false: one kernel does all.
 bool loops_over_chunks(const Emit& e) {
   const plan::Kernels& kernels = e.s.kernels;
@@ -53,11 +54,13 @@ bool loops_over_chunks(const Emit& e) {
          kernels.loss_keeps == plan::LossKeeps::kGradients;
 }
 
-/// The gradients of all chunks, to which each adds its own.
+/// The gradients of a loss in chunks; each chunk adds its own part.
 struct HeadGradients {
   TensorId rows = -1;
-  TensorId weight = -1;  ///< Where a forward makes it; else it is added to that of the step.
-  /// Tensors in variables of the loop over chunks, which stand until it returns: the rows of all
+  /// Gradient of the head's weight, if the forward computes it; -1: it is added to the step's
+  /// gradient.
+  TensorId weight = -1;
+  /// Tensors that variables of the loop over chunks keep alive until it returns: the rows of all
   /// chunks, copies of them, the logits of the last chunk and the gradient of its rows.
   std::vector<TensorId> variables = {};
 };
@@ -68,14 +71,14 @@ HeadGradients held_gradients(Emit& e) {
                                  ? activation(e, "wide_gradient", e.s.exact, all.rows, all.inner)
                                  : product_result(e, "gradient", all, all.inner)};
   if (!is_trained_head(e)) return held;
-  // FSDP2 sums gradients that it does not reduce yet in the type of its reductions
+  // FSDP2 sums gradients that are not reduced yet in the type of its reductions
   // (torch/distributed/fsdp/_fully_shard/_fsdp_param.py, to_accumulated_grad_if_needed).
   const DType type = e.s.copies_gradients ? e.s.gradient : e.s.storage;
   held.weight = activation(e, "weight_gradient", type, all.columns, all.inner);
   return held;
 }
 
-/// Adds the weight gradient of a chunk to what is held of all.
+/// Adds a chunk's weight gradient to the held sum of all chunks.
 void add_held_gradient(Emit& e, TensorId dy, TensorId x, TensorId into) {
   const Product p = head_product(e);
   Operator op = product_operator(e, Phase::kWeightGradient, p);
@@ -85,9 +88,10 @@ void add_held_gradient(Emit& e, TensorId dy, TensorId x, TensorId into) {
             {into, apart ? activation(e, "weight_gradient", p.columns, p.inner) : TensorId{-1}});
 }
 
-/// The weight gradient of a chunk. What autograd makes of each but the first stands beside the sum
-/// until it is added to it, into a third tensor: both are views, which it does not write to
-/// (pytorch/pytorch 2.13 torch/csrc/autograd/input_buffer.cpp, can_accumulate_inplace).
+/// Writes a chunk's weight gradient. For each chunk after the first, autograd keeps the new
+/// gradient in addition to the sum, and adds both into a third tensor: both are views, which it
+/// does not overwrite (pytorch/pytorch 2.13 torch/csrc/autograd/input_buffer.cpp,
+/// can_accumulate_inplace).
 void chunk_weight_gradient(Emit& e, TensorId dy, TensorId x, TensorId into) {
   const Product p = head_product(e);
   if (!is_trained_head(e)) return;
@@ -109,8 +113,8 @@ void chunk_weight_gradient(Emit& e, TensorId dy, TensorId x, TensorId into) {
             {e.gradients, activation(e, "weight_gradient", p.columns, p.inner)});
 }
 
-/// Copies a held gradient, whose chunks are all there, into the buffer of its reduction. It stands
-/// beside the result (pytorch/pytorch 2.13
+/// Copies the held gradient of all chunks into the buffer of its reduction. The held gradient stays
+/// in memory meanwhile (pytorch/pytorch 2.13
 /// torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce: the last gradient of a
 /// group is in a variable of its loop).
 void copy_for_reduction(Emit& e, const HeadGradients& held) {
@@ -138,7 +142,7 @@ void copy_for_reduction(Emit& e, const HeadGradients& held) {
             reads, writes);
 }
 
-/// A copy of rows of the head's input, or of gradients of them.
+/// Returns the operator that copies rows of the head's input, or gradients of them.
 Operator row_copy(const Emit& e, Phase phase) {
   return {.kind = OperatorKind::kUnpack,
           .phase = phase,
@@ -147,7 +151,8 @@ Operator row_copy(const Emit& e, Phase phase) {
           .part = LayerPart::kHead};
 }
 
-/// Copies the rows of each chunk out of those of all: parts of one sequence are views.
+/// Copies each chunk's rows out of the rows of all chunks, if a batch has several sequences: chunks
+/// of one sequence are views.
 void copy_chunks(Emit& e, TensorId x, HeadGradients& held) {
   held.variables.push_back(x);
   if (e.s.batch == 1) return;
@@ -156,7 +161,7 @@ void copy_chunks(Emit& e, TensorId x, HeadGradients& held) {
   held.variables.push_back(copies);
 }
 
-/// Narrows the gradient of all rows once the loop over chunks returns.
+/// Converts the fp32 gradient of all rows to the type of storage after the loop over chunks.
 void narrow_held_rows(Emit& e, HeadGradients& held) {
   std::vector<TensorId> reads = {held.rows};
   reads.insert(reads.end(), held.variables.begin(), held.variables.end());
@@ -167,7 +172,8 @@ void narrow_held_rows(Emit& e, HeadGradients& held) {
 
 void chunk_forward(Emit& e, TensorId x) { cross_entropy(e, linear(e, x, head_product(e))); }
 
-/// Returns the gradient of the chunk's rows where it is a tensor of its own; else -1.
+/// Writes a chunk's backward. Returns the gradient of the chunk's rows if it is a separate tensor,
+/// else -1.
 TensorId chunk_backward(Emit& e, TensorId x, const HeadGradients& into) {
   const TensorId dy = cross_entropy_backward(e);
   const bool apart = loops_over_chunks(e);
@@ -179,21 +185,21 @@ TensorId chunk_backward(Emit& e, TensorId x, const HeadGradients& into) {
   return own;
 }
 
-/// A product whose logits stay on the chip, with the loss that is made of them.
+/// Returns a product whose logits stay on the chip, with the loss computed from them.
 Operator on_chip(const Emit& e, Phase phase) {
   Operator op = product_operator(e, phase, head_product(e));
   op.purpose = Purpose::kOnChip;
   return op;
 }
 
-/// A tile of logits of TRL's fused head (trl 1.16.0 trl/kernels/chunked_logprob.py,
+/// Rows of one tile of logits in TRL's fused head (trl 1.16.0 trl/kernels/chunked_logprob.py,
 /// TOKEN_CHUNK_SIZE; trl/trainer/utils.py, _CHUNKED_LOGPROB_CHUNK_SIZE).
 constexpr std::int64_t kTileRows = 4096;
 constexpr std::int64_t kTileColumns = 32768;
 
 bool in_tiles(const Emit& e) { return e.s.kernels.loss_keeps == plan::LossKeeps::kTiles; }
 
-/// The buffer of a tile of logits; -1 where none is written.
+/// Creates the buffer of a tile of logits; -1 if logits are never written.
 TensorId tile_buffer(Emit& e) {
   if (!in_tiles(e)) return -1;
   return e.out.tensor(
@@ -203,13 +209,14 @@ TensorId tile_buffer(Emit& e) {
        .extents = {std::min(rows_of(e), kTileRows), std::min(loss_width(e.s), kTileColumns), 1}});
 }
 
-/// A sum of gradients in fp32 that a loss in tiles makes; -1 of any other.
+/// Creates the fp32 sum of gradients of a loss in tiles; -1 for any other loss.
 TensorId exact_sum(Emit& e, std::int64_t rows, std::int64_t columns) {
   return in_tiles(e) ? activation(e, "wide_sum", e.s.exact, rows, columns) : TensorId{-1};
 }
 
-/// Keeps the largest logarithm of a rank's sum of exponentials, that of all sums in its measure,
-/// and the logit of the target (cut_cross_entropy/vocab_parallel/utils.py).
+/// Writes the forward of a loss on chip. Keeps the largest logarithm among the ranks' sums of
+/// exponentials, the sum of all those sums relative to it, and the logit of the target
+/// (cut_cross_entropy/vocab_parallel/utils.py).
 void on_chip_forward(Emit& e, TensorId x) {
   const TensorId own = per_token(e, "sum", 1);
   const TensorId target = per_token(e, "target", 1);
@@ -230,9 +237,10 @@ void on_chip_forward(Emit& e, TensorId x) {
   e.kept.set(Keep::kLossSum, sum);
 }
 
-/// One kernel, which multiplies three times: logits again, and both gradients of each block of them
-/// (apple/ml-cross-entropy cut_cross_entropy/cce_backward.py). It leaves out blocks whose gradients
-/// round to nothing, which no program knows: all are counted.
+/// Writes the backward of a loss on chip: one kernel with three products, the logits again and both
+/// gradients of each block of logits (apple/ml-cross-entropy cut_cross_entropy/cce_backward.py).
+/// The kernel skips blocks whose gradients round to zero; as their number is unknown, all blocks
+/// are counted.
 void on_chip_backward(Emit& e, TensorId x, const HeadGradients& into) {
   const TensorId maximum = e.kept.get(Keep::kLogits);
   const TensorId sum = e.kept.get(Keep::kLossSum);
@@ -251,7 +259,7 @@ void on_chip_backward(Emit& e, TensorId x, const HeadGradients& into) {
 
 bool keeps(const Emit& e, plan::LossKeeps what) { return e.s.kernels.loss_keeps == what; }
 
-/// True if what is made of the logits of each chunk stands until the backward.
+/// True if tensors computed from the logits of each chunk stay in memory until the backward.
 bool keeps_logits(const Emit& e) {
   return keeps(e, plan::LossKeeps::kLogits) || keeps(e, plan::LossKeeps::kAllLogits);
 }
@@ -262,13 +270,14 @@ bool keeps_sums(const Setting& s) {
          s.kernels.loss_keeps == plan::LossKeeps::kTiles;
 }
 
-/// Whether the forward makes the gradients: of a model of which something is trained.
+/// True if the forward computes the gradients, as something of the model is trained.
 bool goes_on(const Emit& e) {
   return keeps(e, plan::LossKeeps::kGradients) &&
          head_gradients(*e.s.model) != model::GradientPath::kAbove;
 }
 
-/// The gradients that a forward has made, on their way.
+/// Adds the head's weight gradient that the forward computed to the step's gradient, and returns
+/// the gradient of the rows that the forward computed.
 TensorId take_gradients(Emit& e) {
   if (const TensorId weight = e.kept.get(Keep::kHeadWeightGradient); weight >= 0) {
     const Product p = head_product(e);
@@ -290,9 +299,9 @@ void take_chunk_back(Emit& e, TensorId x, const HeadGradients& into) {
   chunk_backward(e, x, into);
 }
 
-/// The logits of a chunk. The head is a module of its own that is called for each: where its
-/// parameters are gathered for each use, what was gathered for the call before stands beside the
-/// copies for this one (pytorch/pytorch 2.13 torch/distributed/fsdp/_fully_shard/
+/// Writes the logits of a chunk. The head is a module of its own, called once per chunk: if its
+/// parameters are gathered for each use, the buffer gathered for the previous call stays in memory
+/// beside the copies for this one (pytorch/pytorch 2.13 torch/distributed/fsdp/_fully_shard/
 /// _fsdp_param_group.py, wait_for_unshard).
 TensorId chunk_logits(Emit& e, TensorId x) {
   const Product p = head_product(e);
@@ -309,7 +318,8 @@ TensorId chunk_logits(Emit& e, TensorId x) {
   return y;
 }
 
-/// The head multiplies all chunks before the first loss, whose input stands until the last.
+/// Writes the head's products of all chunks before the first loss; the losses' input stays in
+/// memory until the last loss.
 std::vector<Kept> losses_of_all_logits(Emit& e, TensorId x) {
   const std::vector<Slice> rows = chunks_of(e.s);
   std::vector<Kept> chunks(rows.size());
@@ -327,8 +337,8 @@ std::vector<Kept> losses_of_all_logits(Emit& e, TensorId x) {
   return chunks;
 }
 
-/// The gradients of the logits of all chunks come before those of the head, as autograd orders
-/// them.
+/// Writes the backward of `losses_of_all_logits`: gradients of the logits of all chunks come before
+/// those of the head, in the order of autograd.
 void take_all_back(Emit& e, TensorId x, const HeadGradients& into, std::span<const Kept> chunks) {
   const std::vector<Slice> rows = chunks_of(e.s);
   std::vector<TensorId> gradients;

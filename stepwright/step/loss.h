@@ -7,21 +7,24 @@
 
 namespace stepwright::step {
 
-/// Parts of a micro-batch's tokens, one after the other, of which the head's product and the loss
-/// are taken. Where kernels say 0, as many as make the logits of one no larger than the rows of all
-/// (linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py): with the vocabulary
-/// V on this rank and h columns, chunks of tokens / ceil(V / h), up to the next power of two.
+/// Number of consecutive chunks of a micro-batch's tokens for which the head's product and the loss
+/// are computed one after the other. If the kernel choice says 0, as many chunks as make the logits
+/// of one chunk no larger than the rows of all tokens (linkedin/Liger-Kernel
+/// src/liger_kernel/ops/fused_linear_cross_entropy.py): with the vocabulary V on this rank and h
+/// columns, chunks of tokens / ceil(V / h), rounded up to a power of two.
 std::int64_t loss_chunks(const Setting& s);
 
-/// The head's product and its loss, from normed rows. What all tokens have is kept in `e.kept`;
-/// returns what each chunk keeps, nothing of a loss that is taken whole.
+/// Writes the head's product and its loss, from normed rows. Tensors of all tokens are kept in
+/// `e.kept`; returns the tensors that each chunk keeps (empty if the loss is computed in one
+/// piece).
 std::vector<Kept> head_loss(Emit& e, TensorId rows);
 
-/// Their backward: the gradient of the normed rows, and that of the head's weight.
+/// Writes the backward of `head_loss`: returns the gradient of the normed rows, and adds the
+/// gradient of the head's weight.
 TensorId head_loss_backward(Emit& e, std::span<const Kept> chunks);
 
-/// The head's weight gradient alone, where the gradient of the rows came with the logits of a part
-/// of the vocabulary (`step/vocabulary_part.h`).
+/// Writes only the head's weight gradient, if the gradient of the rows was already computed with
+/// the logits of a part of the vocabulary (`step/vocabulary_part.h`).
 void part_weight_gradient(Emit& e);
 
 }  // namespace stepwright::step

@@ -9,7 +9,7 @@
 namespace stepwright::step {
 namespace {
 
-/// One matrix as the model has it, and the dimension along which tensor ranks cut it.
+/// One whole matrix of the model, and the dimension along which tensor ranks split it.
 struct Matrix {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -20,14 +20,15 @@ bool is_cut(model::Split split, std::int64_t cut) {
   return cut > 1 && split != model::Split::kReplicated;
 }
 
-/// FLOPs of a step and elements of its messages on each of `cut` ranks.
+/// Adds the FLOPs of a Newton-Schulz step and the elements of its messages, on each of `update.cut`
+/// tensor ranks.
 void add_orthogonal(MatrixSize& sum, const Matrix& m, const MatrixUpdate& update) {
   if (!is_cut(m.split, update.cut)) {
     sum.flops += orthogonal_flops(m.rows, m.columns);
     return;
   }
   ++sum.cut_updates;
-  const bool rows = m.split == model::Split::kColumn;  // its outputs are cut
+  const bool rows = m.split == model::Split::kColumn;  // true if its outputs are split
   const std::int64_t kept = rows ? m.columns : m.rows;
   const std::int64_t part = divide_up(rows ? m.rows : m.columns, update.cut);
   switch (update.form) {
@@ -43,13 +44,15 @@ void add_orthogonal(MatrixSize& sum, const Matrix& m, const MatrixUpdate& update
   }
 }
 
-/// Two scales, one of each moment, for each block of what one rank of its states holds.
+/// Counts the scales of quantized moments: two (one for each moment) for every block of elements in
+/// one rank's shard.
 MatrixSize scales_of(const LocalParameter& local, std::int64_t block) {
   return {.numbers =
               2 * local.blocks * divide_up(divide_up(local.elements(), local.blocks), block)};
 }
 
-/// `count` matrices of which sums of rows and columns are kept; 0: a parameter that is none.
+/// Sizes of `count` matrices whose sums of rows and columns are kept; 0: a parameter that is not a
+/// matrix.
 MatrixSize sums_of(const model::Parameter& whole, const LocalParameter& local, std::int64_t count,
                    std::int64_t cut) {
   const std::int64_t updates = std::max<std::int64_t>(1, count) * local.copies;

@@ -23,15 +23,15 @@ struct GroupMessage {
   Scheme scheme = Scheme::kData;
 };
 
-/// Appends operators to a template in a chain, each after the one before; skips messages of one
-/// rank and of nothing.
+/// Appends operators to a template as a chain, each after the previous one; skips messages in
+/// groups of one rank and empty messages.
 class MessageWriter {
  public:
   explicit MessageWriter(std::string name) : builder(std::move(name), {}) {}
 
   void message(const GroupMessage& message);
   void compute(const Operator& op) { append(op); }
-  /// Tensors that every following operator reads or writes.
+  /// Tensors that every operator appended from now on reads.
   std::vector<TensorId> reads;
   std::vector<TensorId> writes;
 

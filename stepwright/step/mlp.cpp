@@ -30,7 +30,8 @@ MlpRole shared_mlp(const model::Architecture& model) {
 
 namespace {
 
-/// The parameters of a block where its activation has some; or their gradients.
+/// Returns `block` (parameters, or their gradients) if the activation function has parameters; else
+/// -1.
 TensorId trained(const Emit& e, TensorId block) {
   return e.s.model->activation == model::Activation::kXielu ? block : TensorId{-1};
 }
@@ -88,13 +89,13 @@ TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet,
 
 namespace {
 
-/// Whether an MLP has its gate and its other half as two products.
+/// True if an MLP's gate and its other half are two separate products.
 bool splits_gate(const Emit& e) {
   return e.splits_gate && e.s.model->gated && !e.s.model->adapters;
 }
 
-/// Whether the dense MLP of a layer keeps what its activation makes of the gates: eager PyTorch
-/// does, for the gradient of the product with the other half.
+/// True if the dense MLP keeps its activated gates: eager PyTorch does, for the gradient of the
+/// multiplication with the other half.
 bool keeps_gate(const Emit& e, const MlpRole& role) {
   return keeps_gates(e.s) && role.fc1_out == Keep::kFc1Out;
 }
@@ -105,7 +106,8 @@ TensorId gate_tensor(Emit& e, const MlpRole& role) {
   return e.kept.get(Keep::kGate);
 }
 
-/// The first product as two, of the same gathered rows: kept under roles of their own.
+/// Writes the first product as two products of the same gathered rows, whose results are kept under
+/// separate roles.
 void fc1_in_halves(Emit& e, TensorId normed, const MlpRole& role) {
   Product half = fc1(e.s, role);
   half.columns /= 2;

@@ -1,6 +1,7 @@
-// Modules behind the last layer that predict tokens further ahead (DeepSeek-V3, 2412.19437, section
-// 2.2): the hidden rows of the module before and the embedded next tokens, each normed, joined and
-// projected; a layer like the last one; a norm, and the model's own head with a loss of its own.
+// Modules after the last layer that predict tokens further ahead (DeepSeek-V3, 2412.19437, section
+// 2.2). Each module norms, joins and projects the hidden rows of the module before and the
+// embeddings of the next tokens; then come a layer like the last one, a norm, and the model's own
+// head with a separate loss.
 #include "stepwright/step/blocks.h"
 #include "stepwright/step/layer.h"
 #include "stepwright/step/unit.h"
@@ -22,14 +23,14 @@ model::LayerClass class_of_modules(const Setting& s) {
 
 Sheet rows_of(const Setting& s) { return {s.rows, s.model->hidden}; }
 
-/// Projection whose columns tensor ranks share and then gather (Megatron-Core
+/// Projection whose columns are split over tensor ranks and then gathered (Megatron-Core
 /// transformer/multi_token_prediction.py, `eh_proj`).
 Product projection(const Setting& s) {
   return {s.tokens, 2 * s.model->hidden, s.model->hidden / s.tensor,
           LayerPart::kMultiTokenProjection};
 }
 
-/// A message over columns: each tensor rank has some of all rows.
+/// Returns a message between tensor ranks, each of which holds some columns of all rows.
 Operator column_message(const Emit& e, OperatorKind kind, Phase phase) {
   return {.kind = kind,
           .phase = phase,
@@ -47,7 +48,8 @@ Operator joining(const Emit& e, Phase phase) {
                      {.rows = e.s.rows, .columns = 2 * e.s.model->hidden});
 }
 
-/// The rows that go into the layer. Of what is gathered, each rank goes on with its own rows.
+/// Writes the projection and returns the rows that enter the layer; after the gather each rank
+/// continues with its own rows.
 TensorId project(Emit& e, TensorId joined) {
   const TensorId own = column_linear(e, joined, Keep::kMultiTokenJoined, projection(e.s));
   if (!e.s.tensor_parallel()) return own;
@@ -79,7 +81,7 @@ TensorId entry(Emit& e, TensorId hidden) {
   return project(e, joined);
 }
 
-/// Returns the gradient of the hidden rows.
+/// Writes the backward of norms, join and projection; returns the gradient of the hidden rows.
 TensorId entry_backward(Emit& e, TensorId dy) {
   const TensorId d_joined = project_backward(e, dy);
   const std::int64_t h = e.s.model->hidden;

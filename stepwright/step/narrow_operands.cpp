@@ -9,9 +9,9 @@
 namespace stepwright::step {
 namespace {
 
-constexpr int kBlackwell = 10;  // compute capability
+constexpr int kBlackwell = 10;  // major compute capability of Blackwell
 
-/// Matrices that are multiplied in the type of storage, or by no product.
+/// Names of matrices that are multiplied in the type of storage, or by no product.
 constexpr std::array<std::string_view, 8> kWide = {
     "router.weight", "shared.gate", "head.weight",     "mixer.convolution",
     "mixer.decay",   "mixer.skip",  "encoder.patches", "attention.sinks"};

@@ -12,51 +12,62 @@
 
 namespace stepwright::step {
 
-/// The kind of one node of a step program. The meaning of `Shape` per kind stands beside it; rows
+/// The kind of one node of a step program. Each kind's comment gives its fields of `Shape`; "rows"
 /// are tokens (or token copies) on this rank.
 enum class OperatorKind : std::uint8_t {
   // Computation.
-  kEmbedding,      ///< rows x columns(hidden) looked up from inner(vocabulary on this rank) rows
-  kNorm,           ///< rows x columns elements normed
-  kLinear,         ///< [rows, inner] x [inner, columns]
-  kGroupedLinear,  ///< `batch` matrices on this rank, rows in all, each [., inner] x [inner,
-                   ///< columns]
-  kRotary,         ///< rows x columns elements rotated in place
-  kAttention,      ///< fused core: batch, heads, kv_heads, queries, keys, head_dim, value_dim
-  kScores,         ///< unfused Q K^T, the attention fields of Shape
-  kSoftmax,        ///< mask and softmax over batch x heads x queries x keys
-  kAttendValues,   ///< unfused scores x V
-  kConvolution,    ///< rows x columns: a causal convolution of each column over `inner` rows
-  kScan,           ///< a state along sequences (`step/work.h`): batch, heads, kv_heads (groups),
-                   ///< queries (tokens of a sequence), keys (tokens of a chunk), head_dim (state),
-                   ///< value_dim
-  kActivation,     ///< rows x columns results; gated reads twice as many
-  kAdd,            ///< rows x columns: residual addition
-  kDropout,        ///< rows x columns: makes a mask
-  kTopK,           ///< rows x columns(experts): gate probabilities and the `inner` largest
-  kPermute,        ///< rows x columns copied into expert order (rows counts copies)
-  kUnpermute,      ///< rows x columns weighted and summed back (rows counts copies)
-  kLossLocal,      ///< rows x columns(vocabulary on this rank): one pass of the cross entropy
-  kAccumulate,     ///< rows x columns added to a gradient or a running sum
-  kNormSquare,     ///< rows: sum of squares of the gradients of a stage
-  kOptimizer,      ///< rows: parameters updated on this rank; inner: bytes moved for each
-                   ///< (`update_bytes_of_element`)
-  kOrthogonalize,  ///< rows matrices of `columns` elements each, made orthogonal in steps of Newton
-                   ///< and Schulz of `inner` FLOPs each
-  kCopyToHost,     ///< rows elements from the device's memory to the host's
-  kHostOptimizer,  ///< as kOptimizer, by the host in its memory
-  kCopyFromHost,   ///< rows elements from the host's memory to the device's
-  kDequantize,     ///< rows x columns made wide of a weight; inner: the centibits of one stored
-  kUnpack,         ///< rows x columns copied out of a gathered buffer, in `batch` copies
+  /// look-up of rows x columns(hidden) elements in a table of inner(vocabulary on this rank) rows
+  kEmbedding,
+  kNorm,    ///< norm of rows x columns elements
+  kLinear,  ///< matrix product [rows, inner] x [inner, columns]
+  /// `batch` expert products on this rank, with `rows` rows in all, each [., inner] x [inner,
+  /// columns]
+  kGroupedLinear,
+  kRotary,     ///< rotary embedding of rows x columns elements, in place
+  kAttention,  ///< fused attention core: batch, heads, kv_heads, queries, keys, head_dim, value_dim
+  kScores,     ///< unfused attention's Q K^T, sized by the attention fields of Shape
+  kSoftmax,    ///< mask and softmax over batch x heads x queries x keys elements
+  kAttendValues,  ///< unfused attention's product of probabilities and V
+  /// causal convolution along each of `columns` columns of `rows` rows, with a window of `inner`
+  /// rows
+  kConvolution,
+  /// recurrent state along sequences (`step/work.h`): batch, heads, kv_heads (groups), queries
+  /// (tokens of a sequence), keys (tokens of a chunk), head_dim (state), value_dim
+  kScan,
+  /// activation function with rows x columns results; a gated one reads twice as many
+  kActivation,
+  kAdd,      ///< residual addition of rows x columns elements
+  kDropout,  ///< dropout of rows x columns elements; writes a mask
+  /// router over rows x columns(experts): gate probabilities and the `inner` largest of each row
+  kTopK,
+  kPermute,     ///< copy of rows x columns into the order of experts (rows counts copies)
+  kUnpermute,   ///< weighted sum of rows x columns back to the tokens (rows counts copies)
+  kLossLocal,   ///< one pass of the cross entropy over rows x columns(vocabulary on this rank)
+  kAccumulate,  ///< addition of rows x columns to a gradient or a running sum
+  kNormSquare,  ///< sum of squares over the `rows` gradients of a stage
+  /// optimizer update. rows: parameters updated on this rank; inner: bytes moved for each
+  /// (`update_bytes_of_element`)
+  kOptimizer,
+  /// `rows` matrices of `columns` elements each, orthogonalized in Newton-Schulz steps of `inner`
+  /// FLOPs each
+  kOrthogonalize,
+  kCopyToHost,     ///< copy of `rows` elements from device memory to host memory
+  kHostOptimizer,  ///< as kOptimizer, computed by the host in host memory
+  kCopyFromHost,   ///< copy of `rows` elements from host memory to device memory
+  /// rows x columns weights converted from a narrow stored type; inner: 1/100 bits of each stored
+  /// weight
+  kDequantize,
+  kUnpack,  ///< rows x columns elements copied out of a gathered buffer, by `batch` copies
   // Communication.
   kAllReduce,
   kAllGather,
   kReduceScatter,
   kAllToAll,
-  kShift,  ///< one step of a ring: send to the next of the group, receive from the previous
-  kSend,   ///< to a neighbouring pipeline chunk
+  /// one step of a ring: send to the next rank of the group, receive from the previous one
+  kShift,
+  kSend,  ///< message to a neighbouring pipeline chunk
   kReceive,
-  kBroadcast,  ///< from the one member of the group that reads what all write
+  kBroadcast,  ///< message from one rank of the group to all others
 };
 inline constexpr Named<OperatorKind> kOperatorNames[] = {
     {OperatorKind::kEmbedding, "embedding"},
@@ -97,16 +108,17 @@ inline constexpr Named<OperatorKind> kOperatorNames[] = {
 
 constexpr bool is_communication(OperatorKind kind) { return kind >= OperatorKind::kAllReduce; }
 
-/// Whether it is done by the host, or over the link to it.
+/// True if the host computes it, or it is a copy over the link to the host.
 constexpr bool is_of_host(OperatorKind kind) {
   return kind >= OperatorKind::kCopyToHost && kind <= OperatorKind::kCopyFromHost;
 }
 
-/// Whether it keeps a device's arithmetic busy: neither a message nor a copy.
+/// True if the operator occupies a device's arithmetic: neither a message nor a copy.
 constexpr bool computes(OperatorKind kind) { return !is_communication(kind) && !is_of_host(kind); }
 
-/// The operation that a communication operator stands for: kSend, kReceive and kShift are point to
-/// point; around a ring a broadcast sends what an all-gather of the same buffer does, and as long.
+/// The collective that models a communication operator: kSend, kReceive and kShift are point to
+/// point; a broadcast around a ring sends as much as an all-gather of the same buffer and takes as
+/// long.
 constexpr collective::Collective collective_of(OperatorKind kind) {
   switch (kind) {
     case OperatorKind::kAllReduce: return collective::Collective::kAllReduce;
@@ -131,12 +143,12 @@ inline constexpr Named<Phase> kPhaseNames[] = {{Phase::kForward, "forward"},
                                                {Phase::kRecompute, "recompute"},
                                                {Phase::kOptimizer, "optimizer"}};
 
-/// Whether it makes a gradient.
+/// True if the phase computes a gradient.
 constexpr bool is_backward(Phase phase) {
   return phase == Phase::kDataGradient || phase == Phase::kWeightGradient;
 }
 
-/// The in-order queues of a rank. Operators of one stream run one after the other.
+/// The in-order queues of a rank: operators of one stream run one after the other.
 enum class Stream : std::uint8_t {
   kCompute,
   kTensor,
@@ -144,11 +156,12 @@ enum class Stream : std::uint8_t {
   kExpert,
   kPipelineForward,
   kPipelineBackward,
-  kGather,  ///< Parameter gathers of data parallelism.
-  kReduce,  ///< Gradient reductions of data parallelism.
+  kGather,  ///< Gathers of parameters by data parallelism.
+  kReduce,  ///< Reductions of gradients by data parallelism.
   kToHost,  ///< Copies to host memory.
   kFromHost,
-  kVocabulary,  ///< Messages of positions that share the vocabulary and do not meet.
+  /// Messages between positions that split the vocabulary and do not wait for each other.
+  kVocabulary,
 };
 inline constexpr Named<Stream> kStreamNames[] = {{Stream::kCompute, "compute"},
                                                  {Stream::kTensor, "tensor"},
@@ -163,83 +176,97 @@ inline constexpr Named<Stream> kStreamNames[] = {{Stream::kCompute, "compute"},
                                                  {Stream::kVocabulary, "vocabulary"}};
 inline constexpr int kStreams = 11;
 
-/// Purpose of an operator, where its kind, phase, scheme and part leave it open.
+/// Purpose of an operator, if its kind, phase, scheme and part do not tell it.
 enum class Purpose : std::uint8_t {
-  kPlain,  ///< Kind, phase and scheme say it all.
-  // Beside a frozen product: of its adapter.
-  kAdapterDown,   ///< The product with A.
-  kAdapterUp,     ///< The product with B.
-  kAdapterScale,  ///< Times alpha / rank: its result forward, the gradient of that backward.
-  /// Adds the adapter's result to the product's; backward, the gradients of the input.
+  kPlain,  ///< Kind, phase, scheme and part already tell the purpose.
+  // Operators of the adapter beside a frozen product.
+  kAdapterDown,  ///< The adapter's product with A.
+  kAdapterUp,    ///< The adapter's product with B.
+  /// Multiplication by alpha / rank: of the adapter's result in a forward, of its gradient in a
+  /// backward.
+  kAdapterScale,
+  /// Adds the adapter's result to the product's; in a backward, adds the two gradients of the
+  /// input.
   kAdapterAdd,
   // Messages about model states.
-  kGatherParameters,  ///< Parameters of a block before a use.
-  kGatherUpdated,     ///< Resident parameters after an update of finer shards.
-  kReduceGradients,   ///< Gradients, over data parallelism.
-  /// Gradients of parameters equal on all tensor ranks, each of which has a part.
+  kGatherParameters,  ///< Gathers a block's sharded parameters before a use.
+  /// Gathers updated parameters that ranks hold whole, as the optimizer's shards are finer.
+  kGatherUpdated,
+  kReduceGradients,  ///< Reduces gradients over data-parallel ranks.
+  /// Reduces gradients of parameters that all tensor ranks hold, each rank with a partial sum.
   kReduceReplicated,
-  kReduceTiedTable,  ///< Gradients of a tied table, between the stages that hold it.
-  kShareNorm,        ///< The sum of squares of the gradients.
-  kShareLoads,       ///< Rows of each expert, by which routers correct their choice.
+  kReduceTiedTable,  ///< Reduces gradients of a tied table between the stages that hold it.
+  kShareNorm,        ///< Sums the squares of the gradients.
+  kShareLoads,       ///< Sums the rows of each expert, by which routers correct their balance.
   kShareLoss,
-  kGatherMatrices,  ///< Gradients that an optimizer makes orthogonal.
-  kShareProducts,   ///< Products of such matrices, of which each rank has columns.
-  kReturnMatrices,  ///< Parts of them, from the ranks that have made them orthogonal.
-  kShareSums,       ///< Sums of squares of rows and columns of matrices.
-  kGatherMoments,   ///< Sums of squares, gathered from the ranks that hold parts.
-  kShareSquares,    ///< Norms of updates that are limited by their own norm.
-  kColumns,         ///< A gather of columns, of which each tensor rank has some.
-  // Exchanges of sequence parts against head parts (Ulysses).
+  kGatherMatrices,  ///< Gathers gradients of matrices that an optimizer orthogonalizes.
+  kShareProducts,   ///< Sums products of matrices of which each rank holds some columns.
+  kReturnMatrices,  ///< Returns shards of matrices from the ranks that have orthogonalized them.
+  kShareSums,       ///< Completes the sums of squares of a matrix's rows and columns.
+  kGatherMoments,   ///< Gathers sums of squares from the ranks that hold shards of them.
+  kShareSquares,    ///< Sums the squared norms of updates whose size their own norm limits.
+  kColumns,         ///< Gathers rows whose columns are split over tensor ranks.
+  // Exchanges of sequence shards for head shards (Ulysses).
   kQueries,
   kKeys,
   kValues,
   kAttentionOut,
   // Routed rows.
-  kToExperts,      ///< A message from the ranks of tokens to those of their experts.
-  kFromExperts,    ///< A message from the ranks of experts back to those of tokens.
-  kOwnCopies,      ///< Rows of this rank to their copies in the order of all experts, and back.
-  kSortArrived,    ///< Rows as they arrived to the order of this rank's experts.
-  kUnsortArrived,  ///< Rows in the order of this rank's experts to the order of arrival.
-  kGateGradient,   ///< Gradients of gate weights, from results and their gradients.
+  kToExperts,    ///< A message from the ranks of tokens to the ranks of their experts.
+  kFromExperts,  ///< A message from the ranks of experts back to the ranks of the tokens.
+  kOwnCopies,    ///< Copies this rank's rows into the order of all experts, and back.
+  kSortArrived,  ///< Sorts rows from their order of arrival into the order of this rank's experts.
+  /// Sorts rows from the order of this rank's experts back into their order of arrival.
+  kUnsortArrived,
+  /// Computes gradients of gate weights from the experts' results and their gradients.
+  kGateGradient,
   // Computations.
-  kHeadNorm,       ///< kNorm: of each head of queries and keys, or of all.
-  kHeadSums,       ///< kNorm: the sums that a norm of all heads shares between tensor ranks.
-  kAttentionGate,  ///< kActivation: a core's result times a sigmoid for each element.
-  kMixerGate,   ///< kActivation: a scan's result times an activation of the gates, normed or not.
-  kSharedGate,  ///< kActivation: rows times the sigmoid of one logit each.
-  kWeightedExperts,  ///< kActivation: rows of experts, each times its router probability.
-  kExpertBias,       ///< kAdd: of each of `batch` experts, weighted as its rows, by single kernels.
-  kScaledRotary,     ///< kRotary: by single kernels, as sines and cosines are scaled.
-  kDeltaScan,        ///< kScan: a gated delta rule.
-  kMamba2Scan,       ///< kScan: one decay for each head.
-  kMambaScan,        ///< kScan: a decay for each element of the state.
-  kOtherUpdate,      ///< kOptimizer: an update that is not Adam's single pass.
-  kLargestLogit,     ///< kLossLocal: the first pass of the cross entropy.
-  // Of one position's part of the vocabulary, between others' (`step/vocabulary_part.h`):
-  kPartSoftmax,   ///< kLossLocal: exponentials over their own sum.
-  kPartSum,       ///< kLossLocal: that sum in the measure of all.
-  kTargetRows,    ///< kEmbedding: of the head's table, those of the targets.
-  kPartGradient,  ///< kAdd: gradient of the rows, from their own softmax and targets.
-  kDocumentLoss,  ///< kLossLocal: all passes by `inner` kernels, for whose results the host waits.
-  kHeldGradient,  ///< A weight gradient that a forward holds for the backward.
-  kOnChip,        ///< kLinear: of logits that are never written, with all that is made of them.
-  /// kGroupedLinear: each expert fetches its parameters; gated: those of two modules.
+  kHeadNorm,  ///< kNorm: norms queries and keys, head by head or over all heads.
+  kHeadSums,  ///< kNorm: the sums that a norm of all heads shares between tensor ranks.
+  /// kActivation: multiplies the attention core's result by a sigmoid for each element.
+  kAttentionGate,
+  /// kActivation: multiplies a scan's result, normed or not, by an activation of the gates.
+  kMixerGate,
+  kSharedGate,  ///< kActivation: multiplies each row by the sigmoid of its logit.
+  /// kActivation: activation of experts' rows, each times its router probability.
+  kWeightedExperts,
+  /// kAdd: adds the bias of each of `batch` experts, weighted as its rows, by unfused kernels.
+  kExpertBias,
+  kScaledRotary,  ///< kRotary: by unfused kernels, because sines and cosines are scaled.
+  kDeltaScan,     ///< kScan: a gated delta rule.
+  kMamba2Scan,    ///< kScan: one decay for each head.
+  kMambaScan,     ///< kScan: a decay for each element of the state.
+  kOtherUpdate,   ///< kOptimizer: an update that is not Adam's single pass.
+  kLargestLogit,  ///< kLossLocal: the first pass of the cross entropy.
+  // Work on one position's part of the vocabulary, between messages of all positions
+  // (`step/vocabulary_part.h`):
+  kPartSoftmax,   ///< kLossLocal: divides the exponentials by the sum over this part.
+  kPartSum,       ///< kLossLocal: rescales this part's sum to the largest logit of all parts.
+  kTargetRows,    ///< kEmbedding: looks up the head's table rows of the targets.
+  kPartGradient,  ///< kAdd: combines the rows' gradient from this part's softmax and targets.
+  /// kLossLocal: all passes of a document's loss, by `inner` kernels, whose results the host waits
+  /// for.
+  kDocumentLoss,
+  kHeldGradient,  ///< A weight gradient that a forward computes and keeps for the backward.
+  kOnChip,  ///< kLinear: a product whose logits stay on chip, with everything computed from them.
+  /// kGroupedLinear: each expert's parameters are fetched separately; gated: for two modules.
   kFetchedExperts,
 };
 
-/// Whether a message is about parameters, gradients or what a step shares at its end.
+/// True if a message carries parameters, gradients or the numbers shared at the end of a step.
 constexpr bool is_of_states(Purpose purpose) {
   return purpose >= Purpose::kGatherParameters && purpose <= Purpose::kShareSquares;
 }
 
-/// The kind of parallelism for which an operator communicates; the traffic ledger adds up by it.
+/// The kind of parallelism that a message serves; the traffic ledger has one sum for each.
 enum class Scheme : std::uint8_t { kNone, kTensor, kContext, kExpert, kPipeline, kData, kControl };
 inline constexpr Named<Scheme> kSchemeNames[] = {
     {Scheme::kNone, "none"},      {Scheme::kTensor, "tensor"},     {Scheme::kContext, "context"},
     {Scheme::kExpert, "expert"},  {Scheme::kPipeline, "pipeline"}, {Scheme::kData, "data"},
     {Scheme::kControl, "control"}};
 
-/// The algorithm that a plan lets carry out the messages of a scheme, wherever it can (`settled`).
+/// The collective algorithm that a plan asks for in the messages of a scheme (used where it is
+/// possible: `settled`).
 constexpr collective::Algorithm algorithm_of(const plan::Collectives& collectives, Scheme scheme) {
   switch (scheme) {
     case Scheme::kTensor: return collectives.tensor;
@@ -259,11 +286,11 @@ struct Shape {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t queries = 0;
-  std::int64_t keys = 0;  ///< Keys that a query could see if there were no mask.
+  std::int64_t keys = 0;  ///< Keys that a query could attend to without a mask.
   std::int64_t head_dim = 0;
   std::int64_t value_dim = 0;
   /// Query-key pairs that the mask leaves, per head and sequence: the causal half, a window, a ring
-  /// block. What a fused kernel computes; an unfused one computes queries * keys.
+  /// block. A fused kernel computes this many pairs, an unfused one queries * keys.
   std::int64_t pairs = 0;
   auto operator<=>(const Shape&) const = default;
 };
@@ -271,7 +298,7 @@ struct Shape {
 using TensorId = std::int16_t;
 using ParameterId = std::int16_t;
 
-/// A run of ids in a template's pool, or of rows.
+/// A range of consecutive entries: ids in a template's pool, or rows.
 struct Slice {
   std::int32_t first = 0;
   std::int32_t count = 0;
@@ -284,45 +311,46 @@ struct Operator {
   Stream stream = Stream::kCompute;
   Scheme scheme = Scheme::kNone;
   plan::GroupKind group = plan::GroupKind::kNone;
-  /// The type of the elements computed or sent; of kLinear and kGroupedLinear the precision of the
+  /// Type of the elements computed or sent. For kLinear and kGroupedLinear: precision of the
   /// product (elements narrower than 16 bits are stored as bf16).
   DType dtype = DType::kBf16;
-  /// Routed work: `shape.rows` and the payload are means; the busiest rank has `busiest` times as
-  /// much.
+  /// True for routed work: `shape.rows` and the payload are means over ranks; the busiest rank has
+  /// `busiest` times as much.
   bool routed = false;
-  bool gated = false;    ///< kActivation of a gated MLP.
-  bool largest = false;  ///< kAllReduce: takes the largest value instead of the sum.
-  /// A message in pieces, beside the product that makes or takes them, or beside another
-  /// micro-batch (exchanges of experts): a framework waits for a share of it.
+  bool gated = false;    ///< True for the kActivation of a gated MLP.
+  bool largest = false;  ///< kAllReduce: true if it takes the maximum instead of the sum.
+  /// True if a message is sent in pieces that overlap the product that produces or reads them, or
+  /// another micro-batch (exchanges of experts): the framework waits for a share of it.
   bool in_pieces = false;
   Shape shape{};
-  /// Communication: elements of the full buffer (all-gather: its output; reduce-scatter: its input;
-  /// all-to-all: the local input; point to point: the message).
+  /// For communication, elements of the full buffer (all-gather: its output; reduce-scatter: its
+  /// input; all-to-all: the local input; point to point: the message).
   std::int64_t payload_elements = 0;
-  /// Rows that a loss in chunks works on, of tensors that have more; empty: all rows.
+  /// Rows of the loss chunk that the operator computes; empty: all rows of its tensors.
   Slice rows{};
-  std::int64_t repeats = 1;  ///< Equal operations issued back to back as one (buckets of a size).
+  /// Number of equal operations issued back to back and counted as one (buckets of a size).
+  std::int64_t repeats = 1;
   LayerPart part{};
-  std::string_view name{};  ///< Name for people; empty: the part's own.
+  std::string_view name{};  ///< Name in messages; empty: the name of the part.
   Purpose purpose = Purpose::kPlain;
-  /// The strand in a template of two micro-batches (`step/pair.h`): 0 the forward's, 1 the
-  /// backward's.
+  /// Strand, in a template of two micro-batches (`step/pair.h`): 0 the forward's, 1 the backward's.
   std::uint8_t strand = 0;
-  /// Index of the weight that it uses or updates, in the template's parameters.
+  /// Index of the weight that it uses or updates, in the template's parameters; -1: none.
   ParameterId parameter = -1;
   Slice reads{};       ///< Tensors that it reads, as indices into Template::operands.
   Slice writes{};      ///< Tensors that it writes, as indices into Template::operands.
-  Slice after{};       ///< Operators of the same template, into Template::edges.
-  double busiest = 1;  ///< Load of the busiest rank over the mean, for routed work.
+  Slice after{};       ///< Range of Template::edges: the operators that it waits for.
+  double busiest = 1;  ///< For routed work, load of the busiest rank over the mean.
 
-  /// How much of the mean the rank has that all wait for.
+  /// Load of the busiest rank, which all others wait for, over the mean.
   [[nodiscard]] double load() const { return routed ? busiest : 1; }
   [[nodiscard]] std::int64_t payload_bytes() const { return size_bytes(dtype, payload_elements); }
 };
 
-/// Which of a group's communicators carries an operator's messages: each stream has its own, so
-/// that the order of calls on each is that of one stream; transfers between pipeline neighbours,
-/// which meet on different streams, have one for each direction.
+/// Name of the group's communicator that carries an operator's messages. Each stream has a
+/// communicator of its own, so that calls on it are in the stream's order. Transfers between
+/// pipeline neighbours, whose streams differ at the two ends, have one communicator for each
+/// direction.
 constexpr std::string_view channel_of(const Operator& op) {
   if (op.kind == OperatorKind::kSend || op.kind == OperatorKind::kReceive) {
     return op.phase == Phase::kForward ? "forward" : "backward";

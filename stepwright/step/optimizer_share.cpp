@@ -9,7 +9,7 @@
 namespace stepwright::step {
 namespace {
 
-/// The matrices of the rank that has most of them.
+/// Returns the matrices of the rank that holds most of them.
 MatrixSize of_one(const MatrixSize& all, std::int64_t ranks) {
   if (ranks <= 1 || all.count == 0) return all;
   const std::int64_t count = divide_up(all.count, ranks);

@@ -10,42 +10,46 @@
 
 namespace stepwright::step {
 
-/// Parameters of a position that one rank's optimizer holds and updates.
+/// The share of a position's parameters that one rank's optimizer holds and updates.
 struct OptimizerShare {
-  std::int64_t elements = 0;  ///< Elements of parameters, padding included.
+  std::int64_t elements = 0;  ///< Elements of the share's parameters, padding included.
   /// Elements in matrices that the optimizer treats as matrices.
   std::int64_t matrix_elements = 0;
-  std::int64_t numbers = 0;  ///< Numbers kept beside moments, as `MatrixSize::numbers`.
-  /// The matrices that it makes orthogonal; of an optimizer that keeps sums all of its ranks'.
+  std::int64_t numbers = 0;  ///< Numbers kept in addition to moments, as `MatrixSize::numbers`.
+  /// Matrices that this rank orthogonalizes; for an optimizer that keeps sums of rows and columns,
+  /// the matrices of all its ranks.
   MatrixSize dense, expert;
-  bool moves_shards = false;  ///< Parts of matrices go to the ranks that make them orthogonal.
+  /// True if shards of matrices are sent to the ranks that orthogonalize them.
+  bool moves_shards = false;
 };
 
-/// The share of a plan's ranks. Where gradients stay whole, an orthogonal update's states are those
-/// of whole matrices, each on one rank, the largest dealt out first: a rank has as many as the
-/// fullest, of the mean size (NVIDIA/Megatron-LM megatron/core/optimizer/layer_wise_optimizer.py).
-/// Where gradients are split, states are split as they are, and matrices go to such ranks and back
-/// for the products. Without scattered gradients tables lie whole on one rank, too.
+/// Returns the optimizer share of one rank. If gradients are not sharded, an orthogonal update
+/// keeps whole matrices, each on one rank, the largest assigned first; the share is that of the
+/// fullest rank, with matrices of the mean size (NVIDIA/Megatron-LM
+/// megatron/core/optimizer/layer_wise_optimizer.py). If gradients are sharded, optimizer states are
+/// sharded the same way, and matrices are sent to the ranks that multiply them and back. Without
+/// scattered gradients, tables also lie whole on one rank.
 OptimizerShare optimizer_share(const plan::Job& job, const plan::Plan& plan, const UnitSize& size);
 
-/// Bytes of moments, and with master copies (`master_copy_bytes`) of all states.
+/// Bytes of a share's moments; `optimizer_state_bytes` adds master copies (`master_copy_bytes`).
 std::int64_t moment_bytes(plan::Optimizer optimizer, const plan::StateTypes& types,
                           const OptimizerShare& share);
 std::int64_t optimizer_state_bytes(plan::Optimizer optimizer, const plan::StateTypes& types,
                                    const OptimizerShare& share);
 
-/// Bytes that an update moves, over its elements, rounded up: the gradient read; the master copy
-/// and moments read and written; the stored parameter written when it is another one.
+/// Bytes that an update moves per element, rounded up: the gradient is read, the master copy and
+/// the moments are read and written, and the stored parameter is written if it is a separate copy.
 std::int64_t update_bytes_of_element(plan::Optimizer optimizer, const plan::StateTypes& types,
                                      const OptimizerShare& share);
 
-/// The states that a plan leaves to the host, of those of a share: moments, with masters or not.
+/// Bytes of a share's optimizer states that a plan keeps in host memory: moments, and masters if
+/// the plan offloads them.
 std::int64_t moved_bytes(const plan::Job& job, const plan::Plan& plan, const OptimizerShare& share);
 
-/// The elements of a share whose update the host does.
+/// Elements of a share that the host updates.
 std::int64_t moved_elements(const plan::Plan& plan, const OptimizerShare& share);
 
-/// Bytes that the host holds for a rank of a position of this size.
+/// Bytes that the host holds for one rank of a position with parameters of `size`.
 HostStates host_states(const plan::Job& job, const plan::Plan& plan, const UnitSize& size);
 
 }  // namespace stepwright::step

@@ -10,7 +10,8 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Messages that wait for nothing but their operands: each scheme has its stream.
+/// Stream of a message in a pair: each scheme has a stream of its own, so that a message waits only
+/// for its operands.
 Stream stream_of(const Operator& op) {
   if (!is_communication(op.kind) || op.stream != Stream::kCompute) return op.stream;
   switch (op.scheme) {
@@ -21,7 +22,7 @@ Stream stream_of(const Operator& op) {
   }
 }
 
-/// Chooses an order by playing it.
+/// Chooses an order of issue by simulating it.
 class Issuer {
  public:
   Issuer(const Template& forward, const Template& backward, const OperatorSeconds& seconds) {
@@ -41,12 +42,14 @@ class Issuer {
   struct Strand {
     const Template* piece = nullptr;
     std::vector<double> seconds;
-    std::vector<double> ends;  ///< When each issued operator ends; `kNever`: not issued yet.
-    /// Computations between an operator and the next message behind it.
+    /// Time in seconds at which each issued operator ends; `kNever`: not issued yet.
+    std::vector<double> ends;
+    /// For each operator, the seconds of computation from it to its strand's next message.
     std::vector<double> until_message;
-    /// Operators that keep their order, by stream, the next one last.
+    /// For each stream, the operators that must keep their order; the next one is last in the list.
     std::array<std::vector<std::size_t>, kStreams> queues;
-    std::vector<std::size_t> fillers;  ///< Weight gradients not yet issued, in their order.
+    /// Weight gradients that are not issued yet, in their order.
+    std::vector<std::size_t> fillers;
   };
   struct Choice {
     std::size_t strand = 0;
@@ -82,7 +85,7 @@ class Issuer {
     return op.phase == Phase::kWeightGradient && !is_communication(op.kind);
   }
 
-  /// When all that an operator comes after has ended; `kNever` where some is not issued.
+  /// Time at which an operator's dependences have ended; `kNever` if one is not issued yet.
   static double ready_s(const Strand& strand, std::size_t op) {
     double ready = 0;
     for (const std::int32_t other : strand.piece->after(strand.piece->operators[op])) {
@@ -91,7 +94,8 @@ class Issuer {
     return ready;
   }
 
-  /// Messages of a stream keep the order of their strand: only the first of each can be next.
+  /// Issues the next message, if one is ready; returns whether it did. Messages of one stream keep
+  /// their strand's order, so only the first of each stream is considered.
   bool issue_message() {
     Choice best;
     for (std::size_t s = 0; s < strands_.size(); ++s) {
@@ -112,7 +116,9 @@ class Issuer {
     return best.found;
   }
 
-  /// Issues the first computation of each strand and its weight gradients.
+  /// Issues the computation that can start first: the next of a strand, or a weight gradient. On a
+  /// tie, weight gradients come last, and the computation with the least work before its strand's
+  /// next message comes first.
   void issue_computation() {
     const double now = free_s_[static_cast<std::size_t>(Stream::kCompute)];
     Choice best;
@@ -151,7 +157,8 @@ class Issuer {
   PairOrder order_;
 };
 
-/// Copies templates into one, tensors and parameters behind those that are there.
+/// Copies templates into one; the tensors and parameters of each follow those of the templates
+/// before.
 class Joiner {
  public:
   Joiner(const Template& forward, const Template& backward) {
@@ -222,7 +229,7 @@ class Joiner {
   std::array<const Template*, 2> pieces_{};
   std::array<std::size_t, 2> tensors_{};
   std::array<std::size_t, 2> parameters_{};
-  /// Place in the order of each operator, by its index in forward, then backward.
+  /// Position in the order for each operator, by its index in the forward, then in the backward.
   std::vector<std::int32_t> places_;
   Template out_;
 };

@@ -9,26 +9,26 @@
 
 namespace stepwright::step {
 
-/// Operators of a forward and a backward template in one order of issue: those of the forward by
-/// their index, those of the backward by theirs behind the forward's.
+/// An order of issue of the operators of a forward and a backward template: the forward's by their
+/// index, the backward's by their index plus the number of the forward's.
 using PairOrder = std::vector<std::int32_t>;
 
-/// Seconds of an operator alone, as far as an order is chosen by it.
+/// Returns the seconds that an operator takes alone, as accurately as choosing an order needs.
 using OperatorSeconds = std::function<double(const Operator& op)>;
 
-/// The order of issue of two strands that run together: a message as soon as all that it reads has
-/// been issued; of computations the one that can start first, where several can the one after which
-/// its strand's next message comes soonest; weight gradients where nothing else can run. What
-/// results has every message beside computations of the other strand as far as these reach.
-/// `seconds` are finite.
+/// Returns the order of issue of two strands that run together. A message is issued as soon as
+/// everything that it reads has been issued. Among computations, the one that can start first is
+/// issued; on a tie, the one after which its strand's next message comes soonest. Weight gradients
+/// are issued only if nothing else can run. So each message overlaps computations of the other
+/// strand as far as there are enough of them. `seconds` must be finite.
 PairOrder pair_order(const Template& forward, const Template& backward,
                      const OperatorSeconds& seconds);
 
-/// A forward and a backward of two micro-batches as one template: operators in `order`, those of
-/// the backward marked as of the second strand (`Operator::strand`), messages on streams of their
-/// own. Inputs, outputs, parameters and tensors of the forward come first. It saves what the
-/// forward saves and then what the backward saves, and restores what the backward restores. For
-/// the backward a part of it may stand (`step/split_backward.h`).
+/// Merges a forward and a backward of two micro-batches into one template: operators in `order`,
+/// the backward's marked as the second strand (`Operator::strand`), messages on streams of their
+/// own. The forward's inputs, outputs, parameters and tensors come first. The template saves what
+/// the forward saves and then what the backward saves, and restores what the backward restores.
+/// `backward` may be only a part of a backward (`step/split_backward.h`).
 Template pair_template(const Template& forward, const Template& backward,
                        std::span<const std::int32_t> order);
 

@@ -7,7 +7,7 @@
 namespace stepwright::step {
 namespace {
 
-/// Gathers and reductions of a layer's states do not, whatever their stream.
+/// True if an item computes a layer; false for gathers and reductions of its states, on any stream.
 bool computes_layer(const TemplateStore& store, const Item& item) {
   if (item.layer < 0) return false;
   const auto& operators = store.templates()[static_cast<std::size_t>(item.which)].operators;
@@ -15,7 +15,7 @@ bool computes_layer(const TemplateStore& store, const Item& item) {
                              [](const Operator& op) { return !is_communication(op.kind); });
 }
 
-/// Writes items of two sequences into one.
+/// Merges the items of two sequences into one.
 class PairSequence {
  public:
   PairSequence(TemplateStore& store, const Sequence& forward, const Sequence& backward,
@@ -42,7 +42,8 @@ class PairSequence {
   }
 
  private:
-  /// The place of an item of a strand, and the number of outputs before its own.
+  /// Index of a strand's item in the merged sequence, and the number of outputs of its template
+  /// that precede the item's own.
   struct Place {
     std::int32_t item = -1;
     std::int32_t outputs = 0;
@@ -81,7 +82,7 @@ class PairSequence {
     out_.items.push_back(std::move(item));
   }
 
-  /// Takes over what the item comes after and takes from, as items of the new sequence.
+  /// Rewrites an item's dependences and inputs as indices into the merged sequence.
   void take_over(Item& item, std::size_t strand, std::size_t index, std::int32_t outputs) {
     const Item& old = strands_[strand]->items[index];
     for (const std::int32_t other : old.after) {

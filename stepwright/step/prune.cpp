@@ -9,7 +9,7 @@
 namespace stepwright::step {
 namespace {
 
-/// One backward, seen by what is asked of it.
+/// A backward template, its needed tensors and the operators that compute them.
 class Pruner {
  public:
   Pruner(const Template& piece, bool gradient_goes_on, bool reruns)
@@ -29,7 +29,7 @@ class Pruner {
     }
   }
 
-  /// Whether an operator that stays reads a tensor, or it is an output that stays.
+  /// True if a remaining operator reads a tensor, or it is an output that remains.
   [[nodiscard]] bool needs(TensorId id) const { return needed_[static_cast<std::size_t>(id)]; }
 
   [[nodiscard]] Template rest() const {
@@ -48,7 +48,7 @@ class Pruner {
  private:
   void need(TensorId id) { needed_[static_cast<std::size_t>(id)] = true; }
 
-  /// Gradients of weights on their way to a reduction.
+  /// True if a tensor holds weight gradients for a reduction.
   [[nodiscard]] bool leaves(TensorId id) const {
     return piece_.tensors[static_cast<std::size_t>(id)].kind == TensorKind::kGathered;
   }
@@ -67,7 +67,8 @@ class Pruner {
                                [&](TensorId id) { return !leaves(id) && needs(id); });
   }
 
-  /// The tensors that stay: those of operators that do, and what the neighbours hand over.
+  /// Adds the tensors that remain to `out`: those of remaining operators, and the template's
+  /// inputs. Returns the new id of each old tensor; -1: removed.
   [[nodiscard]] std::vector<TensorId> place_tensors(TemplateBuilder& out) const {
     std::vector<bool> touched(piece_.tensors.size(), false);
     const auto touch = [&](auto ids) {
@@ -114,8 +115,8 @@ class Pruner {
   const Template& piece_;
   bool goes_on_;
   bool reruns_;
-  std::vector<bool> needed_;  ///< By tensor: whether it is needed.
-  std::vector<bool> stays_;   ///< By operator: whether it stays.
+  std::vector<bool> needed_;  ///< For each tensor: true if it is needed.
+  std::vector<bool> stays_;   ///< For each operator: true if it remains.
 };
 
 }  // namespace

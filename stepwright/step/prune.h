@@ -4,10 +4,11 @@
 
 namespace stepwright::step {
 
-/// Leaves out of a backward what leads to no gradient that anybody asks for: those of trained
-/// weights and, where the gradient goes on, that of the block's input; and out of what the forward
-/// saves whatever the backward does not read then. A backward of which nothing stays is empty.
-/// `reruns`: the forward runs again whole, whatever of it is used.
+/// Removes from a backward all operators that contribute to no needed gradient: gradients of
+/// trained weights are needed, and the gradient of the block's input if `gradient_goes_on`. Then
+/// removes from the forward's saved tensors those that the backward no longer reads. A backward
+/// without needed gradients becomes empty. `reruns`: the backward runs the whole forward again,
+/// even operators whose results it does not read.
 void prune(BlockPair& pair, bool gradient_goes_on, bool reruns);
 
 }  // namespace stepwright::step

@@ -9,9 +9,9 @@ namespace {
 
 constexpr double kComputeShare = 0.5;
 constexpr double kMemoryShare = 0.75;
-/// The least of a rate that nobody states: seconds stay finite.
+/// Rate used if none is given, so that seconds stay finite.
 constexpr double kLeastRate = 1;
-/// A kernel or a message at least.
+/// Least seconds of a kernel or a message.
 constexpr double kLeastSeconds = 5e-6;
 
 double peak_of(const cluster::Device& device, DType type) {

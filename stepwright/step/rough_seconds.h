@@ -8,22 +8,23 @@
 
 namespace stepwright::step {
 
-/// About how long an operator takes alone, from the peaks of device and links: enough to say which
-/// of two is longer where a program must choose an order, before anything has a price. A
+/// Estimates how long an operator takes alone, from the peak rates of device and links: accurate
+/// enough to tell which of two is longer when a program must choose an order before it is priced. A
 /// computation takes the larger of its FLOPs at half of the peak and its bytes at three quarters of
-/// the memory bandwidth; a message (n-1)/n of its payload over the share of the outermost link that
-/// its group crosses. Rates are assumed: they move orders alone.
+/// the memory bandwidth; a message takes (n-1)/n of its payload over its share of the outermost
+/// link that its group crosses. The rates are assumed; they affect only the order.
 class RoughSeconds {
  public:
-  /// `grid` fills the job's cluster.
+  /// `grid`: the plan's rank grid, which must fill the job's cluster.
   RoughSeconds(const plan::Job& job, const plan::Grid& grid);
   double operator()(const Operator& op) const;
 
  private:
   const cluster::Device* device_;
-  /// Bandwidth of one rank; 0: a group of one.
+  /// Bytes per second of one rank in each kind of group; 0: a group of one rank.
   std::array<double, plan::kGroupKinds> link_bytes_per_s_{};
-  std::array<double, plan::kGroupKinds> passed_{};  ///< (n - 1) / n.
+  /// For each kind of group of n ranks, (n - 1) / n.
+  std::array<double, plan::kGroupKinds> passed_{};
 };
 
 }  // namespace stepwright::step

@@ -8,7 +8,7 @@
 
 namespace stepwright::step {
 
-/// Purpose of the scan of a mixer.
+/// A mixer and the `Purpose` of its scan operator.
 struct ScanPurpose {
   model::Mixer mixer;
   Purpose purpose;
@@ -17,11 +17,11 @@ inline constexpr ScanPurpose kScanPurposes[] = {{model::Mixer::kDeltaNet, Purpos
                                                 {model::Mixer::kMamba2, Purpose::kMamba2Scan},
                                                 {model::Mixer::kMamba, Purpose::kMambaScan}};
 
-/// Purpose of the scan of a mixer that scans.
+/// Purpose of a mixer's scan operator; the mixer must have a scan.
 inline Purpose scan_of(model::Mixer mixer) {
   return std::ranges::find(kScanPurposes, mixer, &ScanPurpose::mixer)->purpose;
 }
-/// The mixer whose scan has a purpose.
+/// The mixer whose scan operator has this purpose.
 inline model::Mixer scanned_by(Purpose purpose) {
   return std::ranges::find(kScanPurposes, purpose, &ScanPurpose::purpose)->mixer;
 }

@@ -34,8 +34,8 @@ LocalParameter localize(const model::Parameter& whole, const Setting& s) {
   if (whole.split == model::Split::kColumn) local.rows = divide_up(whole.rows, cut);
   if (whole.split == model::Split::kRow) local.columns = divide_up(whole.columns, cut);
   if (whole.split == model::Split::kVocabulary) local.rows = s.vocabulary;
-  // Of a norm of single heads each tensor rank has its own heads, of an adapter its own part of the
-  // product beside it.
+  // Each tensor rank holds its own heads' share of a per-head norm, and its own share of an adapter
+  // as of the product beside it.
   const bool part = (whole.per_head || whole.partial) && s.tensor > 1;
   local.tensor_partial = local.tensor_replicated && !whole.frozen && (s.sequence_parallel || part);
   if (whole.expert) local.tensor_partial = whole.partial && s.expert_tensor > 1;
@@ -44,8 +44,8 @@ LocalParameter localize(const model::Parameter& whole, const Setting& s) {
   return local;
 }
 
-/// A table or bias that another end of the model lists under its own name: the whole vocabulary by
-/// `whole.columns`.
+/// Returns a table or bias that is also listed by the other end of the model under another name;
+/// `whole.columns` is its width, and its rows are the vocabulary.
 LocalParameter shared_table(const Setting& s, model::Parameter whole, bool borrowed) {
   whole.rows = s.model->vocabulary;
   whole.split = model::Split::kVocabulary;
@@ -68,13 +68,13 @@ std::vector<LocalParameter> localize(const std::vector<model::Parameter>& whole,
   return local;
 }
 
-/// The elements of the type of storage that take a parameter's bytes.
+/// Number of storage-type elements with the same bytes as a parameter.
 std::int64_t stored_elements(const Setting& s, const LocalParameter& parameter) {
   if (!parameter.narrow) return parameter.padded();
   return divide_up(size_bytes(s.base, parameter.padded()), size_bytes(s.storage, 1));
 }
 
-/// Whether sines and cosines are multiplied by a number other than 1.
+/// True if the sines and cosines of the rotary embedding are multiplied by a number other than 1.
 bool scales_waves(const model::Architecture& model) {
   if (!model.rotary_scaling || model.position != model::Position::kRope) return false;
   const model::RotaryScaling& scaling = *model.rotary_scaling;
@@ -83,7 +83,7 @@ bool scales_waves(const model::Architecture& model) {
                                       : scaling.mscale != scaling.mscale_all_dim;
 }
 
-/// Lets one rank of data alone gather and reduce as several do, where its framework does.
+/// Makes a single data-parallel rank gather and reduce as several ranks do, if its framework does.
 void set_single_rank_groups(Setting& s, const plan::Plan& plan, const plan::WordSet& apart) {
   if (plan.parallel.data > 1 || s.dense_blocks > 1) return;
   if (!apart[static_cast<std::size_t>(plan::ApartWork::kSingleRankGroups)]) return;
@@ -91,14 +91,15 @@ void set_single_rank_groups(Setting& s, const plan::Plan& plan, const plan::Word
   s.reduce_dense = true;
 }
 
-/// Sets what the framework computes apart from its fused kernels. Expert by expert needs the number
-/// of rows of each on the host, for which no graph of a whole step waits: there experts are
-/// operations that Transformer Engine fuses, with their biases (NVIDIA/Megatron-LM pull request
+/// Sets the work that the framework runs by unfused kernels. Expert-by-expert kernels need each
+/// expert's row count on the host, which a CUDA graph of a whole step cannot wait for; with such a
+/// graph, Transformer Engine fuses the experts with their biases (NVIDIA/Megatron-LM pull request
 /// 4636).
 void set_apart(Setting& s, const plan::Job& job, const plan::Plan& plan) {
   const bool biases = job.model.experts && job.model.experts->bias;
   const bool scales = scales_waves(job.model);
-  // One sequence is gathered along its positions without a copy, and a compiler fuses copies.
+  // A batch of one sequence is gathered along its positions without a copy, and a compiler fuses
+  // the copies.
   const bool compiled = s.kernels.fused_norm && s.kernels.fused_activation;
   const bool crosses = s.sequence_parallel && !s.overlap.tensor && s.batch > 1 && !compiled;
   const bool shares_experts = s.expert == 1 && s.expert_tensor > 1;
@@ -188,7 +189,7 @@ Setting make_setting(const plan::Job& job, const plan::Plan& plan, MicroBatchSiz
     s.dense_blocks = dense.world;
     s.expert_blocks = routed.world;
   }
-  // What lies on the host is fetched for each use, and left there, by a rank alone, too.
+  // Parameters in host memory are fetched for each use, even by a single rank.
   const bool fetches = plan.offload.parameters;
   s.gather_dense = fetches || dense.divisor(sharding.parameters) > 1;
   s.reduce_dense = fetches || dense.divisor(sharding.gradients) > 1;
@@ -207,7 +208,8 @@ std::vector<LocalParameter> local_layer_parameters(const Setting& setting,
 
 namespace {
 
-/// Leaves only the parameters that positions between the ends of the model have: parts of tables.
+/// Removes all parameters except the tables: positions between the ends of the model hold only
+/// parts of tables.
 void keep_tables(std::vector<model::Parameter>& parameters) {
   std::erase_if(parameters,
                 [](const model::Parameter& p) { return p.split != model::Split::kVocabulary; });

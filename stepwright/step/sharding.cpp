@@ -11,7 +11,7 @@
 namespace stepwright::step {
 namespace {
 
-/// How operators of a moment are marked.
+/// Phase, purpose and name of a moment's operators.
 struct Mark {
   Phase phase{};
   std::string_view name;
@@ -163,8 +163,8 @@ States ShardingBuilder::states(const UnitSize& stage) const {
   const std::int64_t moved = moved_bytes(job_, plan_, share);
   const std::int64_t trained =
       size_bytes(types.stored, shard_elements(plan_, sharding.parameters, stage));
-  // Parameters gathered for a step stand beside the shards that they came from, of which those of
-  // masters are the optimizer's.
+  // Parameters gathered for a step are stored in addition to their shards; shards of master copies
+  // belong to the optimizer.
   const bool beside = s_.blocks_for_step;
   const std::int64_t shards = beside ? frozen_elements(plan_, sharding.gradients, stage) : 0;
   const bool own_shards = beside && job_.kernels.masters == plan::Masters::kNone;

@@ -13,41 +13,47 @@
 
 namespace stepwright::step {
 
-/// A reduction of gradients in a backward.
+/// Facts about a reduction of gradients in a backward.
 struct Reduction {
-  bool last = false;  ///< In the last backward of the step.
-  bool done = false;  ///< The loss has copied and sent them: nothing of them stays.
+  bool last = false;  ///< True in the last backward of the step.
+  /// True if the loss has already copied and reduced the gradients, so that no copy remains.
+  bool done = false;
 };
 
 /// Writes the data-parallel messages of one plan (`step/data_messages.h`) as templates.
 class ShardingBuilder {
  public:
-  /// `setting`, `plan` and `job` have to outlive it.
+  /// Keeps references to `setting`, `plan` and `job`, which must outlive it.
   ShardingBuilder(const Setting& setting, const plan::Plan& plan, const plan::Grid& grid,
                   const plan::Job& job);
 
-  /// Parameters are split, so every use needs a gather.
+  /// True if every use of parameters needs a gather or a fetch from the host.
   [[nodiscard]] bool gathers_each_use() const { return fetches() || sends(DataMoment::kEachUse); }
-  /// The parameters of a block that a gather for a whole step brings.
+  /// The parameters of a block that one gather collects; includes frozen ones if parameters are
+  /// gathered for a whole step.
   [[nodiscard]] UnitSize gathered_unit(UnitSize unit) const;
-  /// The optimizer holds finer shards than the parameters, so each step ends with a gather.
+  /// True if the optimizer's shards are finer than the parameters', so that each step ends with a
+  /// gather.
   [[nodiscard]] bool gathers_after_step() const { return sends(DataMoment::kAfterStep); }
-  /// Gradients are reduced in every backward.
+  /// True if gradients are reduced in every backward.
   [[nodiscard]] bool reduces_each_backward() const {
     return fetches() || sends(DataMoment::kEachBackward);
   }
-  /// The last backward of a step has reductions of its own.
+  /// True if the last backward of a step has additional reductions.
   [[nodiscard]] bool reduces_last_backward() const { return sends(DataMoment::kLastBackward); }
 
-  /// Gather before a block's use. `first_use`: includes what the last step postponed. `forward`:
-  /// the use is a forward.
+  /// Builds the gather before a block's use. `first_use`: it includes the gather that the previous
+  /// step postponed. `forward`: the use is a forward.
   [[nodiscard]] Template gather(const UnitSize& unit, bool first_use, bool forward) const;
-  /// Reduction in a backward of a bucket of blocks, which hand over their gradients if those leave.
+  /// Builds the reduction of a bucket of blocks in a backward. Its inputs are the blocks'
+  /// gradients, if the rank does not keep them whole.
   [[nodiscard]] Template reduce(const std::vector<UnitSize>& bucket, Reduction how) const;
-  /// End of the step: what was not overlapped, tied tables, gradient norm, optimizer, gathers.
+  /// Sizes for the end of a step: reductions that were not overlapped, tied tables, gradient norm,
+  /// optimizer, gathers.
   struct Update {
     UnitSize stage;
-    std::int64_t tied_table = 0;  ///< Elements of a tied table, as in `StepEnd`; so the next three.
+    /// Elements of a tied table; this and the next three members are as in `StepEnd`.
+    std::int64_t tied_table = 0;
     bool loss = false;
     bool experts = false;
     std::int64_t loads = 0;
@@ -58,21 +64,24 @@ class ShardingBuilder {
 
  private:
   using Moments = std::initializer_list<DataMoment>;
-  /// Parameters lie on the host: even a rank alone fetches them for each use.
+  /// True if parameters are stored in host memory: even a rank without data parallelism fetches
+  /// them for each use.
   [[nodiscard]] bool fetches() const { return plan_.offload.parameters; }
   [[nodiscard]] bool sends(DataMoment moment) const {
     return !data_messages(plan_.sharding, moment, s_.kernels.scattered_gradients).empty();
   }
-  /// The messages of `moments` in their order, for blocks of a size: of one kind of parameters.
+  /// Adds the messages of `moments`, in their order, for blocks of a size and one kind of
+  /// parameters.
   void add(MessageWriter& out, const StateSpread& spread, const UnitSize& size, Moments moments,
            Stream stream) const;
   /// Adds the messages of the dense parameters, then of the routed ones.
   void add(MessageWriter& out, const UnitSize& size, Moments moments, Stream stream) const;
-  /// Adds the tensor that messages reduce, a copy of the gradients that `out` reads; -1 if it reads
-  /// none.
+  /// Adds the tensor that messages reduce (a copy of the gradients that `out` reads) and returns
+  /// it; -1 if `out` reads none.
   TensorId reduction_input(MessageWriter& out, bool done) const;
   void add_end(MessageWriter& out, const EndMessage& message) const;
-  /// A copy of a rank's part of what blocks of a size hand to a moment, where it lies on the host.
+  /// Adds the copy between host and device of this rank's share of a moment's states, if they are
+  /// stored in host memory.
   void add_copy(MessageWriter& out, const UnitSize& size, DataMoment moment, Stream stream) const;
 
   const Setting& s_;

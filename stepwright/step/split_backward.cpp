@@ -34,7 +34,7 @@ class Splitter {
     return piece_.tensors[static_cast<std::size_t>(id)].kind == TensorKind::kGathered;
   }
 
-  /// Which operators wait for a turn of their own.
+  /// Decides which operators move to the weight part.
   void choose() {
     for (std::size_t i = 0; i < count(); ++i) {
       const Operator& op = piece_.operators[i];
@@ -55,8 +55,9 @@ class Splitter {
     }
   }
 
-  /// Whether nothing that runs in the data part needs operator `i`, or spoils what it works on.
-  /// Writers of leaving gradients each add their own part.
+  /// True if operator `i` can move to the weight part: no operator of the data part needs its
+  /// results or overwrites its tensors. Several operators may write gradients for a reduction, as
+  /// each adds to them.
   [[nodiscard]] bool can_wait(std::size_t i) const {
     const Operator& op = piece_.operators[i];
     for (std::size_t later = i + 1; later < count(); ++later) {
@@ -74,7 +75,8 @@ class Splitter {
     });
   }
 
-  /// Whether all that read its results wait, and something does.
+  /// True if some operator reads the results of operator `i`, and all that do are in the weight
+  /// part.
   [[nodiscard]] bool serves_waiting(std::size_t i) const {
     bool read = false;
     for (std::size_t later = i + 1; later < count(); ++later) {
@@ -87,7 +89,7 @@ class Splitter {
     return read;
   }
 
-  /// Tensors that one of the parts works on.
+  /// Marks the tensors that the weight part (`by_waiting`) or the data part reads or writes.
   [[nodiscard]] std::vector<bool> touched(bool by_waiting) const {
     std::vector<bool> ids(piece_.tensors.size(), false);
     for (std::size_t i = 0; i < count(); ++i) {
@@ -99,7 +101,7 @@ class Splitter {
     return ids;
   }
 
-  /// Appends the operators of one part; `place` says where its tensors lie in the new template.
+  /// Appends the operators of one part; `place` gives the id of each tensor in the new template.
   void append(TemplateBuilder& out, bool waiting, const std::vector<TensorId>& place) const {
     const auto placed = [&](std::span<const TensorId> ids) {
       std::vector<TensorId> result;
@@ -144,7 +146,7 @@ class Splitter {
     return std::move(out.piece());
   }
 
-  /// Leaving gradients to which the weight part adds.
+  /// True if a tensor holds gradients for a reduction and the weight part adds to it.
   [[nodiscard]] bool leaves_late(TensorId id, const std::vector<bool>& later) const {
     return gathered(id) && later[static_cast<std::size_t>(id)];
   }
@@ -171,7 +173,7 @@ class Splitter {
   const Template& piece_;
   LayerPart part_;
   std::vector<bool> waits_;
-  std::vector<TensorId> crossing_;  ///< Tensors that the data part leaves to the weight part.
+  std::vector<TensorId> crossing_;  ///< Tensors that the data part saves for the weight part.
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Mixers that carry a state along the sequence: a projection, a short causal convolution, a scan,
-// gates (normed or not) and a projection back. Context ranks exchange tokens for heads around
-// convolution and scan, which need whole sequences (Megatron-Core, ssm/mamba_context_parallel.py).
+// gates (normed or not) and a projection back. Before the convolution and after the scan, which
+// need whole sequences, context ranks exchange tokens for heads (Megatron-Core,
+// ssm/mamba_context_parallel.py).
 #include "stepwright/model/state_mixer.h"
 
 #include <algorithm>
@@ -14,11 +15,11 @@ namespace {
 constexpr NormRole kSelectNorm{Keep::kMixerSelection, Keep::kMixerSelectionStatistics,
                                LayerPart::kMixerSelectNorm, Keep::kMixerSelectionCopies, 3};
 
-/// Sizes of one rank.
+/// Sizes of a mixer on one rank.
 struct Sizes {
-  model::StateWidths widths;  ///< Widths on its tensor rank.
-  std::int64_t rows = 0;      ///< Where sequences are whole.
-  std::int64_t cut = 1;       ///< Divisor of widths where sequences are whole.
+  model::StateWidths widths;  ///< Widths on one tensor rank.
+  std::int64_t rows = 0;      ///< Rows per rank between the exchanges, where sequences are whole.
+  std::int64_t cut = 1;  ///< Divisor of widths between the exchanges, where sequences are whole.
   Shape scan;
 };
 
@@ -47,7 +48,8 @@ Product out_product(const Setting& s, model::Mixer kind) {
   return {s.tokens, sizes(s, kind).widths.out, s.model->hidden, LayerPart::kMixerOut};
 }
 
-/// Mamba: step sizes of low rank, B and C from what the convolution gives.
+/// Product that computes Mamba's selection (low-rank step sizes, B and C) from the convolution's
+/// result.
 Product select_product(const Setting& s, model::Mixer kind) {
   const model::StateMixer& m = *s.model->state_mixer;
   const Sizes z = sizes(s, kind);
@@ -60,7 +62,7 @@ Product step_product(const Setting& s, model::Mixer kind) {
           LayerPart::kMixerStep};
 }
 
-/// Tokens for heads, or heads for tokens, between context ranks.
+/// Writes an exchange between context ranks, of tokens for heads or back.
 TensorId exchange(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase, LayerPart part) {
   if (e.s.context == 1) return from;
   const TensorId to = message_buffer(e, name_of(part), to_sheet.rows, to_sheet.columns);
@@ -76,7 +78,7 @@ TensorId exchange(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase, La
   return to;
 }
 
-/// A sum over tensor ranks, and over context ranks that hold other channels.
+/// Writes a sum over tensor ranks, and over context ranks that hold other channels.
 void share(Emit& e, TensorId partial, Phase phase, LayerPart part) {
   if (e.s.tensor_parallel()) sum_over(e, Scheme::kTensor, partial, phase, part);
   if (e.s.context > 1) sum_over(e, Scheme::kContext, partial, phase, part);
@@ -99,7 +101,8 @@ Operator scan(const Emit& e, Phase phase, model::Mixer kind) {
   return op;
 }
 
-/// A product of two of the three streams of a short convolution, or the gates of a scan's result.
+/// Returns an element-wise product: of two of the three streams of a short convolution, or of a
+/// scan's result and its gates.
 Operator gate(const Emit& e, Phase phase, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   Operator op = computation(e, OperatorKind::kActivation, phase, LayerPart::kMixerNorm,
@@ -130,7 +133,8 @@ TensorId convolved(Emit& e, TensorId x, model::Mixer kind) {
   return y;
 }
 
-/// Mamba's step sizes for each channel; -1 for the others, which project them.
+/// Writes Mamba's step sizes for each channel; -1 for other mixers, which project step sizes
+/// directly.
 TensorId steps(Emit& e, TensorId convolved, model::Mixer kind) {
   if (kind != model::Mixer::kMamba) return -1;
   const Product select = select_product(e.s, kind);
@@ -156,8 +160,8 @@ TensorId scanned(Emit& e, TensorId in, model::Mixer kind) {
   return gated(e, y, in, kind);
 }
 
-/// Gated short convolution: its input is the product of two streams, its output is gated by the
-/// third.
+/// Writes a gated short convolution: its input is the product of two streams, and the third stream
+/// gates its output.
 TensorId short_convolution(Emit& e, TensorId in, model::Mixer kind) {
   const TensorId x = gated(e, in, -1, kind);
   e.kept.set(Keep::kMixerScanned, x);
@@ -166,7 +170,8 @@ TensorId short_convolution(Emit& e, TensorId in, model::Mixer kind) {
 
 struct MixerGradients {
   TensorId values = -1;
-  TensorId in = -1;  ///< Gradient of the projection: filled where the gates stand.
+  /// Gradient of the projection's result; the gradient of the gates is already in it.
+  TensorId in = -1;
 };
 
 MixerGradients gated_backward(Emit& e, TensorId dy, TensorId values, TensorId in,
@@ -180,7 +185,7 @@ MixerGradients gated_backward(Emit& e, TensorId dy, TensorId values, TensorId in
   return d;
 }
 
-/// Adds the gradients of Mamba's selection to that of what the convolution gave.
+/// Adds the gradients of Mamba's selection to the gradient of the convolution's result.
 void steps_backward(Emit& e, TensorId d_steps, TensorId d_selected, TensorId d_convolved,
                     model::Mixer kind) {
   const Product step = step_product(e.s, kind);
@@ -189,7 +194,8 @@ void steps_backward(Emit& e, TensorId d_steps, TensorId d_selected, TensorId d_c
   e.out.add(computation(e, OperatorKind::kAccumulate, Phase::kDataGradient, LayerPart::kMixerStep,
                         {.rows = step.rows, .columns = step.inner}),
             {d_low, d_selected}, {d_selected});
-  // Of the rank's own channels: what all ranks give is summed behind the norm, as its weights are.
+  // The selection is computed from the rank's own channels, and the sum over ranks comes before its
+  // norm, whose weights are the same on all ranks.
   if (e.s.model->state_mixer->selection_normed) {
     d_selected = norm_backward(e, d_selected, {select.rows, select.columns}, kSelectNorm);
   }

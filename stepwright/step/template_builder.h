@@ -11,9 +11,9 @@
 
 namespace stepwright::step {
 
-/// The roles of what a forward block keeps for its backward. One name per role, so that a backward
-/// builder finds the tensor whether the forward ran in another template (restored) or in this one
-/// (recomputed).
+/// Roles of the tensors that a forward block keeps for its backward. Each role has one name, so
+/// that a backward builder finds the tensor whether the forward ran in another template (restored)
+/// or in this one (recomputed).
 enum class Keep : std::uint8_t {
   kAttentionInput,
   kAttentionStatistics,
@@ -28,30 +28,31 @@ enum class Keep : std::uint8_t {
   kKeyValueDownNormed,
   kKeyValueUp,
   kLatentStatistics,
-  kIndexLatent,  ///< Rows that an indexer projects: of queries and of the layer.
+  kIndexLatent,  ///< Rows that an indexer projects: the query latents and the layer's input.
   kIndexInput,
   kIndexQueries,
   kIndexKeyInput,  ///< Input of the norm of an indexer's keys.
   kIndexStatistics,
   kIndexKeys,
   kIndexWeights,
-  kIndices,   ///< The keys that it chooses for each token.
+  kIndices,   ///< Indices of the keys that an indexer chooses for each token.
   kHeadsQkv,  ///< Ulysses: queries, keys and values after the exchange.
-  kHeadsOut,  ///< Ulysses: the core's output before the exchange.
+  kHeadsOut,  ///< Ulysses: attention core's output before the exchange.
   kAttentionOut,
-  kAttentionGated,   ///< The core's result times its gates.
-  kProjectionInput,  ///< Narrow copy of the input of attention's last product, beside the former.
+  kAttentionGated,  ///< Attention core's result times the attention gates.
+  /// Narrow copy of the input of the output projection, in addition to kAttentionGated.
+  kProjectionInput,
   kAttentionResult,  ///< Input of a norm on the result of attention.
   kAttentionResultStatistics,
-  kMixerIn,  ///< Projection of a mixer with a state, before its convolution.
+  kMixerIn,  ///< Result of the input projection of a mixer with a state, before its convolution.
   kMixerConvolved,
   kMixerSelection,  ///< Input of norms on Mamba's selection.
   kMixerSelectionStatistics,
-  kMixerSelected,  ///< Mamba: step sizes, B and C.
+  kMixerSelected,  ///< Mamba: step sizes, B and C of its selection.
   kMixerSteps,     ///< Mamba: step sizes for each channel.
   kMixerScanned,
   kMixerStatistics,
-  kMixerOut,  ///< Input of its last projection.
+  kMixerOut,  ///< Input of a mixer's last projection.
   kLogSumExp,
   kProbabilities,
   kProbabilityMask,
@@ -62,32 +63,36 @@ enum class Keep : std::uint8_t {
   kMlpEntry,  ///< Rows that enter the dense MLP, before they are gathered.
   kMlpLinearInput,
   kFc1Out,
-  kFc1Up,  ///< The other half of a gated product whose halves are products of their own.
-  kGate,   ///< Activated gates, where a kernel of its own multiplies them.
+  kFc1Up,  ///< Result of the other half of a gated product, if the halves are separate products.
+  kGate,   ///< Activated gates, if a separate kernel multiplies by them.
   kActivationOut,
-  kFc2Out,   ///< Results of the second product, and of the sum over ranks, that nothing asks for
-  kFc2Rows,  ///< but that recomputation by operator keeps.
+  /// Results of the MLP's second product: no backward reads them, but recomputation by operator
+  /// keeps them.
+  kFc2Out,
+  /// Sum over tensor ranks of the second product's results, kept by recomputation by operator.
+  kFc2Rows,
   kMlpMask,
   kMlpResult,  ///< Input of a norm on the result of the MLP or the experts.
   kMlpResultStatistics,
   kRouterProbabilities,
-  kRouterIndices,    ///< The top k of each row.
-  kTokenCounts,      ///< Rows that each rank of the expert groups sends to each expert.
-  kGatheredIndices,  ///< All-gather dispatcher: the top k of all ranks' rows.
-  kExpertWeights,    ///< Gate weights where they are applied.
+  kRouterIndices,    ///< Router: indices of the k experts chosen for each row.
+  kTokenCounts,      ///< Numbers of rows that each rank of the expert groups sends to each expert.
+  kGatheredIndices,  ///< All-gather dispatcher: indices of the top k experts for all ranks' rows.
+  kExpertWeights,    ///< Experts' gate weights, on the ranks that apply them.
   kExpertInput,
   kExpertFc1Out,
   kExpertActivationOut,
   kCombined,
-  /// Sum of the experts' results in their own width: input of the projection out of it.
+  /// Sum of the experts' results in the experts' own narrower width: input of the projection back
+  /// to the hidden size.
   kLatentOut,
   kSharedLinearInput,
   kSharedFc1Out,
   kSharedActivationOut,
-  kSharedOut,   ///< Result of gated shared experts, before the gate.
-  kSharedGate,  ///< Logits of that gate.
-  kPixels,      ///< Pixels of images, cut into patches.
-  kPatchRows,   ///< Rows that an encoder's layers make of patches.
+  kSharedOut,   ///< Result of the gated shared experts, before their gate multiplies it.
+  kSharedGate,  ///< Logits of the gate of shared experts.
+  kPixels,      ///< Encoder: pixels of images, cut into patches.
+  kPatchRows,   ///< Encoder: rows that its layers compute from patches.
   kEmbeddingNormInput,
   kEmbeddingStatistics,
   kEmbeddingMask,
@@ -95,17 +100,18 @@ enum class Keep : std::uint8_t {
   kFinalStatistics,
   kHeadInput,
   kLogits,
-  kLossTarget,   ///< Logit of each token's target less the largest one.
-  kLossSum,      ///< Sum of each token's exponentials.
+  kLossTarget,   ///< Cross entropy: logit of each token's target minus the token's largest logit.
+  kLossSum,      ///< Cross entropy: sum of each token's exponentials over the vocabulary.
   kLossMaximum,  ///< Vocabulary in parts: largest logit of all parts.
   kPartMaximum,  ///< Vocabulary in parts: largest logit of this part.
   /// Vocabulary in parts: sum of exponentials relative to the part's largest logit.
   kPartSum,
   kWideLogits,  ///< Logits in fp32, for a plain cross entropy or a cap.
-  /// Gradient of the head's input, from a loss whose forward computes gradients.
+  /// Gradient of the head's input, if the loss computes gradients in its forward.
   kHeadRowGradient,
-  kHeadWeightGradient,   ///< Gradient of the head's weight, from such a loss.
-  kAttentionNormCopies,  ///< Copies in fp32 that an unfused norm keeps, of each norm.
+  /// Gradient of the head's weight, if the loss computes gradients in its forward.
+  kHeadWeightGradient,
+  kAttentionNormCopies,  ///< fp32 copies of an unfused norm; one role for each norm.
   kMlpNormCopies,
   kEmbeddingNormCopies,
   kFinalNormCopies,
@@ -115,9 +121,12 @@ enum class Keep : std::uint8_t {
   kIndexCopies,
   kQueryNormCopies,
   kKeyValueNormCopies,
-  kQkvEngineInput,  ///< Norm's result for a frozen product that keeps it (`engine_input`).
+  /// Result of a norm, kept for a frozen product that keeps its input (`engine_input`).
+  kQkvEngineInput,
   kFc1EngineInput,
-  kQkvNarrow,  ///< Adapter beside a product: the result of A, its input, the input's mask.
+  /// An adapter's kept tensors, three for each product: the result of A, the adapter's input, and
+  /// the mask of its dropout.
+  kQkvNarrow,
   kQkvAdapterInput,
   kQkvAdapterMask,
   kQueryDownNarrow,
@@ -153,23 +162,24 @@ enum class Keep : std::uint8_t {
   kSharedFc2Narrow,
   kSharedFc2AdapterInput,
   kSharedFc2AdapterMask,
-  kMultiTokenHidden,  ///< Inputs of the norms of a module that predicts tokens further ahead.
+  /// Inputs of the norms of a module that predicts tokens further ahead (multi-token prediction).
+  kMultiTokenHidden,
   kMultiTokenHiddenStatistics,
   kMultiTokenHiddenCopies,
   kMultiTokenEmbedded,
   kMultiTokenEmbeddedStatistics,
   kMultiTokenEmbeddedCopies,
-  kMultiTokenJoined,  ///< Input of its projection.
+  kMultiTokenJoined,  ///< Input of a multi-token module's projection.
   kCount,
 };
 
-/// Where a pass of a block begins: with which operator of its template.
+/// The start of a pass of a block: the index of its first operator in the template.
 struct PassBegin {
   schedule::Direction pass{};
   std::int32_t first = 0;
 };
 
-/// The kept tensors of one block instance; -1 where a role is absent.
+/// The tensors that one block instance keeps, by role; -1: the role is absent.
 class Kept {
  public:
   Kept() { ids_.fill(-1); }
@@ -177,7 +187,7 @@ class Kept {
   [[nodiscard]] TensorId get(Keep role) const { return ids_[static_cast<std::size_t>(role)]; }
   [[nodiscard]] bool has(Keep role) const { return get(role) >= 0; }
   void forget(Keep role) { set(role, -1); }
-  /// With the tensors of `other` in the roles that it has.
+  /// Returns a copy in which the roles that `other` has hold the tensors of `other`.
   [[nodiscard]] Kept with(const Kept& other) const {
     Kept both = *this;
     for (std::size_t i = 0; i < ids_.size(); ++i) {
@@ -191,20 +201,21 @@ class Kept {
   std::array<TensorId, static_cast<std::size_t>(Keep::kCount)> ids_{};
 };
 
-/// Writes one template: tensors, operators in issue order, dependences derived from operands.
+/// Builds one template: tensors, operators in issue order, and dependences derived from operands.
 class TemplateBuilder {
  public:
-  /// `busiest`: of routed operators, unless they have more of their own.
+  /// `busiest`: load of the busiest rank over the mean for routed operators that do not set their
+  /// own.
   TemplateBuilder(std::string name, std::vector<LocalParameter> parameters, double busiest = 1);
 
   TensorId tensor(const Tensor& tensor);
-  /// A tensor that the neighbour hands over.
+  /// Adds a tensor that an earlier item passes in.
   TensorId input(const Tensor& tensor);
   void output(TensorId id) { piece_.outputs.push_back(id); }
 
-  /// Appends an operator. It runs after the last writers of what it reads; `after` adds edges.
-  /// Operands that are -1 are skipped. Of a part it gets the part's name, unless it has one.
-  /// Returns its index.
+  /// Appends an operator and returns its index. The operator runs after the last writers of the
+  /// tensors that it reads; `after` adds more dependences. Operands of -1 are skipped. An operator
+  /// without a name gets the name of its part.
   std::int32_t add(Operator op, std::span<const TensorId> reads, std::span<const TensorId> writes,
                    std::span<const std::int32_t> after = {});
   std::int32_t add(const Operator& op, std::initializer_list<TensorId> reads,
@@ -213,21 +224,22 @@ class TemplateBuilder {
                std::span(writes.begin(), writes.size()));
   }
 
-  /// From here on operators are of a pass.
+  /// Starts a pass: the operators that follow belong to it.
   void begin(schedule::Direction pass) {
     passes_.push_back({pass, static_cast<std::int32_t>(piece_.operators.size())});
   }
   [[nodiscard]] const std::vector<PassBegin>& passes() const { return passes_; }
 
-  /// Index of a part's parameter; -1 when the block has none.
+  /// Index of a part's parameter; -1 if the block has none.
   [[nodiscard]] ParameterId parameter(LayerPart part) const;
   [[nodiscard]] ParameterId parameter(std::string_view name) const;
 
-  /// Marks what a forward template keeps, in the order of roles, each tensor once.
+  /// Marks the tensors that a forward template keeps, in the order of roles, each tensor once.
   void save(const Kept& kept);
-  /// Recreates in this backward template what `forward` saved under `kept`.
+  /// Creates in this backward template the tensors that `forward` saved under `kept`, and returns
+  /// them.
   Kept restore(const TemplateBuilder& forward, const Kept& kept);
-  /// Restores several sets of tensors that were saved.
+  /// Creates the tensors of several saved sets in this backward template, and returns each set.
   std::vector<Kept> restore(const TemplateBuilder& forward, std::span<const Kept> kept);
 
   [[nodiscard]] const Tensor& at(TensorId id) const {
@@ -241,7 +253,8 @@ class TemplateBuilder {
   Template piece_;
   std::vector<PassBegin> passes_;
   double busiest_;
-  std::vector<std::int32_t> writer_;  ///< Per tensor: the last operator that wrote it; -1 none.
+  /// For each tensor, the last operator that wrote it; -1: none.
+  std::vector<std::int32_t> writer_;
 };
 
 }  // namespace stepwright::step

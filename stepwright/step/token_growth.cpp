@@ -5,7 +5,8 @@
 namespace stepwright::step {
 namespace {
 
-/// Whether the rows of a computation are those of a weight or of a sum of gradients.
+/// True if a computation's rows are those of a weight or of a gradient sum, so that more tokens do
+/// not change them.
 bool has_rows_of_weights(const Operator& op) {
   return op.kind == OperatorKind::kDequantize ||
          (op.kind == OperatorKind::kAccumulate && op.parameter >= 0);

@@ -4,16 +4,17 @@
 
 namespace stepwright::step {
 
-/// The micro-batches with which it is told what more tokens or query-key pairs cost, in those of
-/// the mean.
+/// Factor by which a micro-batch is grown over the mean one to measure the cost of more tokens or
+/// query-key pairs.
 inline constexpr double kTokenGrowth = 1.25;
 
-/// A template of micro-batches with so many times as many tokens: rows of computations and elements
-/// of messages grow. What weights or the query-key pairs of documents decide stays.
+/// Returns a template for micro-batches with `factor` times as many tokens: rows of computations
+/// and elements of messages grow. Sizes that depend on weights or on the query-key pairs of
+/// documents do not change.
 Template with_tokens(Template piece, double factor);
 
-/// A template of micro-batches whose documents have so many times as many query-key pairs in as
-/// many tokens.
+/// Returns a template for micro-batches whose documents have `factor` times as many query-key pairs
+/// in the same number of tokens.
 Template with_pairs(Template piece, double factor);
 
 }  // namespace stepwright::step

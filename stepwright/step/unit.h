@@ -8,11 +8,12 @@
 namespace stepwright::step {
 
 /// The template of a block that owns parameters, with the two tensors that sharding adds: its
-/// gathered parameters (an input) and its gradients on their way to a reduction (an output).
+/// gathered parameters (an input) and its gradients before their reduction (an output).
 struct Unit {
   Unit(const Setting& setting, std::string name, std::vector<LocalParameter> local);
 
-  /// Backward blocks whose gradients leave: creates the tensor; closed as an output at the end.
+  /// For a backward whose gradients are reduced: `open_gradients` creates the gradient tensor,
+  /// `close_gradients` makes it an output at the end. No effect if gradients stay on the rank.
   void open_gradients();
   void close_gradients();
 
@@ -22,7 +23,7 @@ struct Unit {
   TensorId gradients = -1;
 };
 
-/// The residual stream between blocks: [rows, hidden].
+/// Returns the tensor of the residual stream between blocks: [rows, hidden].
 Tensor residual_tensor(const Setting& setting, std::string_view name);
 
 }  // namespace stepwright::step

@@ -1,4 +1,5 @@
-// The end of a step: what sharding leaves to it, the small reductions, the norm and the optimizer.
+// The end of a step: the remaining messages of sharding, the small reductions, the gradient norm
+// and the optimizer.
 #include "stepwright/step/update.h"
 
 #include <algorithm>
@@ -40,10 +41,10 @@ Operator orthogonal_operator(const MatrixSize& matrices, std::string_view name) 
           .name = name};
 }
 
-/// Parameters, gradients and moments of an update of the host are in the type that it computes in.
-/// Gradients are scaled there as the framework does; where all lies there it also writes the
-/// parameters as they are stored where those are others. Else parameters come up as they were
-/// computed, and the device casts them (NVIDIA/Megatron-LM
+/// Adds the host's update. Its parameters, gradients and moments are in the type in which the host
+/// computes. The host scales gradients as the framework does. If parameters are stored in host
+/// memory, it also writes them in their stored type if that differs. Otherwise parameters return to
+/// the device in the computed type, and the device casts them (NVIDIA/Megatron-LM
 /// megatron/core/optimizer/cpu_offloading/hybrid_optimizer.py with pytorch/pytorch
 /// aten/src/ATen/native/cuda/Copy.cu, copy_kernel_cuda: non_blocking; deepspeedai/DeepSpeed
 /// deepspeed/runtime/zero/stage_1_and_2.py, step).
@@ -75,7 +76,7 @@ struct Side {
   [[nodiscard]] plan::GroupKind tensor_ranks() const {
     return routed ? plan::GroupKind::kExpertTensor : plan::GroupKind::kTensor;
   }
-  /// The ranks that share states.
+  /// The group of ranks that share optimizer states.
   [[nodiscard]] plan::GroupKind shards() const {
     const StateSpread spread = routed ? routed_spread(plan) : dense_spread(plan);
     return spread.group(plan.sharding.optimizer == plan::Spread::kGlobal ? Reach::kWorld
@@ -83,7 +84,7 @@ struct Side {
   }
 };
 
-/// Adds the messages of matrices that are made orthogonal.
+/// Adds the messages of matrices that are orthogonalized.
 void add_parts(std::vector<EndMessage>& list, const Side& side, const OptimizerShare& share,
                const MatrixSize& matrices) {
   const auto parts = [&](Purpose purpose) {
@@ -167,7 +168,8 @@ std::vector<Operator> update_operators(const plan::Job& job, const plan::Plan& p
   const std::int64_t bytes =
       update_bytes_of_element(job.optimizer, plan::state_types(job, plan), share);
   const std::int64_t moved = moved_elements(plan, share);
-  // One that does nothing is left, which the pause between steps stands beside.
+  // If the host updates everything, the device keeps an operator of one element, to which the pause
+  // between steps is attached.
   const std::int64_t own =
       moved > 0 ? std::max<std::int64_t>(1, share.elements - moved) : share.elements;
   list.push_back(update_operator(OperatorKind::kOptimizer, own, bytes, storage));

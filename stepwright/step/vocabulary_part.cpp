@@ -8,13 +8,14 @@ namespace {
 /// Loss terms of each token for one position's part of the vocabulary.
 struct PartLoss {
   TensorId maximum = -1;
-  TensorId sum = -1;  ///< Sum of exponentials, in the measure of that maximum.
+  TensorId sum = -1;  ///< Sum of exponentials relative to `maximum`.
   TensorId target = -1;
 };
 
 bool in_place(const Setting& s) { return s.kernels.fused_loss() && s.model->logit_cap == 0; }
 
-/// The passes over the own logits; tensor ranks, which share the part, exchange what they have.
+/// Writes the passes over this part's logits; the tensor ranks that share the part sum their
+/// results.
 PartLoss take_part(Emit& e, TensorId logits) {
   const PartLoss part{per_token(e, "maximum", 1), per_token(e, "sum", 1),
                       per_token(e, "target", 1)};
@@ -33,8 +34,8 @@ PartLoss take_part(Emit& e, TensorId logits) {
   return part;
 }
 
-/// A part's share of the gradient of the rows, before its measure: products of its table with its
-/// softmax, and rows of its table.
+/// A part's share of the rows' gradient, before it is rescaled to the whole vocabulary: the product
+/// of its softmax with its table, and the table's rows of the targets.
 struct RowParts {
   TensorId softmax = -1;
   TensorId target = -1;
@@ -63,14 +64,15 @@ RowParts take_rows(Emit& e, const PartLoss& part, const Product& p) {
   return rows;
 }
 
-/// A computation between messages of all positions, on their stream.
+/// Returns `op` as a computation on the stream of the messages between positions.
 Operator between(const Emit& e, Operator op) {
   op.phase = e.forward;
   op.stream = message_stream(e.s, Scheme::kPipeline);
   return op;
 }
 
-/// The messages of the loss: the largest logit, and in its measure the sum and the target.
+/// Writes the loss's messages between positions: the largest logit, then the sum of exponentials
+/// relative to it and the target's logit. Returns the sum.
 TensorId exchange(Emit& e, const PartLoss& part) {
   const TensorId largest = per_token(e, "largest", 1);
   share_over_positions(e, part.maximum, largest, "loss.maximum", true);

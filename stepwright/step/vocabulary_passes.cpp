@@ -7,7 +7,8 @@
 namespace stepwright::step {
 namespace {
 
-/// The tensors and operators of both templates, as if one had written them.
+/// Splits a block's forward and backward templates, with their tensors numbered together, into
+/// passes.
 class Cutter {
  public:
   explicit Cutter(const BlockPair& pair) : pair_(pair) {
@@ -46,7 +47,8 @@ class Cutter {
     return std::span(all).subspan(first, last - first);
   }
 
-  /// Gives every tensor its place; a tensor that a forward saves and its backward restores is one.
+  /// Numbers the tensors of a template; a tensor that the forward saves and the backward restores
+  /// has one number.
   void place_tensors(bool backward) {
     const Template& own = piece(backward);
     std::vector<std::size_t>& places = places_[backward ? 1 : 0];
@@ -129,7 +131,7 @@ class Cutter {
 
   const BlockPair& pair_;
   std::vector<Use> tensors_;
-  /// By template (forward, backward): the place of each tensor.
+  /// For each template (forward, backward): the number of each tensor.
   std::vector<std::size_t> places_[2];
 };
 

@@ -6,18 +6,19 @@
 
 namespace stepwright::step {
 
-/// A part of a block that has a turn of its own.
+/// A pass of a block: operators that the schedule gives a slot of their own.
 struct VocabularyPass {
   schedule::Direction direction{};
   Template piece;
 };
 
-/// Cuts both templates of a block where its passes begin. A pass restores what the one before it
-/// has saved; what a message writes stays until the next pass, which comes when it has ended.
-/// Neither gathers parameters nor reduces gradients stand in the templates.
+/// Splits both templates of a block at the beginnings of their passes. Each pass restores what the
+/// previous one saved. A tensor that a message writes stays until the next pass, which starts when
+/// the message has ended. The templates must not gather parameters or reduce gradients.
 std::vector<VocabularyPass> cut_passes(const BlockPair& pair);
 
-/// Whether a template uses parameters, and whether it makes gradients of them.
+/// `uses_parameters`: true if an operator uses a parameter; `makes_gradients`: true if one computes
+/// a parameter's gradient.
 bool uses_parameters(const Template& piece);
 bool makes_gradients(const Template& piece);
 

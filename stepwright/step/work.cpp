@@ -23,16 +23,16 @@ double scores(const Shape& s) { return product({s.batch, s.heads, s.queries, s.k
 
 double fused_attention_flops(const Operator& op) {
   const Shape& s = op.shape;
-  // Forward: Q K^T and P V. Backward: Q K^T again, dQ and dK over the head; dV and dP over the
-  // value.
+  // Forward: Q K^T and P V. Backward: Q K^T again, dQ and dK over head_dim; dV and dP over
+  // value_dim.
   const std::int64_t over_head = is_backward(op.phase) ? 3 : 1;
   const std::int64_t over_value = is_backward(op.phase) ? 2 : 1;
   return 2 * product({s.batch, s.heads, s.pairs}) *
          product({over_head * s.head_dim + over_value * s.value_dim});
 }
 
-/// A backward computes the states of the chunks again, and two products for each of the forward's
-/// (state-spaces/mamba, ssd_combined.py; fla-org/flash-linear-attention,
+/// FLOPs of a scan. Its backward recomputes the states of the chunks and has two products for each
+/// of the forward's (state-spaces/mamba, ssd_combined.py; fla-org/flash-linear-attention,
 /// gated_delta_rule/chunk.py).
 double scan_flops(const Operator& op) {
   const Shape& s = op.shape;
@@ -48,10 +48,10 @@ double scan_flops(const Operator& op) {
 
 /// Elements that a scan moves for all its sequences.
 struct ScanElements {
-  double values = 0;    ///< Values of all heads, and as many results.
-  double keys = 0;      ///< Keys of all groups, and as many queries.
-  double states = 0;    ///< States of all chunks.
-  double products = 0;  ///< Products of queries and keys inside chunks.
+  double values = 0;    ///< Elements of the values of all heads; results are equally many.
+  double keys = 0;      ///< Elements of the keys of all groups; queries are equally many.
+  double states = 0;    ///< Elements of the states of all chunks.
+  double products = 0;  ///< Elements of the products of queries and keys inside chunks.
 };
 
 ScanElements scan_elements(const Shape& s) {
@@ -64,9 +64,9 @@ ScanElements scan_elements(const Shape& s) {
       .products = tokens * product({s.kv_heads, chunk})};
 }
 
-/// The kernels of Mamba-2 one after the other, each of which reads and writes its tensors once:
-/// states of chunks, their passing on, products of C and B, results; and in the backward the first
-/// three again, gradients of states, of x, B, C, of the products and of the decays
+/// Bytes that the kernels of Mamba-2 move one after the other, each reading and writing its tensors
+/// once. Forward: states of chunks, passing them on, products of C and B, results. Backward: the
+/// first three again, then gradients of states, of x, B, C, of the products and of the decays
 /// (state-spaces/mamba mamba_ssm/ops/triton/ssd_combined.py, _mamba_chunk_scan_combined_fwd and
 /// _bwd). States are written in fp32 and passed on in the type of C; products are in fp32.
 double mamba2_bytes(const Operator& op) {
@@ -81,8 +81,8 @@ double mamba2_bytes(const Operator& op) {
          2 * kExact * n.products;
 }
 
-/// Bytes that a scan moves. All but Mamba-2: queries, keys, values and results of every token, and
-/// in fp32 the state of each chunk, written and read.
+/// Bytes that a scan moves. For all scans except Mamba-2: queries, keys, values and results of
+/// every token, and the state of each chunk, written and read in fp32.
 double scan_bytes(const Operator& op) {
   if (op.purpose == Purpose::kMamba2Scan) return mamba2_bytes(op);
   const ScanElements n = scan_elements(op.shape);
@@ -90,7 +90,7 @@ double scan_bytes(const Operator& op) {
   return is_backward(op.phase) ? 3 * forward : forward;
 }
 
-/// Arithmetic per element of a vector operator, roughly.
+/// Approximate FLOPs per element of a vector operator.
 double vector_flops(OperatorKind kind) {
   switch (kind) {
     case OperatorKind::kNorm:
@@ -128,14 +128,16 @@ double attention_bytes(const Operator& op) {
     default: break;
   }
   const double forward = queries + keys + values + outputs;
-  // Backward: the forward's four and the gradient of the result in, three gradients out.
+  // The backward reads the forward's four tensors and the result's gradient, and writes three
+  // gradients.
   return width(op.dtype) * (is_backward(op.phase) ? 2 * forward : forward);
 }
 
-/// Bytes moved for an element of `cat([t + b * p for each expert])` (NVIDIA/Megatron-LM
-/// megatron/core/transformer/moe/experts.py, TEGroupedMLP._apply_bias). Forward: the product is
-/// written, then added, then copied behind the others; backward: two products that are summed, for
-/// the bias and for the weight p, and a copy. Where p is fp32 all is, between casts.
+/// Bytes moved per element by `cat([t + b * p for each expert])` (NVIDIA/Megatron-LM
+/// megatron/core/transformer/moe/experts.py, TEGroupedMLP._apply_bias). Forward: b * p is written,
+/// then added, then the sum is copied into the concatenation. Backward: two products that are
+/// summed, for the bias and for the weight p, and a copy. If p is fp32, all of this runs in fp32
+/// between casts.
 double expert_bias_bytes(const Operator& op) {
   const double w = width(op.dtype);
   const bool casts = op.dtype == DType::kFp32;
@@ -143,13 +145,13 @@ double expert_bias_bytes(const Operator& op) {
   return (casts ? 7 : 6) * w;
 }
 
-/// How often each element of `rows x columns` moves.
+/// Number of times that each of `rows x columns` elements is read or written.
 double passes(const Operator& op) {
   switch (op.kind) {
     case OperatorKind::kEmbedding:
-      return is_backward(op.phase) ? 3 : 2;  // adds into the table's gradient
+      return is_backward(op.phase) ? 3 : 2;  // a backward adds into the table's gradient
     case OperatorKind::kNorm:
-      return is_backward(op.phase) ? 4 : 2;  // with the residual's gradient added
+      return is_backward(op.phase) ? 4 : 2;  // a backward also adds the residual's gradient
     case OperatorKind::kActivation:
       if (op.gated) return is_backward(op.phase) ? 5 : 3;
       return is_backward(op.phase) ? 3 : 2;
@@ -181,7 +183,7 @@ double flops(const Operator& op) {
       return static_cast<double>(kOrthogonalSteps) * product({s.rows, s.inner});
     case OperatorKind::kCopyToHost:
     case OperatorKind::kHostOptimizer:
-    case OperatorKind::kCopyFromHost: return 0;  // of the device
+    case OperatorKind::kCopyFromHost: return 0;  // the device computes nothing
     default: return vector_flops(op.kind) * product({s.rows, s.columns});
   }
 }
@@ -200,7 +202,7 @@ double memory_bytes(const Operator& op) {
     case OperatorKind::kNormSquare: return width(op.dtype) * product({s.rows});
     case OperatorKind::kOptimizer: return product({s.rows, s.inner});
     case OperatorKind::kOrthogonalize:
-      // Each step reads the matrix for both of its products and writes it.
+      // Each Newton-Schulz step reads the matrix for both of its products and writes it.
       return 3 * width(op.dtype) * static_cast<double>(kOrthogonalSteps) *
              product({s.rows, s.columns});
     case OperatorKind::kCopyToHost:
@@ -213,7 +215,7 @@ double memory_bytes(const Operator& op) {
       return (width(op.dtype) + static_cast<double>(s.inner) / 800) * product({s.rows, s.columns});
     default: break;
   }
-  const double mask = op.kind == OperatorKind::kDropout ? 1 : 0;  // a byte per element
+  const double mask = op.kind == OperatorKind::kDropout ? 1 : 0;  // the mask has a byte per element
   return (passes(op) * width(op.dtype) + mask) * product({s.rows, s.columns});
 }
 

@@ -7,19 +7,19 @@
 
 namespace stepwright::step {
 
-/// FLOPs of one computation on one rank (two per multiply-add; vector operators count their
-/// arithmetic roughly: they are bound by memory). A gradient of a matrix product costs what its
-/// forward costs, also of the two products of unfused attention, whose backward is two operators
-/// each; a fused attention backward is one operator with 2.5 times the forward (five products
-/// instead of two, FlashAttention-2, 2307.08691). 0 for communication.
+/// FLOPs of one computation on one rank; 0 for communication. A multiply-add counts two; vector
+/// operators count their arithmetic roughly, as memory bounds them. The gradient of a matrix
+/// product costs as much as its forward. So do the gradients of the two products of unfused
+/// attention, with two operators each. A fused attention backward is one operator with 2.5 times
+/// the FLOPs of the forward (five products instead of two, FlashAttention-2, 2307.08691).
 double flops(const Operator& op);
 
-/// Bytes that one computation reads from and writes to device memory when each operand moves once.
-/// Products narrower than 16 bits read stored operands of 16, write them narrow and read them again
-/// (the cast). 0 for communication.
+/// Bytes that one computation reads from and writes to device memory if each operand moves once; 0
+/// for communication. Products narrower than 16 bits read stored 16-bit operands, write them narrow
+/// and read them again (the cast).
 double memory_bytes(const Operator& op);
 
-/// How many of `places` are met by `draws` at random, on average: places (1 - (1 -
+/// Mean number of distinct places that `draws` random draws hit among `places`: places (1 - (1 -
 /// 1/places)^draws).
 double distinct_of(std::int64_t places, std::int64_t draws);
 

@@ -81,7 +81,7 @@ class DirectExchange {
   Tiers tiers_;
   std::int32_t rank_;
   RankWriter writer_;
-  std::vector<StepRef> sums_;  ///< Per chunk, the last addition to the rank's own block.
+  std::vector<StepRef> sums_;  ///< For each chunk, the last addition to the rank's own block.
 };
 
 RankSchedule direct_exchange(const ScheduleSpec& spec, std::int32_t rank) {
@@ -95,7 +95,7 @@ double direct_s(const ClosedTerms& t) {
   const double once =
       t.chunks * ((t.members - 1) * t.inside.bytes_s + (t.ranks - t.members) * t.rail.bytes_s);
   if (!both_ways(t.spec.collective)) return once + last.latency_s;
-  // The first chunk's sum, or the last chunk's, is what the second half waits for.
+  // The second half waits for the sum of the first chunk or of the last one.
   const double turned = once - (t.chunks - 1) * last.bytes_s + last.latency_s;
   const double by_first = std::max(once, turned) + once;
   const double by_last = once + last.latency_s + once - (t.chunks - 1) * first.bytes_s;
@@ -104,16 +104,16 @@ double direct_s(const ClosedTerms& t) {
 
 }  // namespace
 
-/// Each rank sends to each other one itself, one latency in all:
+/// Each rank sends directly to each other rank, with one latency in total:
 ///
 /// | operation | messages per rank | sends per rank |
 /// |---|---|---|
 /// | all-to-all, all-gather, reduce-scatter | (N-1) C | (N-1)/N V |
 /// | all-reduce | 2 (N-1) C | 2 (N-1)/N V |
 ///
-/// Of that, (N-m)/N V leaves a node of m ranks per rank: for an all-to-all all that has to, for the
-/// others m times too much. An all-to-all goes by tiers, so that all ranks of a node talk outside
-/// at the same time.
+/// Of these bytes, (N-m)/N V per rank leave a node of m ranks: the minimum for an all-to-all, m
+/// times the minimum for other operations. An all-to-all goes by tiers, so that all ranks of a node
+/// send to other nodes at the same time.
 const AlgorithmDefinition algorithms::kDirect = {
     .text = "each rank to each other; one latency, (N-1)/N of the buffer",
     .covers = {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce,

@@ -4,7 +4,7 @@
 namespace stepwright::collective {
 namespace {
 
-/// One rank's steps. A run of step i is the 2^i blocks whose numbers agree from bit i on.
+/// Writes one rank's steps. The run of step i is the 2^i blocks whose numbers agree from bit i on.
 class HalvingDoubling {
  public:
   HalvingDoubling(const ScheduleSpec& spec, std::int32_t rank)
@@ -21,17 +21,17 @@ class HalvingDoubling {
   }
 
  private:
-  /// Pieces of `blocks` blocks.
+  /// Number of pieces of `blocks` blocks.
   [[nodiscard]] std::int64_t pieces(std::int32_t blocks) const {
     return std::int64_t{blocks} * spec_.chunks;
   }
 
-  /// First piece of the run of `bit` blocks that holds `rank`.
+  /// First piece of the run of `bit` blocks that contains `rank`.
   [[nodiscard]] std::int64_t run(std::int32_t rank, std::int32_t bit) const {
     return pieces(rank / bit * bit);
   }
 
-  /// The place of partial sums: an all-reduce has room in its output.
+  /// Where partial sums are stored: in scratch, or for an all-reduce in its output.
   [[nodiscard]] PieceRun sums(std::int64_t piece) const {
     if (spec_.collective == Collective::kAllReduce) return output(piece);
     return scratch(piece - run(rank_, ranks_ / 2));
@@ -61,7 +61,7 @@ class HalvingDoubling {
       writer_.wait(step, received_);
       if (!own) writer_.wait(step, copied_);
       received_ = writer_.receive(0, peer, output(run(peer, bit)), pieces(bit));
-      writer_.wait(received_, sent_);  // Its partial sums have left.
+      writer_.wait(received_, sent_);  // The partial sums there have been sent.
     }
   }
 
@@ -70,8 +70,8 @@ class HalvingDoubling {
   std::int32_t rank_;
   RankWriter writer_;
   StepRef copied_;
-  StepRef received_;  ///< The last step that received.
-  StepRef sent_;      ///< The last send of a sum.
+  StepRef received_;  ///< The last receive of the rank.
+  StepRef sent_;      ///< The last send of a partial sum.
 };
 
 RankSchedule halving_doubling(const ScheduleSpec& spec, std::int32_t rank) {
@@ -101,8 +101,8 @@ double halving_doubling_s(const ClosedTerms& t) {
 /// | all-gather, reduce-scatter | log2 N | (N-1)/N V |
 /// | all-reduce | 2 log2 N | 2 (N-1)/N V |
 ///
-/// Few latencies; all ranks of a node use its NICs at once, and (N-m)/N V per rank leaves it: m
-/// times what has to. Scratch of a reduce-scatter: V/2.
+/// It has few latencies. All ranks of a node use its NICs at the same time, and (N-m)/N V per rank
+/// leave the node: m times the minimum. Scratch of a reduce-scatter: V/2.
 const AlgorithmDefinition algorithms::kHalvingDoubling = {
     .text = "recursive halving and doubling, 2^k ranks; log2 N steps, (N-1)/N of the buffer",
     .covers = kBlockOperations,

@@ -7,8 +7,8 @@
 namespace stepwright::collective {
 namespace {
 
-/// The longest of the ways through a gather: the rail, then the last chunk inside; or the rail up
-/// to the second or the last stage, then all that is left inside.
+/// Seconds of a gather, the longest of its paths: the whole rail, then the last chunk inside; or
+/// the rail up to the second or the last stage, then all remaining work inside.
 double ho_gather_s(const ClosedTerms& t, double pass) {
   const double stage = t.chunks * pass;
   const double hop = t.rail.bytes_s + t.rail.latency_s;
@@ -19,20 +19,21 @@ double ho_gather_s(const ClosedTerms& t, double pass) {
   return std::max({rail + pass, from_second, from_last}) + end_latency(t);
 }
 
-/// When the first chunk of stage `stage` is summed inside: the first two stages go by chunks.
+/// Time in seconds at which the first chunk of stage `stage` is summed inside; the first two stages
+/// go chunk by chunk.
 double first_sum_s(const ClosedTerms& t, double pass, double stage) {
   return (stage < 2 ? 2 : stage * t.chunks + 1) * pass + end_latency(t);
 }
 
-/// Seconds from the start of the last chunk on the rail to its end `stages` stages on.
+/// Seconds from the start of the last chunk on the rail until it has passed `stages` stages.
 double last_chunk_s(double stages, const ClosedTerms& t) {
   const double alone = stages * (t.rail.bytes_s + t.rail.latency_s);
   return std::max(alone, t.rail.bytes_s + chunked_chain(stages - 1, t.chunks, t.rail));
 }
 
-/// The longest of the ways through a reduction and `more` stages of the rail behind it: inside up
-/// to the first chunk of the second, third or last stage, or the last chunk of the second or last
-/// stage, then the rail.
+/// Seconds of a reduction and `more` further stages of the rail, the longest of its paths: inside
+/// up to the first chunk of the second, third or last stage, or the last chunk of the second or
+/// last stage, then the rail.
 double ho_reduce_s(const ClosedTerms& t, double pass, double more) {
   const double stage = t.chunks * pass;
   double longest = 0;
@@ -46,8 +47,8 @@ double ho_reduce_s(const ClosedTerms& t, double pass, double more) {
   return longest;
 }
 
-/// A reduction and a gather that follow each other by chunks: the rail all the way; or what is left
-/// inside once the first or the last chunk is summed.
+/// Seconds of a reduction and a gather that follow each other chunk by chunk: the rail all the way,
+/// or the remaining work inside after the first or the last chunk is summed.
 double ho_all_reduce_s(const ClosedTerms& t, double pass) {
   const double end = end_latency(t);
   const double stage = t.chunks * pass;
@@ -94,9 +95,9 @@ OverlappedLevels OverlappedLevels::with_ends() const {
 }
 
 /// The hierarchical overlapping ring, for tiers {m, n} or {m, k, n} and more: groups form an outer
-/// ring, and what a rank receives from it is passed on inside its group while the next chunk
-/// arrives. A reduce-scatter is the reverse, an all-reduce both, chunk by chunk. Idea: HO-Ring of
-/// PaRO (arXiv 2310.06003); order of chunks and waits are our own.
+/// ring, and chunks that a rank receives from it are passed on inside its group while the next
+/// chunk arrives. A reduce-scatter is the reverse; an all-reduce is both, chunk by chunk. The idea
+/// is HO-Ring of PaRO (arXiv 2310.06003); the order of chunks and the waits are our own.
 ///
 /// | operation | sends per rank inside | on its rail | time, C chunks, without latencies |
 /// |---|---|---|---|

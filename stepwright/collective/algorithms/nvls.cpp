@@ -3,8 +3,8 @@
 
 namespace stepwright::collective {
 
-/// Each rank sends its buffer up to the switch once, which adds; an m-th of the sum goes up once
-/// more for all of the node, and between n nodes along a tree.
+/// Each rank sends its buffer once to the switch, which adds; 1/m of the sum goes up once more for
+/// the whole node, and between n nodes along a tree.
 const AlgorithmDefinition algorithms::kNvls = {
     .text = "reductions in the NVSwitch",
     .covers = {Collective::kAllReduce},

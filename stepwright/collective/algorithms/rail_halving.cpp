@@ -9,8 +9,8 @@ namespace {
 constexpr int kHalvesInside = 0;
 constexpr int kHalvesRail = 1;
 
-/// One rank's steps. Scratch holds, for each member of the node, the blocks of its rail, node by
-/// node.
+/// Writes one rank's steps. Scratch holds, for each member of the node, the blocks of its rail,
+/// node by node.
 class RailHalving {
  public:
   RailHalving(const ScheduleSpec& spec, std::int32_t rank)
@@ -47,7 +47,7 @@ class RailHalving {
   [[nodiscard]] std::int32_t other(std::int32_t by) const {
     return (member_ + by + members_) % members_;
   }
-  /// First node of the run of `bit` nodes that holds `node`.
+  /// First node of the run of `bit` nodes that contains `node`.
   static std::int32_t run(std::int32_t node, std::int32_t bit) { return node / bit * bit; }
 
   void reduce_inside() {
@@ -94,7 +94,7 @@ class RailHalving {
       writer_.wait(step, own_);
       have_ = writer_.receive(kHalvesRail, far * members_ + member_, at(member_, run(far, bit)),
                               pieces(bit));
-      writer_.wait(have_, sent_);  // The sums that stood there have left.
+      writer_.wait(have_, sent_);  // The sums stored there have been sent.
     }
   }
 
@@ -113,7 +113,7 @@ class RailHalving {
     }
   }
 
-  /// Copies a member's rail to where its blocks belong.
+  /// Copies the blocks of a member's rail from scratch to their places in the output.
   void take_out(std::int32_t member, StepRef came) {
     for (std::int32_t i = 0; i < nodes_; ++i) {
       const StepRef step = writer_.copy(at(member, i), output(block(i, member)), spec_.chunks);
@@ -127,10 +127,11 @@ class RailHalving {
   std::int32_t node_;
   std::int32_t member_;
   RankWriter writer_;
-  StepRef have_;         ///< The step after which the next step on a rail can read.
-  StepRef own_;          ///< The rank's own block is.
+  /// Step whose result the next step on a rail reads.
+  StepRef have_;
+  StepRef own_;          ///< Step that completes the rank's own block.
   StepRef sent_;         ///< The last send of a sum on the rail.
-  StepRef sent_inside_;  ///< The last send of what is summed inside.
+  StepRef sent_inside_;  ///< The last send of a sum inside the node.
 };
 
 RankSchedule rail_halving(const ScheduleSpec& spec, std::int32_t rank) {
@@ -147,16 +148,18 @@ double rail_halving_s(const ClosedTerms& t) {
 
 }  // namespace
 
-/// Two levels in turn, for tiers {m, n} with n = 2^k nodes: recursive doubling (all-gather) or
-/// halving (reduce-scatter) along the rails, direct messages of a whole rail inside.
+/// Two levels one after the other, for tiers {m, n} with n = 2^k nodes: recursive doubling
+/// (all-gather) or halving (reduce-scatter) along the rails, and direct messages of a whole rail
+/// inside the nodes.
 ///
 /// | operation | messages of a rank | sends per rank inside | on its rail |
 /// |---|---|---|---|
 /// | all-gather, reduce-scatter | log2 n + m-1 | (m-1)/m V | (n-1)/(nm) V |
 /// | all-reduce | twice that | 2 (m-1)/m V | 2 (n-1)/(nm) V |
 ///
-/// The least bytes on either level in few messages, for many nodes; the levels wait for each other.
-/// Blocks stand rail by rail in scratch, V of it, so that messages are whole runs.
+/// It has the minimum bytes on either level in few messages, for many nodes; the levels wait for
+/// each other. Blocks are stored rail by rail in scratch (V bytes), so that messages are whole
+/// runs.
 const AlgorithmDefinition algorithms::kRailHalving = {
     .text = "halving and doubling along the rails, 2^k nodes, and inside the nodes in turn",
     .covers = kBlockOperations,

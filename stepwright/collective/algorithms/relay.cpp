@@ -9,7 +9,8 @@ namespace {
 constexpr int kInsideLane = 0;
 constexpr int kRailLane = 1;
 
-/// One rank's steps. Stage t is for the group t places on, and from the one t places back.
+/// Writes one rank's steps. In stage t, blocks go to the group t places after and come from the
+/// group t places before.
 class RelayExchange {
  public:
   RelayExchange(const ScheduleSpec& spec, std::int32_t rank)
@@ -36,7 +37,7 @@ class RelayExchange {
     std::int32_t number;
   };
 
-  /// The rank at this one's place `by` groups on.
+  /// The rank with this rank's index in the group `by` places after.
   [[nodiscard]] std::int32_t rank_at(std::int32_t by) const {
     const std::int32_t ranks = groups_ * members_;
     return ((rank_ + by * members_) % ranks + ranks) % ranks;
@@ -47,13 +48,13 @@ class RelayExchange {
   [[nodiscard]] std::int64_t piece(std::int32_t block, std::int32_t c) const {
     return static_cast<std::int64_t>(block) * chunks_ + c;
   }
-  /// The place of the block for place `place` of this group until it is passed on.
+  /// Where the block for member `place` of this group is stored until it is passed on.
   [[nodiscard]] PieceRun relayed(const Stage& stage, std::int32_t place, std::int32_t c) const {
     return scratch(piece((stage.number - 1) * members_ + place, c));
   }
 
-  /// Chunk c of the blocks of a whole group; with one chunk they are one run. Returns, the last
-  /// receive.
+  /// Exchanges chunk c of the blocks of a whole group; with one chunk they are one run. Returns the
+  /// last receive.
   StepRef exchange_on_rail(const Stage& stage, std::int32_t c) {
     const bool whole = chunks_ == 1;
     StepRef last;
@@ -111,8 +112,8 @@ double relay_s(const ClosedTerms& t) {
 
 }  // namespace
 
-/// The hierarchical all-to-all of expert parallelism, for tiers {m, n}: what goes to another group
-/// is sent along the rail as one message for the whole group, and the rank there passes it on
+/// The hierarchical all-to-all of expert parallelism, for tiers {m, n}: blocks for another group
+/// are sent along the rail as one message for the whole group, and the rank there passes them on
 /// inside while the next message arrives.
 ///
 /// | per rank | inside | on its rail |
@@ -120,8 +121,8 @@ double relay_s(const ClosedTerms& t) {
 /// | bytes | (m-1)/m V | (n-1)/n V |
 /// | messages | (m-1) n C | (n-1), with C > 1 chunks (n-1) m C |
 ///
-/// The rail's bytes are those of a direct exchange, in (n-1) messages instead of (n-1) m; a row
-/// that goes to several ranks of a group may be sent there once. Scratch: (n-1)/n V.
+/// The bytes on the rail are those of a direct exchange, in (n-1) messages instead of (n-1) m; a
+/// row for several ranks of a group may be sent there once. Scratch: (n-1)/n V.
 const AlgorithmDefinition algorithms::kRelay = {
     .text = "all-to-all along the rails, passed on inside the nodes",
     .covers = {Collective::kAllToAll},

@@ -27,8 +27,8 @@ double round_s(const ClosedTerms& t, const ChunkHop& within, const ChunkHop& acr
 /// | all-gather, reduce-scatter | (N-1) C | (N-1)/N V |
 /// | all-reduce | 2 (N-1) C | 2 (N-1)/N V |
 ///
-/// The last rank of a node sends all of that through one NIC. Chunks hide latency behind bytes: a
-/// hop costs max(S, S/C + latency) of time instead of S + latency. Scratch of a reduction: 4 S.
+/// The last rank of a node sends all its bytes through one NIC. Chunks hide latency: a hop takes
+/// max(S, S/C + latency) instead of S + latency. Scratch of a reduction: 4 S.
 const AlgorithmDefinition algorithms::kRing = {
     .text = "one ring over all ranks; N-1 steps, (N-1)/N of the buffer",
     .covers = kBlockOperations,

@@ -10,10 +10,10 @@ namespace {
 /// Lanes are numbered in eight bits.
 constexpr std::int64_t kMostRings = 255;
 
-/// Rings of a spec: the ranks of a node.
+/// Number of rings of a spec: the ranks of a node.
 std::int32_t ring_count(const ScheduleSpec& spec) { return ranks_of(spec) / spec.tiers.back(); }
 
-/// One of the rings as a ring of its own over places, and where its places and pieces really are.
+/// One of the rings, with the map from its own order of ranks and pieces to real ranks and pieces.
 class PlacedRing {
  public:
   PlacedRing(const ScheduleSpec& spec, std::int32_t ring)
@@ -67,7 +67,7 @@ class PlacedRing {
   std::int32_t scratch_;
 };
 
-/// Adds the channels of `more`; waits name channels by their number.
+/// Adds the channels of `more` to a rank, and renumbers the channels in its waits.
 void append(RankSchedule& rank, RankSchedule more) {
   const auto before = static_cast<std::int32_t>(std::ssize(rank.channels));
   for (ScheduleChannel& channel : more.channels) {
@@ -84,8 +84,8 @@ RankSchedule rings_rank(const ScheduleSpec& spec, std::int32_t rank) {
   return all;
 }
 
-/// A hop inside has its link to itself while the rings wait for the NICs, and 1/(m-1) of it while
-/// they wait for the links inside; what lies between is left out.
+/// Seconds of the rings. A hop inside a node has a link to itself while the rings wait for the
+/// NICs, and 1/(m-1) of it while they wait for the links inside; states in between are ignored.
 double rings_s(const ClosedTerms& t) {
   const double part = 1 / t.members;
   const ChunkHop across{t.run_s(t.rail, part), t.rail.latency_s};
@@ -98,18 +98,17 @@ double rings_s(const ClosedTerms& t) {
 
 }  // namespace
 
-/// The part of a rank in as many rings at once as a node has ranks, for tiers {m, n}: ring k passes
-/// round with a part 1/m of every block, comes into each node at rank k + 1 and leaves it at rank
-/// k, so that each NIC has one ring to send out and one to take in. What libraries of collectives
-/// do on machines with a NIC per device.
+/// As many rings at once as a node has ranks, for tiers {m, n}: ring k carries 1/m of every block,
+/// enters each node at rank k + 1 and leaves it at rank k, so that each NIC sends for one ring and
+/// receives for one. Collective libraries do this on machines with a NIC per device.
 ///
 /// | operation | messages per rank, C chunks | inside | between nodes, per rank |
 /// |---|---|---|---|
 /// | all-gather, reduce-scatter | m (N-1) C | (m-1)/m (N-1)/N V | (N-1)/(Nm) V |
 /// | all-reduce | twice that | twice that | twice that |
 ///
-/// The bytes are nearly the least possible on either level; a block still takes N-1 hops, where a
-/// rail takes n-1. Scratch of a reduction: 4 S. Lanes: m.
+/// The bytes are nearly the minimum on either level, but a block still takes N-1 hops, where a rail
+/// takes n-1. Scratch of a reduction: 4 S. Lanes: m.
 const AlgorithmDefinition algorithms::kRings = {
     .text = "a ring for each rank of a node, each out through another NIC; N-1 steps",
     .covers = kBlockOperations,

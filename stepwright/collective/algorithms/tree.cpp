@@ -10,7 +10,7 @@ namespace {
 constexpr int kUpLane = 0;
 constexpr int kDownLane = 1;
 
-/// One rank's place in the tree.
+/// One rank's parent and children in the tree.
 class BinomialTree {
  public:
   BinomialTree(const ScheduleSpec& spec, std::int32_t rank)
@@ -36,7 +36,7 @@ class BinomialTree {
   }
 
  private:
-  /// The place of the sums: scratch of a rank that has no output.
+  /// Where sums are stored: in the output, or in scratch on a rank without an output.
   [[nodiscard]] PieceRun sum(std::int32_t c) const {
     const bool kept = parent_ < 0 || spec_.collective == Collective::kAllReduce;
     return kept ? output(c) : scratch(c);
@@ -69,9 +69,10 @@ class BinomialTree {
   const ScheduleSpec& spec_;
   RankWriter writer_;
   std::int32_t parent_ = -1;
-  std::vector<std::int32_t> children_;  ///< The smallest subtree first.
-  std::vector<StepRef> sums_;           ///< The step that sums each chunk.
-  std::vector<StepRef> sent_;           ///< The step that sends each chunk's sum.
+  /// Children of the rank, the one with the smallest subtree first.
+  std::vector<std::int32_t> children_;
+  std::vector<StepRef> sums_;  ///< For each chunk, the step that sums it.
+  std::vector<StepRef> sent_;  ///< For each chunk, the step that sends its sum.
 };
 
 RankSchedule binomial_tree(const ScheduleSpec& spec, std::int32_t rank) {
@@ -103,7 +104,8 @@ double spread_s(const ClosedTerms& t, std::int32_t ranks) {
   return last;
 }
 
-/// The two halves of an all-reduce in chunks share links; here they follow each other.
+/// Seconds of a tree. The two halves of an all-reduce in chunks share links; this form runs one
+/// after the other.
 double tree_s(const ClosedTerms& t) {
   double busy = 0;
   for (std::int32_t bit = 1; bit < t.ranks; bit *= 2) {
@@ -122,8 +124,9 @@ double tree_s(const ClosedTerms& t) {
 /// | reduce | ceil(log2 N) | - | V |
 /// | all-reduce (reduce, then broadcast) | 2 ceil(log2 N) | ceil(log2 N) V | (1 + ceil(log2 N)) V |
 ///
-/// The parent of r is r without its lowest bit. In groups of 2^k consecutive ranks, each group is
-/// entered once: one message per node and direction. For small buffers. Scratch of a reduce: V.
+/// The parent of rank r is r without its lowest set bit. In groups of 2^k consecutive ranks, each
+/// group is entered once: one message per node and direction. Suited to small buffers. Scratch of a
+/// reduce: V.
 const AlgorithmDefinition algorithms::kTree = {
     .text = "binomial tree for small buffers; log2 N rounds of the whole buffer",
     .covers = {Collective::kBroadcast, Collective::kReduce, Collective::kAllReduce},

@@ -28,7 +28,7 @@ void settle_schedule(Plan& plan, const Job& job) {
       group > 0 && group == schedule::least_group(plan.parallel.pipeline, micro_batches(job, plan));
   if (least) group = 0;
   const std::int64_t chunks = placement_of(plan).model_chunks();
-  // An even split leaves no chunk without layers, a listed one may.
+  // An even split gives every chunk layers; a listed split may not.
   const bool even =
       chunks <= job.model.layers && plan.layers == even_split(job.model.layers, chunks);
   if (even) plan.layers.clear();
@@ -49,7 +49,7 @@ Recompute settled(Recompute recompute, std::int64_t layers) {
   return recompute;
 }
 
-/// Positions that do as most do are not named.
+/// Removes from the list the positions whose recomputation is the same as that of most.
 void settle_recompute(Plan& plan, const Job& job) {
   const std::int64_t layers = std::ranges::max(chunk_layers(job, plan));
   const std::vector<StageRecompute> named = std::exchange(plan.recompute.stages, {});
@@ -73,7 +73,7 @@ void settle_recompute(Plan& plan, const Job& job) {
   }
 }
 
-/// Choices on which nothing depends have their defaults.
+/// Sets choices that change nothing to their defaults.
 void settle_idle(Plan& plan, const Job& job) {
   const Plan usual;
   each_choice([&](const auto& choice) {
@@ -83,8 +83,8 @@ void settle_idle(Plan& plan, const Job& job) {
   plan.overlap = settled_overlap(job, plan);
 }
 
-/// The first order of axes, by their enumerators, that lays both sides as the given one does: on
-/// each side the axes of more than one rank keep their order.
+/// Sets the rank order to the first one, by the enumerators of its axes, that gives the same grid:
+/// on each side, axes of more than one rank keep their order.
 void settle_rank_order(Plan& plan) {
   const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
   unsigned before[kAxes] = {};  // bits of the axes that must come before this one

@@ -11,7 +11,7 @@
 namespace stepwright::plan {
 namespace {
 
-/// Collects "field value" of what differs.
+/// Collects "field value" for each difference of two plans.
 class Differences {
  public:
   void add(std::string_view field, std::string_view value) {
@@ -32,7 +32,7 @@ std::string text_of(const std::vector<std::int64_t>& layers) {
   return layers.empty() ? "even" : fmt::format("[{}]", fmt::join(layers, ", "));
 }
 
-/// One choice of both plans.
+/// Compares one choice of both plans.
 template <class Row>
 void compare(Differences& found, const Row& choice, const Plan& from, const Plan& to) {
   const auto& value = choice.of(to);
@@ -44,7 +44,7 @@ void compare(Differences& found, const Row& choice, const Plan& from, const Plan
   } else if constexpr (requires { text_of(value); }) {
     if (choice.of(from) != value) found.add(choice.key, text_of(value));
   } else {
-    // Of a sharding the states: its groups are choices themselves.
+    // For a sharding only the states are written, as its group sizes are choices of their own.
     const nlohmann::ordered_json written = choice.write(value);
     if (choice.write(choice.of(from)) == written) return;
     found.add(choice.key, written.is_string() ? written.get<std::string>() : written.dump());

@@ -6,7 +6,7 @@
 
 namespace stepwright::plan {
 
-/// The differences of two plans, as "tensor 8 with data 16": the values of `to`.
+/// Describes how the plan `to` differs from `from`, as "tensor 8 with data 16": the values of `to`.
 std::string changes(const Plan& from, const Plan& to);
 
 }  // namespace stepwright::plan

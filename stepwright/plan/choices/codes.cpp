@@ -25,24 +25,25 @@ namespace {
 
 using Value = std::optional<std::string>;
 
-/// Text that follows a mark: none, a number, a word up to the next mark, or words up to another
-/// mark.
+/// The kind of text after a mark: none, a number, a word up to the next mark, or words up to
+/// another mark.
 enum class Follows : std::uint8_t { kNothing, kNumber, kWord, kWords };
 
-/// A mark of plans' codes: all that is known of it.
+/// Everything about one mark of plans' codes.
 struct Row {
   std::string_view mark;
   Follows follows;
-  bool begins;              ///< Stands after a space, else at the mark before it.
-  std::string_view label;   ///< In a legend and in messages.
-  std::string_view field;   ///< Field of a plan file.
-  std::string_view legend;  ///< Explanation printed under a table.
-  std::string_view means;   ///< With its value in place of {}.
-  /// Returns the plan's value for the mark; nullopt where the code leaves it out.
+  bool begins;  ///< True if the mark follows a space; false: it follows the previous mark directly.
+  std::string_view label;   ///< Name of the mark in a legend and in messages.
+  std::string_view field;   ///< Field of a plan file that the mark states.
+  std::string_view legend;  ///< Explanation of the mark, printed under a table of plans.
+  std::string_view means;   ///< Meaning of the mark as a sentence, with {} in place of its value.
+  /// Returns the plan's value for the mark; nullopt if the code leaves it out.
   Value (*write)(const Plan&);
-  /// A value in the words of `means`, nothing where it is none; without, it stands as it is.
+  /// Converts a value to the words used in `means`; empty if it needs none; nullptr: the value is
+  /// printed unchanged.
   Value (*say)(std::string_view value) = nullptr;
-  /// The values that there are, for messages.
+  /// Lists the allowed values, for messages.
   std::string (*values)() = nullptr;
 };
 
@@ -56,7 +57,7 @@ bool is_number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// The names of a table, for a message.
+/// Lists the names of a table, for a message.
 template <class Names>
 std::string listed(const Names& names) {
   std::vector<std::string_view> words;
@@ -69,7 +70,8 @@ bool has(const Names& names, std::string_view word) {
   return std::ranges::any_of(names, [&](const auto& row) { return row.name == word; });
 }
 
-/// The words before and after the first mark; the latter are empty without one.
+/// Splits a text into the words before and after the first `mark`; the second part is empty if
+/// there is no mark.
 std::pair<std::string_view, std::string_view> cut(std::string_view text, std::string_view mark) {
   const std::size_t at = text.find(mark);
   if (at == std::string_view::npos) return {text, ""};
@@ -87,7 +89,8 @@ bool is_list(std::string_view text, std::string_view separator, bool (*is_one)(s
 
 bool is_module(std::string_view word) { return has(kModuleNames, word); }
 
-/// Whether `recompute_word` writes it of one position: "full", "every 2", "norm + mlp every 2".
+/// True if `recompute_word` can write this text for one position: "full", "every 2", "norm + mlp
+/// every 2".
 bool is_setting(std::string_view text) {
   if (text == "none" || text == "selective" || text == "full") return true;
   const auto [modules, every] = cut(text, " every ");
@@ -146,7 +149,7 @@ std::string sharding_values() {
   return fmt::format("three letters of N, I and G, or {}", fmt::join(names, ", "));
 }
 
-/// The codes of messages that can be exposed.
+/// Codes of the messages that a plan can leave exposed.
 std::vector<std::string_view> exposed_codes() {
   std::vector<std::string_view> codes;
   for (const OverlapRow& row : kOverlapTable) {
@@ -195,7 +198,7 @@ Value group_code(const Plan& plan, std::int64_t group, std::int64_t least) {
   return says ? number(group) : std::nullopt;
 }
 
-/// The rows in the order of codes, but for those of flags.
+/// The rows in the order of codes, without the rows of flags.
 constexpr Row kRowsWithoutFlags[] = {
     {"tp", Follows::kNumber, true, "tpN", "parallel.tensor", "tensor parallel",
      "Each layer is cut over {} GPUs (tensor parallel).",
@@ -299,7 +302,7 @@ constexpr Row kRowsWithoutFlags[] = {
      "These messages do not run beside computation: those of {}.", exposed_code, say_exposed,
      [] { return fmt::format("{}", fmt::join(exposed_codes(), ", ")); }}};
 
-/// All rows in the order of codes: those of flags stand before activations on the host.
+/// Returns all rows in the order of codes; the rows of flags precede activations on the host.
 const std::vector<Row>& rows() {
   static const std::vector<Row> kRows = [] {
     std::vector<Row> all(std::begin(kRowsWithoutFlags), std::end(kRowsWithoutFlags));
@@ -320,7 +323,7 @@ const std::vector<Row>& rows() {
   return kRows;
 }
 
-/// The first row that passes a test; a null pointer without one.
+/// Returns the first row that passes a test; null if none does.
 template <class Test>
 const Row* find_row(Test test) {
   const auto found = std::ranges::find_if(rows(), test);
@@ -329,10 +332,10 @@ const Row* find_row(Test test) {
 
 constexpr std::string_view kExample = "tp8+sp pp4 dp2 mb1 zero1";
 
-/// Which marks codes have.
+/// Set of the marks that codes contain.
 using Marks = std::bitset<64>;
 
-/// A plan's code, which adds its marks to some.
+/// Returns a plan's code; adds the marks in it to `marks`.
 std::string written(const Plan& plan, Marks& marks) {
   std::string code;
   bool begun = false;
@@ -348,7 +351,7 @@ std::string written(const Plan& plan, Marks& marks) {
   return code;
 }
 
-/// The marks that may stand where one does not fit, with their values where these are words.
+/// Lists the marks that are allowed in place of a wrong one, with their values if these are words.
 std::string labels(std::span<const Row> rows) {
   std::vector<std::string> list;
   for (const Row& row : rows) {
@@ -358,7 +361,7 @@ std::string labels(std::span<const Row> rows) {
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
-/// A code as it is read, mark by mark.
+/// Reads a code, mark by mark.
 class CodeReader {
  public:
   explicit CodeReader(std::string_view code) : code_(code), left_(code) {}
@@ -374,8 +377,8 @@ class CodeReader {
  private:
   void skip_spaces() { left_.remove_prefix(std::min(left_.find_first_not_of(' '), left_.size())); }
 
-  /// A mark and those that stand at it. Also one that follows another in codes may stand alone, and
-  /// without its plus.
+  /// Reads a word of a code: a mark and those directly after it. A mark that usually follows
+  /// another may also be alone, without its plus.
   void read_word() {
     const Row* row = find_row([&](const Row& one) { return take(one, one.mark); });
     if (row == nullptr) {
@@ -392,7 +395,7 @@ class CodeReader {
     }
   }
 
-  /// Reads a mark if it stands next.
+  /// Reads a mark if it comes next; returns whether it did.
   bool take(const Row& row, std::string_view mark) {
     if (!left_.starts_with(mark)) return false;
     const std::string_view rest = left_.substr(mark.size());
@@ -420,7 +423,7 @@ class CodeReader {
       case Follows::kWord: return std::min(rest.find_first_of(" :+/"), rest.size());
       case Follows::kWords: break;
     }
-    // Words end where a mark stands that no word of them begins with.
+    // The value's words end at the next mark that none of the words starts with.
     std::size_t end = rest.size();
     for (const Row& row : rows()) {
       const bool ends = row.follows == Follows::kWords ||
@@ -456,7 +459,7 @@ class CodeReader {
   std::vector<CodeMark> marks_;
 };
 
-/// Words in lines of at most 100 columns.
+/// Wraps a text into lines of at most 100 columns.
 std::string wrapped(const std::string& text) {
   constexpr std::size_t kWidth = 100;
   std::string lines;

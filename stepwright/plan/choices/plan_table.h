@@ -19,11 +19,11 @@
 
 namespace stepwright::plan {
 
-// What is known of each choice of a plan, once: readers and writers of plans and of `search`, what
-// differs between plans, the dimensions of the search, its neighbours and `--against` are loops
-// over `kPlanTable`. A header of theirs alone, since each loop is compiled once for each row.
+// The table of all choices of a plan, `kPlanTable`. Loops over it read and write plans and
+// `search`, compare plans, and give the dimensions of the search, its neighbours and `--against`.
+// The table has a header of its own because each loop is compiled once for each row.
 
-/// A member of a member: `Path<&Plan::parallel, &Parallel::tensor>()(plan)`.
+/// Accessor of a nested member: `Path<&Plan::parallel, &Parallel::tensor>()(plan)`.
 template <auto... kMembers>
 struct Path {
   template <class Whole>
@@ -32,46 +32,47 @@ struct Path {
   }
 };
 
-/// How `--against` takes a choice over from the best plan: as an option of the framework, as what
-/// moves the model to other ranks, or along with another choice.
+/// How `--against` moves a choice towards the best plan. kFlag: an option of the framework;
+/// kLayout: a change that moves the model to other ranks; kAlong: changed together with another
+/// choice.
 enum class Taken : std::uint8_t { kFlag, kLayout, kAlong };
 
-/// Traits that most choices share; a row states where it differs.
+/// Traits of a choice; a row of the table states only those that differ from these defaults.
 struct ChoiceTraits {
   Taken taken = Taken::kFlag;
-  std::int64_t least = 1;  ///< Least value of a number.
-  /// True if anything depends on the choice; canonical plans have its default otherwise. nullptr:
-  /// always, or `canonical` says more of it.
+  std::int64_t least = 1;  ///< Least value, if the choice is a number.
+  /// True if the choice changes anything; if false, canonical plans have its default. nullptr: it
+  /// always matters, or `canonical` decides.
   bool (*matters)(const Job& job, const Plan& plan) = nullptr;
-  /// True if files leave it out where all choices of its mapping have their defaults.
+  /// True if files leave the choice out when all choices of its mapping have their defaults.
   bool unsaid_alone = false;
-  FlagWords said = {};  ///< Words of a choice that is on or off.
+  FlagWords said = {};  ///< Words for a choice of yes or no.
 };
 
-/// One choice of a plan.
+/// One choice of a plan: where files state it, and how it is read and written.
 template <class InPlan, class InSpace, class Value>
 struct Choice {
   using Kind = Value;
-  std::string_view place;  ///< Place in plan files: "schedule.chunks".
-  std::string_view key;    ///< Key in `search`, and in messages.
+  std::string_view place;  ///< Dotted path of the choice in plan files: "schedule.chunks".
+  std::string_view key;    ///< Name of the choice in `search` and in messages.
   InPlan of;
-  InSpace list;  ///< Values that a job lists for it, in its `Space`.
+  InSpace list;  ///< The job's list of values for this choice, in its `Space`.
   Value (*read)(Node node, const Reading& reading);
   nlohmann::ordered_json (*write)(const Value& value);
   ChoiceTraits traits = {};
 
-  /// The mapping of plan files in which it stands, or the choice itself: "schedule".
+  /// The mapping of plan files that contains the choice ("schedule"), or the choice's own key.
   [[nodiscard]] constexpr std::string_view group() const {
     return place.substr(0, place.find('.'));
   }
 };
-// Said, as compilers before Clang 17 deduce nothing of an aggregate.
+// Written out because compilers before Clang 17 cannot deduce the arguments of an aggregate.
 template <class InPlan, class InSpace, class Value>
 Choice(std::string_view, std::string_view, InPlan, InSpace, Value (*)(Node, const Reading&),
        nlohmann::ordered_json (*)(const Value&), ChoiceTraits = {})
     -> Choice<InPlan, InSpace, Value>;
 
-/// Reads what needs to know nothing of its file.
+/// Reads a value that does not depend on its file's version.
 template <auto kRead>
 auto plain(Node node, const Reading& /*reading*/) {
   return kRead(node);
@@ -106,8 +107,8 @@ inline constexpr ChoiceTraits kHostParameters{
              .means = "Parameters and gradients lie on the host, from which each use fetches a "
                       "rank's part."}};
 
-/// The choices in the order of messages. A choice without a free list of its own in
-/// `tune/dimensions.cpp` has its default in a search that does not list it.
+/// The choices, in the order in which messages print them. If a search does not list a choice that
+/// has no free list of its own in `tune/dimensions.cpp`, the choice keeps its default.
 inline constexpr std::tuple kPlanTable{
     Choice{"parallel.tensor", "tensor", Path<&Plan::parallel, &Parallel::tensor>(),
            Path<&Space::tensor>(), &plain<read_degree>, &count_json, kLayoutChoice},
@@ -188,7 +189,8 @@ inline constexpr std::tuple kPlanTable{
            Path<&Space::offload, &OffloadLists::parameters>(), &plain<read_flag>, &flag_json,
            kHostParameters}};
 
-// Files have their keys in another order than messages.
+// Every mapping of the table is a key of plan files, which have their keys in another order than
+// messages.
 static_assert(std::apply(
     [](const auto&... choice) {
       const auto is_key = [](std::string_view group) {
@@ -210,8 +212,8 @@ void each_choice(Visit&& visit) {
 template <class Row>
 using KindOf = typename std::remove_cvref_t<Row>::Kind;
 
-/// Visits the choices of yes or no that codes and sentences name where they are on:
-/// `visit(said, place, is_on)`, of which the `Path` `is_on(plan)` is true of plans that have it.
+/// Visits the choices of yes or no that codes and sentences name if they are on: `visit(said,
+/// place, is_on)`, where the `Path` `is_on(plan)` is true if the plan has the choice on.
 template <class Visit>
 void each_flag(Visit&& visit) {
   each_choice([&](const auto& choice) {
@@ -239,7 +241,8 @@ inline bool at_default(const Plan& plan, std::string_view group) {
   return same;
 }
 
-/// Puts a value into a plan; of a sharding the states alone, whose groups are choices themselves.
+/// Sets a choice of a plan to a value. A sharding sets only the spread of states, as its group
+/// sizes are choices of their own.
 template <class Row, class Value>
 void put(const Row& choice, Plan& plan, const Value& value) {
   if constexpr (std::is_same_v<KindOf<Row>, Sharding>) {

@@ -14,17 +14,17 @@
 namespace stepwright::plan {
 namespace {
 
-/// A chunk of a micro-batch that takes an hour has no pipeline.
+/// Upper limit of a chunk's duration: one hour for one micro-batch.
 constexpr std::int64_t kMostNanoseconds = 3'600'000'000'000;
 
-/// Refuses a word that the schema knows and nothing covers yet.
+/// Fails with `kUnsupported` if a word is known to the schema but no code covers it.
 template <class Words, class Name = std::identity>
 void refuse_future(Node node, const Words& future, Name name = {}) {
   if (!node.is_scalar() || std::ranges::find(future, node.text(), name) == std::end(future)) return;
   node.fail_unsupported(fmt::format("{} is known but nothing covers it yet", node.text()));
 }
 
-/// Whether a scalar says that something is not used.
+/// True if a scalar is one of the words for "not used".
 bool says_no(Node node) {
   if (!node.is_scalar()) return false;
   const std::string word = node.text();
@@ -113,7 +113,7 @@ ModuleSet read_modules(Node node) {
   return modules;
 }
 
-/// Positions and what each recomputes.
+/// Reads the mapping from pipeline positions to their recomputation.
 std::vector<StageRecompute> read_stages(Node node) {
   if (!node.is_mapping() || node.size() == 0) {
     node.fail("must name positions of the pipeline and what each recomputes, as in {0: full}");
@@ -147,7 +147,8 @@ Recompute read_recompute_mapping(Node node) {
   if (modules) recompute.kind = RecomputeKind::kModules;
   if (modules) recompute.modules = read_modules(*modules);
   if (!stages) return recompute;
-  // Beside stages there is no place for the words of these.
+  // With `stages`, full and selective recomputation can be written only as `every: 1` and as the
+  // module of the core; they are read as the words `full` and `selective`.
   if (recompute == Recompute{.kind = RecomputeKind::kEvery}) recompute = {RecomputeKind::kFull};
   if (recompute.every == 1 && recomputed(recompute) == kCoreRecompute) {
     recompute = {RecomputeKind::kSelective};

@@ -39,7 +39,8 @@ std::string pipeline_words(const Plan& plan) {
   return fmt::format("pipeline {} ({})", plan.parallel.pipeline, kind);
 }
 
-/// "in groups of 8", "of experts in groups of 4": a group of one rank is none.
+/// Describes the groups of a sharding: "in groups of 8", "of experts in groups of 4"; empty for
+/// groups of one rank.
 std::string group_words(const Sharding& sharding, bool experts) {
   if (experts && sharding.group == 1) {
     return fmt::format("of experts in groups of {}", sharding.expert_group);
@@ -48,7 +49,8 @@ std::string group_words(const Sharding& sharding, bool experts) {
   return fmt::format("in groups of {}{}", sharding.group, others ? " but for experts" : "");
 }
 
-/// "parameters in groups of 8, optimizer states over all": what each rank holds a part of.
+/// Describes the states of which each rank holds a shard: "parameters in groups of 8, optimizer
+/// states over all".
 std::string split_words(const Sharding& sharding, bool experts) {
   std::vector<std::string> words;
   const auto add = [&](const char* what, Spread spread) {
@@ -91,7 +93,7 @@ std::vector<std::string> degree_words(const Plan& plan) {
   return words;
 }
 
-/// Adds the words of the flags that are on.
+/// Adds the words of the flags that the plan has on.
 void add_flags(std::vector<std::string>& words, const Plan& plan) {
   each_flag([&](const FlagWords& said, std::string_view, auto is_on) {
     if (is_on(plan)) words.emplace_back(said.words);

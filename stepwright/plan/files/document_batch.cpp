@@ -43,7 +43,7 @@ void read_lengths(Node node, const std::filesystem::path& directory, DocumentBat
   }
 }
 
-/// A word is the kind alone.
+/// Reads a packing; a single word states only its kind.
 packing::Packing read_packing(Node node) {
   packing::Packing packing;
   if (!node.is_mapping()) {

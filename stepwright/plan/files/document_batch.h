@@ -9,17 +9,18 @@
 
 namespace stepwright::plan {
 
-/// Reads `lengths` and `packing` of a batch whose sequences have `length` tokens; nullopt if it
-/// names no lengths; `unsaid` where it names no packing. Paths are relative to `directory`.
+/// Reads `lengths` and `packing` of a batch whose sequences have `length` tokens; nullopt if the
+/// batch names no lengths. `unsaid`: the packing if the batch names none. Paths are relative to
+/// `directory`.
 std::optional<DocumentBatch> read_document_batch(Node batch, std::int64_t length,
                                                  const std::filesystem::path& directory,
                                                  const packing::Packing& unsaid = {});
 
-/// Adds both keys to a batch.
+/// Adds the keys `lengths` and `packing` to a batch.
 void write_document_batch(nlohmann::ordered_json& batch, const DocumentBatch& documents);
 
-/// A path of a file in its absolute form: a plan file may stand in another folder than its job.
-/// Fails where there is none.
+/// Returns the absolute path of a file named in `node`, as a plan file may be in another folder
+/// than its job. Fails if the file does not exist.
 std::string read_path(Node node, const std::filesystem::path& directory);
 
 }  // namespace stepwright::plan

@@ -25,7 +25,7 @@ bool is_at_or_below(std::string_view path, std::string_view above) {
   return path.starts_with(above) && (path.size() == above.size() || path[above.size()] == '.');
 }
 
-/// A field that a file may have and that changes no figure, and what to do instead.
+/// A field that a file may have but that changes no result, and the advice for it.
 struct Idle {
   std::string_view path;
   std::string_view reason;
@@ -41,14 +41,14 @@ constexpr Idle kIdle[] = {
      "the model is written out in full, so nothing of the base would be left: model=NAME takes "
      "another model"}};
 
-/// Whether a path is the source of a level inside or beyond the node:
+/// True if a path is the source of a network level inside or outside the node:
 /// `job.cluster.levels.0.source`.
 bool is_source_of_level(std::string_view path) {
   return path.ends_with(".source") && (is_at_or_below(path, "job.cluster.levels") ||
                                        is_at_or_below(path, "job.cluster.network"));
 }
 
-/// Why nothing that is said about a plan depends on a field; empty where something does.
+/// Returns why no result of a plan depends on a field; empty if one does.
 std::string reason_idle(std::string_view path, const Job& job) {
   const auto* idle = std::ranges::find_if(
       kIdle, [&](const Idle& each) { return is_at_or_below(path, each.path); });
@@ -74,7 +74,7 @@ std::string reason_idle(std::string_view path, const Job& job) {
   return "";
 }
 
-/// Names of fields in other tools.
+/// Names that other tools use, and the fields here.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"tp", "parallel.tensor"},
     {"pp", "parallel.pipeline"},
@@ -99,7 +99,8 @@ constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"chunks", "schedule.chunks"},
     {"hidden", "model.hidden"}};
 
-/// The fields that a word may stand for: those that end with it, or those of another name.
+/// Returns the fields that a user may mean by a word: those that end with it, and those that have
+/// this name in other tools.
 std::vector<std::string> fields_meant(std::string_view word, const Job& job) {
   std::vector<std::string> meant;
   for (const auto& [other, field] : kOtherNames) {
@@ -131,15 +132,15 @@ std::string full_path(std::string_view field, const Job& job, const std::string&
                          hint_of(head, known), list_of(known)));
 }
 
-/// The place of a field's value once the file is written out again.
+/// Returns the path of a field's value after the file is written out again.
 std::string_view place_of_value(std::string_view path) {
   if (path == "job.cluster.devices") return "job.cluster.nodes";
   if (path == "job.dropout") return "job.model.dropout";
   return path;
 }
 
-/// The path that an assignment to another replaces: the path itself, but with a profile all of the
-/// cluster.
+/// Returns the path that an assignment replaces: the path itself, or the whole cluster for a
+/// profile.
 std::string_view replaced_by(std::string_view path) {
   return path == "job.cluster.profile" ? "job.cluster" : place_of_value(path);
 }
@@ -155,7 +156,7 @@ std::string path_to_set(std::string_view field, const Job& job, const std::strin
 
 bool undoes(std::string_view path, std::string_view earlier) {
   if (path == "job.cluster.profile" && earlier == "job.cluster.nodes")
-    return false;  // it keeps them
+    return false;  // a new profile keeps the number of nodes
   return is_at_or_below(place_of_value(earlier), replaced_by(path));
 }
 

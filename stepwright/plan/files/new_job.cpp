@@ -23,7 +23,7 @@ std::string words_of_table(const Named<Enum> (&table)[kCount]) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// One key with its value, a line.
+/// Returns a line with one key and its value.
 std::string key_line(std::string_view key, Tree value) {
   return Document::from(Tree::mapping().set(key, std::move(value)), "job").to_yaml();
 }
@@ -67,7 +67,7 @@ void set_trained(const NewJob& job, Tree& mapping) {
   mapping.set("adapters", adapters);
 }
 
-/// The keys that a job may say besides, at their defaults or as examples.
+/// Returns optional keys of a job, at their defaults or as examples, as comments.
 std::string other_keys(const NewJob& job) {
   std::string text;
   if (job.framework.empty()) {

@@ -10,32 +10,32 @@
 
 namespace stepwright::plan {
 
-/// Parameters that a new job trains. kFinetune: all weights, on examples; kLora: adapters beside
-/// them; kQlora: adapters beside a base in four bits.
+/// The weights that a new job trains. kPretrain: all weights, on text; kFinetune: all weights, on
+/// examples; kLora: adapters beside frozen weights; kQlora: adapters beside a base in four bits.
 enum class Trained : std::uint8_t { kPretrain, kFinetune, kLora, kQlora };
 inline constexpr Named<Trained> kTrainedNames[] = {{Trained::kPretrain, "pretrain"},
                                                    {Trained::kFinetune, "finetune"},
                                                    {Trained::kLora, "lora"},
                                                    {Trained::kQlora, "qlora"}};
 
-/// The facts that a job must state, and their words in its file.
+/// The facts that a new job must state, as they are written in its file.
 struct NewJob {
-  std::string model;  ///< A built-in name or a path from the file's folder.
+  std::string model;  ///< Name of a built-in model, or a path relative to the file's folder.
   model::Architecture architecture;
-  Tree cluster;  ///< `{profile: NAME, nodes: N}`.
+  Tree cluster;  ///< The cluster as written in the file: `{profile: NAME, nodes: N}`.
   cluster::Cluster described;
   std::int64_t sequences = 0;
   std::int64_t length = 0;  ///< Tokens of a sequence.
-  std::string framework;    ///< Empty: none is said.
+  std::string framework;    ///< Framework's name; empty: the file names none.
   Trained trained = Trained::kPretrain;
 };
 
-/// The content of the file, comments apart.
+/// Returns the content of a new job's file, without comments.
 Tree new_job_mapping(const NewJob& job);
 
-/// The file of a new job that reads, for a person to go on from: every choice with a comment, the
-/// usual other keys as comments from which taking the leading `# ` makes a job that reads. `name`
-/// is the file's.
+/// Returns the text of a new job's file, for a person to edit: every choice has a comment, and
+/// other usual keys are commented out so that deleting the leading `# ` gives a valid job. `name`:
+/// the file's name.
 std::string new_job_text(const NewJob& job, const std::string& name);
 
 }  // namespace stepwright::plan

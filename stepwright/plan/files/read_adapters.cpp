@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kMostAlpha = 1e9;
 
-/// A word for several targets, and those.
+/// A word that names several targets, and those targets.
 struct TargetGroup {
   std::string_view name;
   model::AdapterTargets targets;
@@ -33,7 +33,8 @@ model::AdapterTargets targets_of(std::initializer_list<model::AdapterTarget> lis
   return targets;
 }
 
-/// The words of targets, the widest first; `qkv` and `fc1` are products that a model fuses.
+/// Returns the words of targets, those with the most targets first; `qkv` and `fc1` are products
+/// that a model fuses.
 std::vector<TargetGroup> target_words() {
   using enum model::AdapterTarget;
   std::vector<TargetGroup> words = {{"qkv", targets_of({kQuery, kKey, kValue})},
@@ -44,7 +45,7 @@ std::vector<TargetGroup> target_words() {
   return words;
 }
 
-/// The word that stands for all targets that the model has.
+/// Word for all targets that the model has.
 constexpr std::string_view kAllTargets = "all";
 
 model::AdapterTargets read_target(Node node, const model::AdapterTargets& possible) {
@@ -68,7 +69,7 @@ model::AdapterTargets read_targets(Node node, const model::AdapterTargets& possi
   return targets;
 }
 
-/// A joined adapter stands beside all parts of a product, or beside none.
+/// Fails if a joined adapter covers some parts of a fused product but not all.
 void check_joined(Node node, const model::Adapters& adapters,
                   const model::AdapterTargets& possible) {
   if (!adapters.joined) return;
@@ -80,7 +81,7 @@ void check_joined(Node node, const model::Adapters& adapters,
   }
 }
 
-/// Refuses a narrow base that the job's framework does not have.
+/// Fails if the job's framework does not support a narrow base of this type.
 void check_narrow(Node node, const Job& job, DType base) {
   if (job.framework.name.empty()) return;
   const WordSet runs = FrameworkLaw(job.framework).allowed(Ability::kTrained, 0);

@@ -25,7 +25,7 @@ std::vector<double> listed_tokens(Node list) {
   return tokens;
 }
 
-/// A number of a table.
+/// Reads a cell of a table as a number of tokens.
 double tokens_in(const CsvTable& table, std::size_t line, const std::string& cell) {
   const std::size_t first = cell.find_first_not_of(' ');
   const std::size_t last = cell.find_last_not_of(' ');
@@ -36,7 +36,7 @@ double tokens_in(const CsvTable& table, std::size_t line, const std::string& cel
                          table.name, line, kMostTokens, printable(cell)));
 }
 
-/// Cell after cell of a file without names, the first line of which was taken for them.
+/// Returns all cells of a file without column names; its first line was read as names.
 std::vector<double> plain_tokens(const CsvTable& table) {
   std::vector<double> tokens;
   for (const std::string& cell : table.header) tokens.push_back(tokens_in(table, 1, cell));
@@ -46,7 +46,7 @@ std::vector<double> plain_tokens(const CsvTable& table) {
   return tokens;
 }
 
-/// The numbers of a column, by those of experts where they are there.
+/// Returns the column `tokens`, ordered by the column `expert` if there is one.
 std::vector<double> tokens_of_column(const CsvTable& table) {
   const auto column = table.column("tokens");
   static constexpr std::string_view kColumns[] = {"tokens", "expert"};
@@ -88,7 +88,7 @@ std::vector<double> load_tokens(const std::string& path) {
   return named ? tokens_of_column(table) : plain_tokens(table);
 }
 
-/// Tokens of the model's experts, some of which must have been chosen.
+/// Fails unless there is a number for each of the model's experts, and one is above 0.
 void check_tokens(Node node, const Job& job) {
   if (!job.model.experts) {
     node.fail(fmt::format("{} has no experts", printable(job.model_name)));

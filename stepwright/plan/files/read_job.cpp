@@ -31,7 +31,7 @@ namespace {
 constexpr double kMostBytes = 1e18;
 constexpr double kMostRate = 1e18;
 
-/// `packed: true` of old files says too little.
+/// Fails on `packed: true` of old files, which does not say enough.
 void read_packed(Node parent) {
   const auto packed = parent.find("packed");
   if (packed && packed->boolean()) {
@@ -41,7 +41,7 @@ void read_packed(Node parent) {
   }
 }
 
-/// Sequences of a batch that is stated in tokens.
+/// Returns the number of sequences of a batch that is stated in tokens.
 std::int64_t sequences_of(Node tokens, std::int64_t length) {
   const std::int64_t count = read_count(tokens, 1, kMostElements);
   if (count % length == 0) return count / length;
@@ -50,14 +50,14 @@ std::int64_t sequences_of(Node tokens, std::int64_t length) {
                           below > 0 ? fmt::format("{} and ", below) : "", below + length));
 }
 
-/// Adds a note where a count was typed with a letter.
+/// Adds a note if a count was written with a unit letter (`4k`).
 void tell_count(std::string_view key, Node node, std::int64_t count, Job& job) {
   if (!node.is_scalar() || node.is_number()) return;
   job.notes.push_back(
       fmt::format("batch.{}: {} is read as {}.", key, printable(node.text()), format_count(count)));
 }
 
-/// A count of the batch, also as `4k`.
+/// Reads a count of the batch, which may be written as `4k`.
 std::int64_t read_batch_count(Node batch, std::string_view key, Job& job) {
   const Node node = batch.get(key);
   const std::int64_t count = read_count(node, 1, kMostElements);
@@ -65,7 +65,7 @@ std::int64_t read_batch_count(Node batch, std::string_view key, Job& job) {
   return count;
 }
 
-/// How many a sequence has in the mean, and of how many patches.
+/// Reads the mean number of images per sequence, and the patches of an image.
 void read_images(Node node, Job& job) {
   std::optional<model::Encoder>& encoder = job.model.encoder;
   if (!encoder) node.fail("the model has no encoder of images");
@@ -134,7 +134,7 @@ Framework read_framework(Node node) {
   return framework;
 }
 
-/// true, false, or a list of parts.
+/// Reads CUDA graphs: true, false, or a list of layer parts.
 CudaGraphs read_graphs(Node node) {
   if (!node.is_sequence()) return {.step = node.boolean()};
   std::vector<std::string_view> known;
@@ -148,7 +148,7 @@ CudaGraphs read_graphs(Node node) {
   return graphs;
 }
 
-/// `fused_cross_entropy` of files before `cross_entropy`: true or false.
+/// Key `fused_cross_entropy` (true or false) of files older than `cross_entropy`.
 constexpr std::string_view kOldCrossEntropy = "fused_cross_entropy";
 
 CrossEntropy read_cross_entropy(Node node, CrossEntropy usual) {
@@ -160,7 +160,7 @@ CrossEntropy read_cross_entropy(Node node, CrossEntropy usual) {
   return old->boolean() ? CrossEntropy::kCompiled : CrossEntropy::kUnfused;
 }
 
-/// Reads kernels over those given, which stay where the file says nothing.
+/// Reads kernels; returns `kernels` with the values that the file states.
 Kernels read_kernels(Node node, Kernels kernels) {
   std::vector<std::string_view> keys = {"attention",     "cuda_graphs",    "casts",
                                         "masters",       "loss_chunks",    "loss_keeps",
@@ -201,14 +201,14 @@ void check_targets(Node node, const Objective& objective) {
   if (!smallest && targets != 0) node.fail("targets belong to smallest_cluster");
 }
 
-/// `use: all` of a cluster: a word of the search, not of what the cluster is.
+/// True if a cluster says `use: all`, a word for the search that does not describe the cluster.
 bool reads_use_all(Node cluster) {
   static constexpr Named<bool> kUses[] = {{false, "some"}, {true, "all"}};
   const auto use = cluster.is_mapping() ? cluster.find("use") : std::nullopt;
   return use && use->choice(kUses);
 }
 
-/// A word that is neither a goal nor a method.
+/// Reads a goal of the tuner; fails if the word is neither a goal nor a method.
 ObjectiveKind read_goal(Node word) {
   std::vector<std::string_view> known;
   for (const auto& [kind, name] : kObjectiveNames) {
@@ -219,8 +219,7 @@ ObjectiveKind read_goal(Node word) {
   fail_unknown_word(word, known);
 }
 
-/// Reads the tuner's objective. A training method takes the place of the goal, which is then the
-/// step time.
+/// Reads the tuner's objective. If `objective` names a training method, the goal is the step time.
 Objective read_objective(Node node, bool method) {
   Objective objective;
   if (node.is_mapping()) {
@@ -292,8 +291,8 @@ void read_experts(Node node, const std::filesystem::path& directory, Job& job) {
   }
 }
 
-/// No tensor of a step has more elements than an integer counts: the widest of the whole batch, and
-/// the scores of one sequence.
+/// Fails if a tensor of a step could have more elements than an integer holds; tests the widest
+/// tensor of the whole batch and the scores of one sequence.
 void check_size(Node node, const Job& job) {
   const model::Architecture& model = job.model;
   const auto widest = static_cast<double>(

@@ -8,8 +8,8 @@
 
 namespace stepwright::plan {
 
-/// Reads the mapping of a job in the words of a version, unless one of its own stands in it. It is
-/// of the framework `unsaid` where it names none.
+/// Reads the mapping of a job in the words of `version`, or of the version that the mapping itself
+/// names. `unsaid`: the framework if the job names none.
 Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVersion version,
                      const Framework& unsaid = {});
 

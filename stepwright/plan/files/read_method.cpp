@@ -20,7 +20,7 @@ constexpr std::int64_t kMostSequences = 1 << 20;
 constexpr double kMostTokensPerS = 1e12;
 constexpr double kLongestTime = 1e9;
 
-/// The keys of each kind beside `kind`.
+/// Returns the keys of each training method besides `kind`.
 std::span<const std::string_view> keys_of(MethodKind kind) {
   static constexpr std::string_view kAll[] = {
       "rollout",   "updates", "old_log_probabilities", "forward_micro_batch", "staleness", "critic",
@@ -36,7 +36,7 @@ std::span<const std::string_view> keys_of(MethodKind kind) {
   return kAll;
 }
 
-/// A word, or how many devices it has of its own.
+/// Reads the place of a second model: a word, or the number of its own devices.
 SecondModel read_second_model(Node node) {
   if (!node.is_mapping()) return {.place = node.choice(kModelPlaceNames)};
   node.allow_only({"devices"});
@@ -56,8 +56,8 @@ void read_speed(Node node, Rollout& rollout) {
   }
 }
 
-/// The devices of an engine where nobody says how many: the fewest, by powers of two up to a node,
-/// whose part of the weights leaves half of their memory to caches.
+/// Default number of devices of a generation engine: the smallest power of two up to a node whose
+/// share of the weights leaves half of device memory for caches.
 std::int64_t engine_devices(const Job& job) {
   const auto bytes = static_cast<double>(
       size_bytes(storage_type(job.precision), model::count_parameters(job.model)));

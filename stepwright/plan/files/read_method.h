@@ -10,15 +10,16 @@
 
 namespace stepwright::plan {
 
-/// The method whose name stands as `objective` or `objective.kind` of a job; nullopt if that is a
-/// goal of the tuner, or no word at all.
+/// Returns the training method that `objective` or `objective.kind` of a job names; nullopt if it
+/// names a goal of the tuner or is not a word.
 std::optional<MethodKind> method_kind(Node objective);
 
-/// The keys of `objective` that say what a method does.
+/// Returns the keys of `objective` that belong to training methods.
 std::vector<std::string_view> method_keys();
 
-/// Reads the method of a job whose model, cluster and batch are set. Fails with `kInput`: a key
-/// that the method does not have, no rollout where it generates, and figures out of range.
+/// Reads the training method of a job whose model, cluster and batch are set. Fails with `kInput`
+/// on a key that the method lacks, on a missing rollout if the method generates, and on values out
+/// of range.
 TrainingMethod read_method(Node objective, MethodKind kind, const Job& job);
 
 /// Writes the method into the mapping `objective`.

@@ -13,15 +13,15 @@
 namespace stepwright::plan {
 namespace {
 
-/// Bytes that a file may let a position keep: more than there are.
+/// Upper limit of the bytes that a file may let a position keep.
 constexpr std::int64_t kMostKeptBytes = std::int64_t{1} << 50;
 
-/// Chunks where a file says nothing: the only number of the kind, or 1.
+/// Default number of chunks of a schedule kind: the only possible one, or 1.
 std::int64_t usual_chunks(schedule::ScheduleKind kind) {
   return schedule::has_chunk_choice(kind) ? 1 : schedule::traits_of(kind).least_chunks;
 }
 
-/// The results of `read` for each entry of a list.
+/// Returns the results of `read` for each entry of a list.
 template <class Read>
 auto read_each(Node node, std::string_view what, Read read) {
   std::vector<decltype(read(node))> values;
@@ -32,7 +32,7 @@ auto read_each(Node node, std::string_view what, Read read) {
 
 std::int64_t read_kept(Node node) { return node.integer(0, kMostKeptBytes); }
 
-/// Durations of each chunk, and what it keeps.
+/// Reads the durations of each chunk, and the bytes that it keeps.
 std::vector<schedule::ChunkLoad> read_loads(Node durations, Node kept) {
   std::vector<schedule::ChunkLoad> chunks = read_each(durations, "chunk", [](Node chunk) {
     if (!chunk.is_sequence() || chunk.size() != 4)
@@ -57,7 +57,7 @@ std::vector<schedule::ChunkLoad> read_loads(Node durations, Node kept) {
 constexpr std::string_view kScheduleKeys[] = {"group",      "placement", "durations_ns",
                                               "kept_bytes", "hop_ns",    "room_bytes"};
 
-/// Reads in which placement an order shall be found.
+/// Reads the placement of chunks for which an order is to be found.
 void read_placement(Node node, schedule::Schedule& schedule) {
   const auto placement = node.is_mapping() ? node.find("placement") : std::nullopt;
   if (!placement) return;
@@ -67,7 +67,7 @@ void read_placement(Node node, schedule::Schedule& schedule) {
   schedule.placement = placement->choice(schedule::kFoundPlacements);
 }
 
-/// Reads the parts of a schedule that no search chooses.
+/// Reads the keys of a schedule that no search chooses.
 void read_schedule_rest(Node node, schedule::Schedule& schedule) {
   if (!node.is_mapping() || !node.find("chunks")) schedule.chunks = usual_chunks(schedule.kind);
   if (const auto group = node.is_mapping() ? node.find("group") : std::nullopt) {
@@ -88,7 +88,7 @@ void read_schedule_rest(Node node, schedule::Schedule& schedule) {
   }
 }
 
-/// Fails unless an order is settled for the chunks and positions that there are.
+/// Fails unless a found order has the plan's numbers of chunks and positions.
 void check_basis(Node node, const Plan& plan) {
   const schedule::OrderBasis& basis = plan.schedule.basis;
   if (basis.chunks.empty() || schedule::fits(basis, placement_of(plan))) return;
@@ -100,7 +100,7 @@ void check_basis(Node node, const Plan& plan) {
                   plan.parallel.pipeline));
 }
 
-/// Whether the ranks are those of the cluster, so that groups in a node can be counted.
+/// True if the plan's ranks fill the cluster, so that groups inside a node can be counted.
 bool fills_cluster(const Job& job, const Plan& plan) {
   const Parallel& degrees = plan.parallel;
   std::int64_t rest = job.cluster.devices();
@@ -112,12 +112,12 @@ bool fills_cluster(const Job& job, const Plan& plan) {
   return rest == 1 && degrees.expert_data() > 0;
 }
 
-/// The word `node`, which is also the default, becomes the number that it stands for.
+/// Replaces the word `node`, the default of groups, by the number that it means in this plan.
 void resolve_groups(const Job& job, Plan& plan) {
   Sharding& sharding = plan.sharding;
   const bool used = sharding.uses(Spread::kInner);
   const bool routed = used && job.model.experts.has_value();
-  // Without a grid the plan is not legal, and nothing can be counted.
+  // Without a grid the plan is illegal and its groups cannot be counted.
   const bool grid = fills_cluster(job, plan);
   if (sharding.group == kNodeGroup) {
     sharding.group = used && grid ? node_sharding_group(job.cluster, plan) : 1;
@@ -127,7 +127,8 @@ void resolve_groups(const Job& job, Plan& plan) {
   }
 }
 
-/// Sets what a file leaves out to the framework's defaults, now that the rest is known.
+/// Sets choices that a file leaves out to the framework's defaults; called when all others are
+/// known.
 void set_defaults(Node node, const Job& job, Plan& plan) {
   if (plan.sequence_parallel && !node.find("tensor_input")) {
     plan.tensor_input = default_tensor_input(job);
@@ -166,7 +167,8 @@ Plan read_choices(Node node, const Reading& reading, const Job& job) {
   return plan;
 }
 
-/// Version 1 let the library carry out what its two algorithms could not, and refused nothing.
+/// For files of version 1: sets algorithms that cannot carry out a message to the library, instead
+/// of refusing them.
 void settle_collectives(PlannedJob& planned) {
   collective::Algorithm& data = planned.plan.collectives.data;
   if (data != collective::Algorithm::kTwoLevel && data != collective::Algorithm::kHoRing) return;

@@ -9,7 +9,7 @@
 namespace stepwright::plan {
 namespace {
 
-/// The parts of a mapping of a plan; none where it is one value.
+/// Returns the keys of a mapping of a plan; empty if the key has a single value.
 std::vector<std::string_view> parts_of(std::string_view group) {
   std::vector<std::string_view> parts;
   each_choice([&](const auto& choice) {
@@ -20,10 +20,10 @@ std::vector<std::string_view> parts_of(std::string_view group) {
   return parts;
 }
 
-/// Whether a mapping may be written as this part of it alone.
+/// True if a mapping may be written as the value of this key alone.
 bool stands_alone(std::string_view part) { return part == "kind" || part == "states"; }
 
-/// Reads a value or a list of them into an empty list.
+/// Reads one value or a list of values into an empty list.
 template <class Value, class Read>
 void read_many(Node node, std::vector<Value>& list, Read read, bool is_list) {
   if (!list.empty()) node.fail("fixes or lists a dimension that is given elsewhere too");
@@ -39,18 +39,18 @@ void read_many(Node node, std::vector<Value>& list, Read read, bool is_list) {
   }
 }
 
-/// A set of modules is a list itself.
+/// True if a list contains sets of modules (a set is itself a list).
 bool lists_sets(Node node) {
   return node.is_sequence() && node.size() > 0 && !node.at(0).is_scalar();
 }
 
-/// A split into layers is a list itself.
+/// True if a list contains splits of layers (a split is itself a list).
 bool lists_splits(Node node) {
   return node.is_sequence() && node.size() > 0 &&
          (node.at(0).is_sequence() || node.at(0).text() == "even");
 }
 
-/// Algorithms of version 1: a list of mappings of data alone.
+/// Reads collectives of version 1: a list of mappings with only the key `data`.
 void read_listed_data(Node node, Space& space, const Reading& reading) {
   const auto read = [&](Node choice) {
     choice.allow_only({"data"});

@@ -11,10 +11,10 @@
 
 namespace stepwright::plan {
 
-/// How the number of a key is written.
+/// The unit in which the number of a key is written.
 enum class RunUnit : std::uint8_t {
   kNumber,
-  kCount,  ///< A whole number, without unit.
+  kCount,  ///< A whole number without a unit.
   kShare,  ///< A share from 0 to below 1.
   kTime,   ///< A time in seconds (`Quantity::kTime`).
   kRate,   ///< A rate in bytes per second (`Quantity::kRate`).
@@ -65,20 +65,21 @@ inline constexpr RunKey kRunKeys[] = {
 };
 inline constexpr std::string_view kCheckpointsKey = "checkpoints";
 
-/// The number of a key. Fails with `kInput`, naming place, value and what is allowed.
+/// Reads the number of a key. Fails with `kInput`, naming place, value and what is allowed.
 double read_run_number(Node node, const RunKey& key);
 
-/// The mapping `run`. Fails with `kInput`, as `run_contradiction` does.
+/// Reads the mapping `run`. Fails with `kInput`, also on what `run_contradiction` finds.
 RunSettings read_run(Node node);
 
-/// Describes a setting that is stated twice, or without one that it needs; empty: none.
+/// Describes a setting that is stated twice, or that lacks another setting that it needs; empty:
+/// there is none.
 std::string run_contradiction(const RunSettings& settings);
 
-/// Settings with those of `over` in their place: one way of stating a value replaces the other
-/// ways.
+/// Returns `settings` overridden by the values in `over`; if a value can be stated in several ways,
+/// the way in `over` replaces the others.
 RunSettings overridden(RunSettings settings, const RunSettings& over);
 
-/// The mapping as it stands in files; empty where no key is stated.
+/// Writes the mapping `run`; empty if no key is stated.
 nlohmann::ordered_json run_json(const RunSettings& settings);
 
 }  // namespace stepwright::plan

@@ -16,7 +16,7 @@
 namespace stepwright::plan {
 namespace {
 
-/// The element of a list that a text counts, from 0; null pointer when there is none.
+/// Returns the element of a list whose index, from 0, is `text`; null if there is none.
 Tree* find_element(Tree& list, std::string_view text) {
   const IntegerReading index = read_integer(text);
   const bool good = index.status == IntegerReading::Status::kGood && index.value >= 0 &&
@@ -24,7 +24,7 @@ Tree* find_element(Tree& list, std::string_view text) {
   return good ? &list.items[static_cast<std::size_t>(index.value)] : nullptr;
 }
 
-/// The value at a dotted path; null pointer when there is none.
+/// Returns the value at a dotted path; null if there is none.
 Tree* find_path(Tree& root, std::string_view path) {
   Tree* at = &root;
   while (at != nullptr && !path.empty()) {
@@ -36,13 +36,13 @@ Tree* find_path(Tree& root, std::string_view path) {
   return at;
 }
 
-/// Forgets where a value stood: the person wrote no file.
+/// Removes the line numbers of a tree, as the user wrote no file.
 void forget_places(Tree& tree) {
   tree.line = tree.column = 0;
   for (Tree& item : tree.items) forget_places(item);
 }
 
-/// A value as it would stand in a YAML file, lists and mappings included.
+/// Parses a value as in a YAML file, including lists and mappings.
 Tree yaml_value(const std::string& value, const std::string& name) {
   const Document document = Document::parse("value: " + value, name);
   Tree tree = document.root().get("value").tree();
@@ -61,7 +61,7 @@ bool is_factor(const std::string& value) {
          value.find_first_not_of("0123456789.eE+-") == value.size() - 1;
 }
 
-/// There is nothing at `path` that a factor could multiply.
+/// Fails because `path` has no value that a factor could multiply.
 [[noreturn]] void fail_absent(Tree& file, const std::string& path, const std::string& name) {
   const std::size_t dot = path.rfind('.');
   const std::string key = path.substr(dot == std::string::npos ? 0 : dot + 1);
@@ -78,8 +78,8 @@ bool is_factor(const std::string& value) {
                          known.empty() ? "" : fmt::format(" (present: {})", list_of(known))));
 }
 
-/// The file with one value replaced: scalars and factors as `Document::with` does, lists and
-/// mappings as a whole.
+/// Returns the file with one value replaced: scalars and factors as `Document::with` does, lists
+/// and mappings as a whole.
 Document replaced(Tree file, const std::string& path, const std::string& value,
                   const std::string& name) {
   const Tree* present = find_path(file, path);
@@ -99,8 +99,8 @@ Document replaced(Tree file, const std::string& path, const std::string& value,
 
 /// Parts of an argument `FIELD=VALUE`.
 struct Assignment {
-  std::string name;  ///< Field as the person wrote it, for messages.
-  std::string path;  ///< In the plan file.
+  std::string name;  ///< Field as the user wrote it, for messages.
+  std::string path;  ///< Path of the field in the plan file.
   std::string value;
 };
 
@@ -118,7 +118,8 @@ Assignment read_assignment(const std::string& text, const Job& job,
   return made;
 }
 
-/// Another cluster of as many nodes; the keys of the present one would all stand over its own.
+/// Sets another cluster profile with the same number of nodes; the present cluster's other keys are
+/// removed, as they would override the profile.
 Document of_profile(Tree file, const Assignment& set) {
   Tree& cluster = *find_path(file, "job.cluster");
   const Tree nodes = *cluster.find("nodes");
@@ -127,7 +128,7 @@ Document of_profile(Tree file, const Assignment& set) {
   return Document::from(std::move(file), set.name);
 }
 
-/// The number of devices in place of that of nodes.
+/// Sets the cluster's number of devices, which replaces its number of nodes.
 Document of_devices(Tree file, const Assignment& set) {
   Tree& cluster = *find_path(file, "job.cluster");
   Tree without = Tree::mapping();
@@ -149,7 +150,7 @@ PlannedJob applied(const PlannedJob& planned, const Assignment& set) {
                                 ? of_devices(std::move(file), set)
                                 : replaced(std::move(file), set.path, set.value, set.name);
   PlannedJob result = read_plan(document, {});
-  // With the turns that are known of it.
+  // An unchanged schedule keeps its turns that are already known.
   if (result.plan.schedule == planned.plan.schedule) result.plan.schedule = planned.plan.schedule;
   result.job.notes.insert(result.job.notes.begin(), planned.job.notes.begin(),
                           planned.job.notes.end());

@@ -20,7 +20,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The built-in model that differs in nothing but what a job can state beside it.
+/// Returns the built-in model that differs only in values that a job states itself; nullopt if
+/// there is none.
 std::optional<model::Architecture> built_in_of(const model::Architecture& model) {
   std::optional<model::Architecture> known = model::built_in_model(model.name);
   if (!known) return std::nullopt;
@@ -33,7 +34,8 @@ void write_model(Json& file, const Job& job, bool expanded) {
   if (known && known->dropout != job.model.dropout) file["dropout"] = job.model.dropout;
 }
 
-/// A profile, also with fewer devices in a node than it has; whole where it is neither.
+/// Writes a cluster as its profile, if needed with fewer devices in a node; in full if it is not a
+/// profile.
 Json cluster_of_profile(const cluster::Cluster& cluster) {
   Json file = {{"profile", cluster.name}, {"nodes", cluster.nodes}};
   const std::optional<cluster::Cluster> known =
@@ -127,7 +129,8 @@ void write_basis(Json& schedule, const schedule::OrderBasis& basis) {
 }
 
 void write_plan(Json& file, const Plan& plan) {
-  for (const std::string_view key : kPlanKeys) file[std::string(key)] = nullptr;  // the order
+  // keys appear in the order of `kPlanKeys`
+  for (const std::string_view key : kPlanKeys) file[std::string(key)] = nullptr;
   each_choice([&](const auto& choice) {
     if (choice.traits.unsaid_alone && at_default(plan, choice.group())) {
       file.erase(std::string(choice.group()));
@@ -142,8 +145,8 @@ void write_plan(Json& file, const Plan& plan) {
   write_basis(file["schedule"], plan.schedule.basis);
 }
 
-/// Members of the file, the job, a model and a cluster stand on a line each; a cluster of a profile
-/// is short.
+/// Converts to a tree in which each member of the file, the job, a model and a cluster is on its
+/// own line; a cluster that is a profile is on one line.
 Tree to_tree(const Json& json, int block_levels) {
   Tree tree;
   switch (json.type()) {

@@ -7,12 +7,13 @@
 
 namespace stepwright::plan {
 
-/// A job without its version. `expanded`: nothing in short form, model and cluster written out.
+/// Writes a job without its version. `expanded`: without short forms, with model and cluster in
+/// full.
 nlohmann::ordered_json job_json(const Job& job, bool expanded);
-/// A plan file. `expanded`: as above.
+/// Writes a plan file. `expanded`: as in `job_json`.
 nlohmann::ordered_json plan_file_json(const PlannedJob& planned, bool expanded);
-/// Lays the plan out as in a file: one line for each value of the file and of its job; models and
-/// clusters have one for each member.
+/// Formats a plan as in a file: one line for each value of the plan and of its job; models and
+/// clusters have one line for each member.
 Tree plan_file_tree(const PlannedJob& planned, bool expanded);
 
 }  // namespace stepwright::plan

@@ -36,7 +36,7 @@ enum class GroupsWord : std::uint8_t {
   kExpertsCutAlone,
   kExpertsCutApart,
   kCutNodes,
-  kCopiedContext  ///< Copies share states over context alone.
+  kCopiedContext  ///< Copies share states only over context ranks.
 };
 constexpr Named<GroupsWord> kGroupsWords[] = {{GroupsWord::kOtherInstances, "other_instances"},
                                               {GroupsWord::kCutContext, "cut_context"},
@@ -57,7 +57,7 @@ enum TrainedWord : std::uint8_t {
   kNarrowBase,
   kFrozenParts,
   kFp8Base,
-  kPartOfMlp  ///< Adapters beside some products of an MLP and not beside others.
+  kPartOfMlp  ///< Adapters beside some, not all, products of an MLP.
 };
 
 template <class Table>
@@ -73,24 +73,24 @@ std::vector<std::string> sharding_words() {
   return words;
 }
 
-/// The kinds, a forward beside a backward operator by operator, another order than 1f1b's where
-/// there is no pipeline, and groups of more micro-batches than positions: as PyTorch has them, and
-/// others.
+/// Words of schedules: the kinds, a forward interleaved with a backward, an order other than 1f1b's
+/// on one position, and groups of more micro-batches than positions (PyTorch's, and others).
 std::vector<std::string> schedule_words() {
   std::vector<std::string> words = words_of(schedule::kScheduleNames);
   words.insert(words.end(), {"two-strands", "one-position", "even-groups", "any-groups"});
   return words;
 }
 
-/// The flags, and messages of tensor parallelism that run beside products on ROCm: CUDA alone has
-/// the user buffers of Transformer Engine (ROCm/TransformerEngine README.rst, "comm-gemm overlap").
+/// Words of overlap: the flags, and tensor-parallel messages that overlap products on ROCm, as only
+/// CUDA has the user buffers of Transformer Engine (ROCm/TransformerEngine README.rst, "comm-gemm
+/// overlap").
 std::vector<std::string> overlap_words() {
   std::vector<std::string> words = words_of(kOverlapNames);
   words.emplace_back("tensor_on_rocm");
   return words;
 }
 
-/// All orders of the axes, the usual one first.
+/// Words of all rank orders, the default first.
 std::vector<std::string> rank_order_words() {
   std::vector<std::string> words;
   RankOrder order;
@@ -166,8 +166,8 @@ WordSet taken_layers(const Job& job, const Plan& plan) {
   return WordSet().set(job.model.layers % chunks == 0 ? kEqual : kNearly);
 }
 
-/// The flags of overlap that matter in a plan and are on, or off. A flag that costs memory may be
-/// off in any framework.
+/// Returns the overlap flags that matter in a plan and are on (`on`) or off. A flag that costs
+/// memory may be off in any framework.
 WordSet taken_overlap(const Job& job, const Plan& plan, bool on) {
   WordSet words;
   for (std::size_t i = 0; i < std::size(kOverlapTable); ++i) {
@@ -181,8 +181,8 @@ WordSet taken_overlap(const Job& job, const Plan& plan, bool on) {
   return words;
 }
 
-/// Whether a node holds a whole part of each axis of a mesh of experts, tensor, context, states,
-/// pipeline and data, fastest first, or whole ones of it.
+/// True if a node holds only a fraction of an axis of the mesh of experts, tensor, context, states,
+/// pipeline and data (fastest first): neither a whole divisor nor a whole multiple of the axis.
 bool cuts_nodes(const Job& job, const Plan& plan) {
   const Parallel& degrees = plan.parallel;
   const std::int64_t rest = std::max<std::int64_t>(1, degrees.data / degrees.expert);
@@ -231,7 +231,7 @@ WordSet taken_groups(const Job& job, const Plan& plan) {
 WordSet taken_accumulate(const Job& job, const Plan& plan) {
   const DType own = storage_type(job.precision);
   if (own == DType::kFp32 || own == DType::kFp64) return {};
-  // A gradient in its parameter's type is what all have.
+  // Every framework can keep gradients in the type of their parameters.
   if (job.kernels.masters == Masters::kNone && plan.accumulate == own) return {};
   return WordSet().set(plan.accumulate == own ? kOwn : kWide);
 }
@@ -243,7 +243,7 @@ WordSet taken_model(const model::Architecture& model) {
   return words;
 }
 
-/// Words for the recomputation of any position.
+/// Returns the words for the recomputation of all positions.
 WordSet taken_recompute(const Recompute& recompute) {
   WordSet words;
   const auto take = [&](const Recompute& setting) {

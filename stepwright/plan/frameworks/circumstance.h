@@ -9,15 +9,15 @@ enum class Circumstance : std::uint8_t {
   kEverywhere,
   kNowhere,
   kOneStage,              ///< Plans without a pipeline.
-  kInterleaved,           ///< Several chunks on a pipeline position.
-  kReplicatedOptimizer,   ///< No rank holds a part of the optimizer states only.
-  kGradientsAsOptimizer,  ///< Gradients are spread as the optimizer states are: not ZeRO-1.
-  kShardedGradients,      ///< A rank holds a part of the gradients or parameters only (FSDP).
+  kInterleaved,           ///< Plans with several chunks on each pipeline position.
+  kReplicatedOptimizer,   ///< Every rank holds all optimizer states of its parameters: no ZeRO.
+  kGradientsAsOptimizer,  ///< Gradients are sharded as the optimizer states are: not ZeRO-1.
+  kShardedGradients,      ///< Gradients or parameters are sharded over ranks (FSDP).
   kShardedParameters,
   kSequenceParallel,
-  kTensorOrContext,  ///< Either degree is above 1.
-  kExpertOverlap,    ///< Exchanges of experts run beside computation.
-  kBlackwell,        ///< Compute capability 10 and above.
+  kTensorOrContext,  ///< The tensor or the context degree is above 1.
+  kExpertOverlap,    ///< Exchanges of expert parallelism overlap computation.
+  kBlackwell,        ///< Devices of compute capability 10 and above.
 };
 inline constexpr Named<Circumstance> kCircumstanceNames[] = {
     {Circumstance::kEverywhere, "always"},
@@ -33,7 +33,7 @@ inline constexpr Named<Circumstance> kCircumstanceNames[] = {
     {Circumstance::kExpertOverlap, "expert_overlap"},
     {Circumstance::kBlackwell, "blackwell"}};
 
-/// Whether it holds of a plan.
+/// True if a circumstance applies to a plan and its job.
 bool holds(Circumstance circumstance, const Job& job, const Plan& plan);
 
 }  // namespace stepwright::plan

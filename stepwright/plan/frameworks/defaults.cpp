@@ -32,7 +32,7 @@ FrameworkDefaults unnamed_defaults() {
   return defaults;
 }
 
-/// True for each line of an entry's defaults that speaks of a framework's release and variant.
+/// For each `defaults:` line of an entry: true if it applies to a framework's release and variant.
 std::vector<bool> lines_of(const FrameworkEntry& entry, const Framework& framework) {
   std::vector<bool> lines;
   lines.reserve(entry.defaults.size());
@@ -43,7 +43,7 @@ std::vector<bool> lines_of(const FrameworkEntry& entry, const Framework& framewo
   return lines;
 }
 
-/// The defaults that have been built. Releases are any words, but few sets of lines speak of one.
+/// Cache of defaults. A release can be any text, but only few different sets of lines apply.
 class KnownDefaults {
  public:
   const FrameworkDefaults& of(const Framework& framework) {
@@ -70,14 +70,14 @@ const FrameworkDefaults& framework_defaults(const Framework& framework) {
   static const FrameworkDefaults kUnnamed = unnamed_defaults();
   static KnownDefaults known;
   if (framework.name.empty()) return kUnnamed;
-  // Searches ask for one framework some million times.
+  // A search asks for one framework some million times.
   thread_local std::pair<Framework, const FrameworkDefaults*> last;
   if (last.first != framework) last = {framework, &known.of(framework)};
   return *last.second;
 }
 
 std::vector<std::string> framework_words() {
-  // All of them are asked for below, and reading one takes a millisecond.
+  // All entries are needed below, and reading one takes a millisecond.
   parallel_for(static_cast<int>(std::thread::hardware_concurrency()), std::size(kFrameworkNames),
                [](std::size_t i) { framework_entry(kFrameworkNames[i]); });
   std::vector<std::string> words(std::begin(kFrameworkNames), std::end(kFrameworkNames));
@@ -132,7 +132,8 @@ WordSet selected_attention(const Framework& framework) {
 
 namespace {
 
-/// The loss that is asked for where files can say it; a fused one is else the first that they can.
+/// Sets the loss to the one asked for if the framework's files can select it; for another fused
+/// loss, to the first that they can select.
 void take_loss(const Kernels& asked, const FrameworkDefaults& defaults, Kernels& kernels) {
   const auto& losses = defaults.losses;
   auto said = losses.find(asked.loss_keeps);
@@ -142,7 +143,8 @@ void take_loss(const Kernels& asked, const FrameworkDefaults& defaults, Kernels&
   kernels.loss_keeps = said->first;
   kernels.loss_chunks = said->second.value_or(std::max<std::int64_t>(1, asked.loss_chunks));
   const bool whole = said->first == LossKeeps::kLogits || said->first == LossKeeps::kAllLogits;
-  if (whole) return;  // others as files read back
+  // other losses get the cross entropy with which the written files are read back
+  if (whole) return;
   kernels.cross_entropy = usual ? defaults.kernels.cross_entropy : CrossEntropy::kCompiled;
 }
 
@@ -213,7 +215,7 @@ DType default_gradients(const Job& job, Plan plan) {
 
 TensorInput default_tensor_input(const Job& job) {
   const FrameworkDefaults& defaults = framework_defaults(job.framework);
-  // Layers of Transformer Engine hand their adapters gathered rows, which these keep
+  // Transformer Engine's layers pass gathered rows to their adapters, which keep them
   // (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/peft/lora.py, sequence_parallel_input_regather
   // is off).
   const bool handed = job.kernels.transformer_engine && !defaults.local_adapters;

@@ -18,53 +18,55 @@
 
 namespace stepwright::plan {
 
-/// Runs by which it is known how far the memory of a framework is from the account of it.
+/// The kind of measured runs that check the memory account of a framework.
 enum class MemoryEvidence : std::uint8_t {
-  kNone,    ///< No run is known: the spread between frameworks counts.
-  kLabels,  ///< Runs of which it is known whether they fitted.
-  kPeaks,   ///< Peaks of allocators and processes.
+  kNone,    ///< No run is known; the spread between frameworks is used.
+  kLabels,  ///< Runs of which only is known whether they fitted.
+  kPeaks,   ///< Runs with measured peaks of allocators and processes.
 };
 inline constexpr Named<MemoryEvidence> kMemoryEvidenceNames[] = {
     {MemoryEvidence::kNone, "none"},
     {MemoryEvidence::kLabels, "labels"},
     {MemoryEvidence::kPeaks, "peaks"}};
 
-/// The memory that a framework keeps beyond tensors (`Reserve` of memory/memory.h).
+/// Memory margins of a framework beyond tensors (`Reserve` of memory/memory.h).
 struct MemoryMargins {
-  /// The share of tensors that come and go. PyTorch's caching allocator rounds blocks above 10 MiB
-  /// up to 2 MiB, 3 % of a tensor of 32 MiB, and keeps freed blocks that nothing fits into: half of
-  /// what stacks of 2022 and 2023 show, as newer ones grow their segments in place.
+  /// Share of the tensors that are allocated and freed in a step. PyTorch's caching allocator
+  /// rounds blocks above 10 MiB up to 2 MiB, 3 % of a tensor of 32 MiB, and keeps freed blocks that
+  /// no tensor fits into: half of what stacks of 2022 and 2023 show, as newer ones grow their
+  /// segments in place.
   double share = 0.15;
   double parameter_share = 0;  ///< Share of the parameters that a rank stores.
-  double optimizer_share = 0;  ///< Share of its optimizer states.
-  /// The narrow gradients, in parameters: gradients in the narrow type of a job beside those in
-  /// fp32.
+  double optimizer_share = 0;  ///< Share of the optimizer states that a rank stores.
+  /// Number of additional gradient copies, each as large as the parameters in the job's narrow
+  /// type, beside gradients in fp32.
   double narrow_gradients = 0;
   MemoryEvidence evidence = MemoryEvidence::kNone;
 };
 
-/// Memory of PyTorch's allocator that a process holds beside model states and tensors of the step;
-/// the bytes of each are in `memory/held.h`.
+/// Memory of PyTorch's allocator that a process holds in addition to model states and the tensors
+/// of a step; `memory/held.h` has the bytes of each kind.
 enum class HeldMemory : std::uint8_t {
-  /// Workspaces of cuBLAS, one for each thread that computes: the forward's, autograd's.
+  /// Workspaces of cuBLAS, one for each thread that computes: the forward's thread and autograd's.
   kBlasWorkspaces,
   kEngineWorkspaces,  ///< Workspaces of Transformer Engine's products and grouped products.
-  kStageInputs,       ///< The last input of each chunk, and its gradient.
-  kProductBuffer,     ///< One buffer for the results of several layers' products and gathers.
-  kWideGradients,     ///< Narrow gradients as fp32 for the optimizer, until the next step.
-  kBatch,             ///< Tokens, labels, positions and masks of a micro-batch.
-  /// Gradients are made by the first backward of a step and let go of before the next one;
-  /// gathered parameters are there from their use, in a backward once the loss has gone through
-  /// its own, until the step ends.
+  kStageInputs,       ///< The most recent input of each chunk, and its gradient.
+  kProductBuffer,     ///< One buffer shared by the results of several layers' products and gathers.
+  kWideGradients,  ///< fp32 copies of narrow gradients for the optimizer, kept until the next step.
+  kBatch,          ///< Tokens, labels, positions and masks of one micro-batch.
+  /// Gradients are allocated by the first backward of a step and freed before the next step's.
+  /// Gathered parameters stay from their first use to the end of the step; a backward has gathered
+  /// them once it has passed the loss.
   kFreshGradients,
-  /// Buffers for what each chunk receives of each micro-batch, from the first step on.
+  /// Buffers for what each chunk receives of each micro-batch, kept from the first step on.
   kReceiveBuffers,
-  /// The gradient of what each chunk receives of each micro-batch, once a cut backward has made it.
+  /// The gradient of each chunk's received input, for each micro-batch whose split backward has
+  /// computed it.
   kInputGradients,
-  /// A cut backward of the first stage, whose input has no gradient: all of it comes with its
-  /// weight gradients.
+  /// The first stage's input has no gradient, so its split backward does all work in the
+  /// weight-gradient part.
   kWholeFirstStage,
-  /// Buckets of DistributedDataParallel, beside gradients of their own.
+  /// Buckets of DistributedDataParallel, in addition to the gradients themselves.
   kReducerBuckets,
 };
 inline constexpr Named<HeldMemory> kHeldMemoryNames[] = {
@@ -80,39 +82,41 @@ inline constexpr Named<HeldMemory> kHeldMemoryNames[] = {
     {HeldMemory::kWholeFirstStage, "whole_first_stage"},
     {HeldMemory::kReducerBuckets, "reducer_buckets"}};
 
-/// Work that a framework does by single kernels of PyTorch where its other layers have fused ones.
+/// Work that a framework does by unfused PyTorch kernels although the rest of its layers is fused,
+/// or with copies and buffers that other frameworks avoid.
 enum class ApartWork : std::uint8_t {
-  kExpertBiases,  ///< Biases of the second products of experts, expert by expert.
+  kExpertBiases,  ///< Biases of the experts' second products, added expert by expert.
   kScaledRotary,  ///< Rotary embedding whose sines and cosines are scaled (YaRN).
-  /// Gradients that are reduced in each backward: a copy of a bucket's, as autograd has made them,
-  /// is what is sent.
+  /// Each backward sends a copy of a bucket's gradients, not the gradients that autograd computed.
   kReductionInputs,
-  /// Parameters that are gathered in a forward: copied out of what a gather has made, which stays
-  /// until the next gather.
+  /// A forward copies parameters out of a gathered buffer, which stays in memory until the next
+  /// gather.
   kGatherOutputs,
-  /// The loss is taken inside the model's forward, until whose end its last gather's result stays.
+  /// The loss is computed inside the model's forward, so that the buffer of the last gather stays
+  /// in memory meanwhile.
   kLossInForward,
-  /// A gathered head stays until its loss has been taken.
+  /// The gathered head stays in memory until its loss has been computed.
   kHeadBesideLoss,
-  /// Parameters that are gathered for a whole step come with its forward, block by block, those
-  /// that are not trained beside their shards; each block's go once its backward is done.
+  /// Parameters that stay gathered for a whole step are gathered in its forward, block by block
+  /// (frozen ones in addition to their shards), and freed as soon as a block's backward is done.
   kBlocksForStep,
-  /// Whole parameters in fp32 are cast for the products of a forward, whose casts stand until their
-  /// backward (torch.autocast).
+  /// Unsharded fp32 parameters are cast for a forward's products, and the casts stay in memory
+  /// until the backward (torch.autocast).
   kCastsForStep,
-  /// Experts that tensor ranks share, and no others, take the rows of all of them, each once.
+  /// If experts are split only over tensor ranks, each rank gathers the rows of all of them, each
+  /// row once.
   kExpertRowGathers,
-  /// Copies between the layout of ranks, in which tensor parallelism gathers and reduces rows, and
-  /// that of positions.
+  /// Copies between the order of ranks, in which tensor parallelism gathers and reduces rows, and
+  /// the order of sequence positions.
   kPositionLayouts,
-  /// Sharded parameters of each expert are fetched when its module runs, by its own calls, where
-  /// experts run one after the other.
+  /// If experts run one after the other, each expert's sharded parameters are fetched by separate
+  /// calls when its module runs.
   kExpertFetches,
-  /// Norms by single operators, whose weight multiplies rows in fp32.
+  /// Unfused norms whose weight multiplies rows in fp32.
   kWideNorms,
-  /// Parameters are gathered, cast and reduced over groups of one rank as over larger ones.
+  /// Parameters are gathered, cast and reduced even in groups of one rank.
   kSingleRankGroups,
-  /// Keys and values are copied once for each head of queries that reads them.
+  /// Keys and values are copied for each query head that reads them.
   kExpandedHeads,
   /// Routers multiply rows in fp32.
   kExactRouters,
@@ -134,159 +138,183 @@ inline constexpr Named<ApartWork> kApartNames[] = {
     {ApartWork::kExpandedHeads, "expanded_heads"},
     {ApartWork::kExactRouters, "exact_routers"}};
 
-/// The ranks of a node that hold a whole checkpoint at the start of a fine-tuning run.
+/// The ranks of a node that load a whole checkpoint into host memory at the start of a fine-tuning
+/// run.
 enum class LoadingRanks : std::uint8_t { kNone, kFirst, kEach };
 inline constexpr Named<LoadingRanks> kLoadingRanksNames[] = {
     {LoadingRanks::kNone, "none"}, {LoadingRanks::kFirst, "first"}, {LoadingRanks::kEach, "each"}};
 struct HostLoading {
-  LoadingRanks whole = LoadingRanks::kNone;    ///< Ranks that load, if each stores all parameters.
-  LoadingRanks sharded = LoadingRanks::kNone;  ///< Ranks that load, if ranks share the parameters.
+  /// Ranks of a node that load the checkpoint if each rank stores all parameters.
+  LoadingRanks whole = LoadingRanks::kNone;
+  /// Ranks of a node that load the checkpoint if parameters are sharded.
+  LoadingRanks sharded = LoadingRanks::kNone;
 };
 
-/// A variable that the processes of a framework must see where all of `when` and none of `unless`
-/// hold.
+/// An environment variable that a framework's processes need if all circumstances of `when` and
+/// none of `unless` apply.
 struct FrameworkVariable {
   std::string name;
-  std::string value;  ///< Required value; empty: the variable must not be set.
+  std::string value;  ///< Required value of the variable; empty: it must not be set.
   std::vector<Circumstance> when, unless;
   std::string reason;
 };
 
-/// Seconds that the host takes for a message beyond its transfer, where no trace shows them.
+/// Host seconds for a message in addition to its transfer, used if no trace measures them.
 struct MessageHostOverhead {
-  double tensor_s = 0;  ///< A message of tensor parallelism.
-  double data_s = 0;    ///< A message of sharded data parallelism.
+  double tensor_s = 0;  ///< Seconds for a message of tensor parallelism.
+  double data_s = 0;    ///< Seconds for a message of sharded data parallelism.
 };
 
-/// The behaviour of a framework where neither a job nor a plan says it (`defaults:` of its file).
+/// The behaviour of a framework if neither a job nor a plan says otherwise (`defaults:` of its
+/// file).
 struct FrameworkDefaults {
-  /// Default kernels; their attention kernel is that of generations that `attention` lacks.
+  /// Default kernels. Their attention kernel is the one for device generations that `attention`
+  /// does not list.
   Kernels kernels;
   std::vector<std::pair<const cluster::Generation*, cluster::AttentionKernel>> attention;
-  /// Kernels of attention that its files can ask for in place of that, of those that it runs.
+  /// Attention kernels that the framework's configuration files can select instead of the default
+  /// one, among those that it runs.
   WordSet selects = WordSet().set();
-  /// The losses that its files can ask for, by `LossKeeps`: with how many chunks, or any number of
-  /// them. Without one, and of a fused loss that is not there, as `kernels` has them.
+  /// Losses that its configuration files can select, by `LossKeeps`, each with a number of chunks
+  /// (nullopt: any number). If none is selected, or a fused loss is unavailable, the loss of
+  /// `kernels` is used.
   std::map<LossKeeps, std::optional<std::int64_t>> losses;
-  /// True if its files can say that updates of whole models in bf16 compute with the parameters
-  /// themselves (`Masters::kNone`).
+  /// True if its configuration files can make updates of whole models in bf16 compute with the
+  /// parameters themselves (`Masters::kNone`).
   bool updates_in_place = false;
-  bool narrow_attention = false;   ///< True if its files can say `Kernels::narrow_attention`.
-  bool narrow_parameters = false;  ///< True if its files can say `Kernels::narrow_parameters`.
-  bool compiles = false;  ///< They can ask for torch.compile, which fuses norms and the loss.
+  /// True if its configuration files can set `Kernels::narrow_attention`.
+  bool narrow_attention = false;
+  /// True if its configuration files can set `Kernels::narrow_parameters`.
+  bool narrow_parameters = false;
+  /// True if its configuration files can enable torch.compile, which fuses norms and the loss.
+  bool compiles = false;
   Optimizer optimizer = Optimizer::kAdam;
   /// Default optimizer of models with latent attention.
   Optimizer latent_optimizer = Optimizer::kAdam;
-  /// Communication that runs beside computation, in the order of `kOverlapNames`.
+  /// For each flag of `kOverlapNames`, in order, the circumstance in which that communication
+  /// overlaps computation.
   std::array<Circumstance, std::size(kOverlapNames)> overlap{};
-  bool stored_gradients = false;  ///< Gradients are summed in the type of the parameters, not fp32.
+  /// True if gradients are summed in the type of the parameters; false: in fp32.
+  bool stored_gradients = false;
   TensorInput tensor_input = Plan{}.tensor_input;
-  bool joined_adapters = false;  ///< The default of `Adapters::joined`.
-  /// Under sequence parallelism A multiplies a rank's own rows, and what it gives is gathered.
+  /// Default of `Adapters::joined`: one adapter for a whole fused product.
+  bool joined_adapters = false;
+  /// True if under sequence parallelism an adapter's A multiplies a rank's own rows, and its result
+  /// is gathered.
   bool local_adapters = false;
   StageSplit layers = StageSplit::kEven;
-  /// Bytes of gradients that fill a bucket of DistributedDataParallel, where they are reduced
-  /// beside the backward; else all in one message. 0: as plans do.
+  /// Bytes of gradients that fill a bucket of DistributedDataParallel, if reductions overlap the
+  /// backward; without overlap all gradients are one message. 0: plans choose the buckets.
   std::int64_t bucket_bytes = 0;
-  /// The sharding that its published recipes choose, which people leave unsaid of their runs; plans
-  /// do not.
+  /// Sharding of the framework's published recipes, which reports of runs often leave out; plans
+  /// must state it.
   Sharding recipe_sharding;
   bool recipe_sequence_parallel = false;
   MemoryMargins memory;
-  WordSet holds;  ///< Set of `HeldMemory`; each line of a file adds to it.
-  WordSet apart;  ///< Set of `ApartWork`, done by single kernels; each line of a file adds to it.
-  /// Bytes that a host needs beside the states that are offloaded to it, over these: pinned
-  /// buffers, copies, fragments.
+  /// Kinds of memory (`HeldMemory`) that the framework holds; every line of its file that names one
+  /// adds it.
+  WordSet holds;
+  /// Work (`ApartWork`) that the framework runs in its own unfused way; every line of its file that
+  /// names one adds it.
+  WordSet apart;
+  /// Host bytes for pinned buffers, copies and fragments, as a share of the states offloaded to the
+  /// host.
   double host_share = 0;
-  double host_process_bytes = 0;  ///< A rank's process on its host: libraries and CUDA's context.
-  std::int64_t host_workers = 0;  ///< Processes of each rank that load data, unless told.
-  double host_worker_bytes = 0;   ///< Bytes of such a process, without its batches.
+  /// Bytes of a rank's process on its host: libraries and CUDA's context.
+  double host_process_bytes = 0;
+  /// Data-loading processes per rank, unless the user says otherwise.
+  std::int64_t host_workers = 0;
+  double host_worker_bytes = 0;  ///< Bytes of a data-loading process, without its batches.
   HostLoading loading;
-  /// Settings that remedies stand for where its files are not written, by kind.
+  /// For each kind of remedy, the framework's own setting for it, named in answers for frameworks
+  /// whose configuration files this program does not write.
   std::map<RemedyKind, std::string> remedies;
   std::vector<FrameworkVariable> environment;
   MessageHostOverhead host_overhead;
-  /// Threads with which a process updates what lies on the host; 0: as many as its memory feeds.
+  /// Threads with which a process updates states in host memory; 0: as many as host memory
+  /// bandwidth feeds.
   std::int64_t host_threads = 0;
-  /// How often an update there reads or writes gradients beside it, to scale them or for their
-  /// norm.
+  /// Number of passes over gradients that a host update makes in addition, to scale them or for
+  /// their norm; nullopt: see `host_passes()`.
   std::optional<std::int64_t> host_passes;
 
   FrameworkDefaults();
 };
 
-/// The defaults of a framework's release and variant; without a name those of jobs and plans. They
-/// are built once and stay valid as long as the process.
+/// Returns the defaults of a framework's release and variant; without a name the defaults of jobs
+/// and plans. The defaults are built once and stay valid until the process ends.
 const FrameworkDefaults& framework_defaults(const Framework& framework);
 
 /// Names of the variants of a framework of `kFrameworkNames`.
 std::vector<std::string_view> variant_names(std::string_view framework);
 
-/// The framework on which another is built; its own name where it is built on none.
+/// Name of the framework on which `framework` is built; its own name if it is built on none.
 std::string_view base_of(const Framework& framework);
 
-/// The framework with the variant that a word names, where one alone has a variant of that name and
-/// no framework is called so ("ms-swift").
+/// Returns the framework whose variant has the name `word` ("ms-swift"); nullopt if several
+/// frameworks have such a variant, or a framework has that name.
 std::optional<Framework> framework_of_variant(std::string_view word);
 
-/// Words that `framework:` may hold: the names of all frameworks, then of variants that stand for
-/// theirs.
+/// Words that `framework:` may be: the names of all frameworks, then of variants that identify
+/// their framework.
 std::vector<std::string> framework_words();
 
-/// The kernels of a framework on a device; those of `Kernels` without one.
+/// Returns the kernels of a framework on a device; the defaults of `Kernels` if no framework is
+/// named.
 Kernels default_kernels(const Framework& framework, const cluster::Device& device);
 
-/// The kernels of attention that the files of a framework can ask for; all without one.
+/// Attention kernels that a framework's configuration files can select; all if no framework is
+/// named.
 WordSet selected_attention(const Framework& framework);
 
-/// The kernels that the files of a job's framework start: its own, with the job's kernel of
-/// attention, its loss and its updates without masters where a file can say them. Those of the job
-/// without a framework.
+/// Returns the kernels that the configuration files of a job's framework start: its defaults, with
+/// the job's attention kernel, loss and updates without masters if the files can set them. Without
+/// a framework, the job's kernels.
 Kernels started_kernels(const Job& job);
 
-/// The threads with which processes of a job update what lies on the host; 0: as many as its memory
-/// feeds.
+/// Threads with which each process of a job updates states in host memory; 0: as many as host
+/// memory bandwidth feeds.
 std::int64_t host_threads(const Job& job);
 
-/// How often an update of the host reads or writes gradients beside it. Where nothing is known:
-/// those that lie there three times, read for their norm, read and written to be clipped
-/// (pytorch/pytorch torch/nn/utils/clip_grad.py, clip_grads_with_norm_, whatever the norm); those
-/// that come down for it not at all, as the device has had their norm.
+/// Number of additional passes that a host update makes over gradients. If the framework states
+/// none: three for gradients in host memory, which are read for their norm, then read and written
+/// to be clipped (pytorch/pytorch torch/nn/utils/clip_grad.py, clip_grads_with_norm_, whatever the
+/// norm); none for gradients copied from the device, which has computed their norm.
 std::int64_t host_passes(const Job& job, const Plan& plan);
 
-/// The optimizer of a framework for a model; Adam without one.
+/// Default optimizer of a framework for a model; Adam without a framework.
 Optimizer default_optimizer(const Framework& framework, const model::Architecture& model);
 
-/// Which communication of a plan runs beside computation where the plan does not say; `Overlap`
-/// without a framework. The rest of the plan must be settled.
+/// Returns the framework's default overlap of communication with computation; `Overlap`'s own
+/// defaults without a framework. All other choices of the plan must be settled.
 Overlap default_overlap(const Job& job, const Plan& plan);
 
-/// Type in which gradients are summed where a plan does not say: that of the parameters in some
-/// frameworks, in all of them for fp16, whose losses are scaled, and where updates compute with
-/// parameters as they are stored (`Masters::kNone`); else `default_accumulate`.
+/// Default type in which gradients are summed. It is the type of the parameters in some frameworks,
+/// and in all frameworks for fp16 (whose losses are scaled) and for updates that compute with
+/// parameters as stored (`Masters::kNone`); else `default_accumulate`.
 DType default_gradients(const Job& job);
 
-/// Default type of gradients beside the rest of a settled plan: where the framework does not sum
-/// gradients in that type, the type of the parameters or the wider one.
+/// Default type of gradients of a plan whose other choices are settled: if the framework does not
+/// sum gradients in the default type, the type of the parameters or the wider one.
 DType default_gradients(const Job& job, Plan plan);
 
-/// The input that a column-parallel layer keeps under sequence parallelism by default.
+/// Default input that a column-parallel layer keeps under sequence parallelism.
 TensorInput default_tensor_input(const Job& job);
 
-/// Layers of each stage of a plan whose degrees and schedule are settled; empty for the even split.
+/// Default layers of each stage of a plan whose degrees and schedule are settled; empty for the
+/// even split.
 std::vector<std::int64_t> default_layers(const Job& job, const Plan& plan);
 
-/// Elements that a plan reduces and gathers at a time.
+/// Bucket sizes: elements that a plan reduces, and gathers, at a time.
 struct Buckets {
   std::int64_t gradients, parameters;
 };
 
-/// The buckets of a plan that does not say them, when the rest of it is settled and its ranks are
-/// those of the cluster.
+/// Default buckets of a plan whose other choices are settled and whose ranks fill the cluster.
 Buckets default_buckets(const Job& job, const Plan& plan);
 
-/// The buckets of a framework where it leaves no choice (`buckets:` of its file), else those that a
-/// plan has (`chosen`). The ranks of the plan are those of the cluster.
+/// Returns the buckets that a framework fixes (`buckets:` of its file), else `chosen`. The plan's
+/// ranks must fill the cluster.
 Buckets fixed_buckets(const Framework& framework, const Job& job, const Plan& plan, Buckets chosen);
 
 }  // namespace stepwright::plan

@@ -7,21 +7,21 @@
 
 namespace stepwright::plan {
 
-/// A framework whose files (`export --to`, `import --from`) have a word that is not its name. Each
-/// command takes both.
+/// A framework whose configuration files (`export --to`, `import --from`) are called by another
+/// word than its name. Each command accepts both.
 struct FileWord {
   std::string_view word;
   std::string_view framework;
 };
 inline constexpr FileWord kFileWords[] = {{"megatron", "megatron-core"}};
 
-/// Words of files, and behind them the names of frameworks whose files have another word.
+/// Returns `words` followed by the names of frameworks whose files have another word.
 inline std::vector<std::string> with_framework_names(std::vector<std::string> words) {
   for (const FileWord& one : kFileWords) words.emplace_back(one.framework);
   return words;
 }
 
-/// The framework that a word names.
+/// Returns the name of the framework that a file word stands for; the word itself if it is a name.
 constexpr std::string_view framework_named(std::string_view word) {
   for (const FileWord& one : kFileWords) {
     if (one.word == word) return one.framework;
@@ -29,7 +29,7 @@ constexpr std::string_view framework_named(std::string_view word) {
   return word;
 }
 
-/// The word of the files of a framework.
+/// Returns the word for a framework's files.
 constexpr std::string_view file_word_of(std::string_view framework) {
   for (const FileWord& one : kFileWords) {
     if (one.framework == framework) return one.word;

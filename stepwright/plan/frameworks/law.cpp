@@ -12,13 +12,13 @@
 namespace stepwright::plan {
 namespace {
 
-/// Bits of `Joint` beyond these are algorithms.
+/// Bits of `Joint` for lines; the higher bits are collective algorithms.
 constexpr std::size_t kMostLines = 48;
 
 constexpr std::uint64_t bit(std::size_t place) { return std::uint64_t{1} << place; }
 
-/// The lines that speak of a release. The word of a variant on an ability stands in place of its
-/// framework's own.
+/// Returns the lines that apply to a framework's release. A variant's line on an ability replaces
+/// the framework's own line.
 std::vector<const AbilityEntry*> lines_of(const Framework& framework) {
   std::vector<const AbilityEntry*> lines;
   std::bitset<kAbilities> varied;
@@ -45,13 +45,13 @@ bool counts_with(const AbilityEntry& line, DegreeSet degrees) {
   return line.with.none() || (line.with & WordSet(degrees)).any();
 }
 
-/// Name with its variant, as "megatron-core (ms-swift)".
+/// Returns a framework's name with its variant, as "megatron-core (ms-swift)".
 std::string whose(const Framework& framework) {
   if (framework.variant.empty()) return framework.name;
   return fmt::format("{} ({})", framework.name, framework.variant);
 }
 
-/// " with pipeline": the degrees because of which a framework does not run all that it could.
+/// Describes the degrees that narrow what a framework runs, as " with pipeline"; empty: none.
 std::string with_text(const FrameworkLaw& law, Ability ability, DegreeSet degrees,
                       const WordSet& allowed) {
   if (allowed != law.allowed(ability, degrees)) return " beside the rest of the plan";
@@ -109,7 +109,7 @@ std::vector<Ability> FrameworkLaw::not_run(const Job& job, const Plan& plan,
   return all;
 }
 
-// What is not run before kernels of attention, which each framework brings itself, decides.
+// Attention is the last ability, so that any other ability that does not run is found before it.
 static_assert(std::end(kAbilityNames)[-1].value == Ability::kAttention);
 
 bool FrameworkLaw::runs(const Job& job, const Plan& plan) const {
@@ -189,7 +189,7 @@ bool FrameworkLaw::within(Ability ability, const Job& job, const Plan& plan,
                           const WordSet& words) const {
   if ((taken_words(ability, job, plan) & ~words).none()) return true;
   if (ability != Ability::kRankOrder) return false;
-  // Other orders lay the ranks of this plan alike.
+  // Another rank order may give this plan the same grid.
   const std::vector<std::string>& orders = ability_words(ability);
   for (std::size_t i = 0; i < orders.size(); ++i) {
     if (!words[i]) continue;

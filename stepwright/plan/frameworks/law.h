@@ -14,37 +14,40 @@ namespace stepwright::plan {
 
 struct AbilityEntry;
 
-/// The law of one framework, in one release; the newest release when none is stated.
+/// The plans and jobs that one framework runs, in one release (the newest if none is stated).
 class FrameworkLaw {
  public:
-  static constexpr DegreeSet kDegreeSets = 32;  ///< Number of all sets of the degrees below.
+  /// Number of possible sets of the degrees of `DegreeSet`.
+  static constexpr DegreeSet kDegreeSets = 32;
 
-  /// `framework` has a name of `kFrameworkNames`.
+  /// `framework.name` must be one of `kFrameworkNames`.
   explicit FrameworkLaw(const Framework& framework);
 
   [[nodiscard]] const std::string& name() const { return framework_.name; }
-  /// The words of an ability that it runs where these degrees are above 1.
+  /// Words of an ability that the framework runs when these degrees are above 1.
   [[nodiscard]] const WordSet& allowed(Ability ability, DegreeSet degrees) const {
     return allowed_[static_cast<std::size_t>(ability)][degrees];
   }
-  /// The words of an ability that it runs beside what else a plan has. The plan is as in
-  /// `taken_words`.
+  /// Words of an ability that the framework runs together with the other choices of a plan. The
+  /// plan must be as for `taken_words`.
   [[nodiscard]] WordSet allowed(Ability ability, const Job& job, const Plan& plan) const;
-  /// Whether it runs what a plan chooses there, beside what else the plan has.
+  /// True if the framework runs a plan's choice for an ability, together with the plan's other
+  /// choices.
   [[nodiscard]] bool runs(Ability ability, const Job& job, const Plan& plan) const;
-  /// The first `most` abilities of which it does not run all that a plan and its job take, in their
-  /// order: kernels of attention are last, as each framework brings its own.
+  /// Returns at most `most` abilities for which the framework does not run the choice of a plan or
+  /// its job, in their order; attention kernels are last, as each framework has its own.
   [[nodiscard]] std::vector<Ability> not_run(const Job& job, const Plan& plan,
                                              std::size_t most = kAbilities) const;
-  /// Whether it runs a canonical plan as it is, buckets included, with its own kernels of
-  /// attention.
+  /// True if the framework runs a canonical plan unchanged, buckets included; attention kernels are
+  /// ignored, as each framework has its own.
   [[nodiscard]] bool runs(const Job& job, const Plan& plan) const;
-  /// Whether it runs what a plan chooses there, beside the plan's degrees alone.
+  /// True if the framework runs a plan's choice for an ability, considering only the plan's
+  /// degrees.
   [[nodiscard]] bool runs_alone(Ability ability, const Job& job, const Plan& plan) const;
 
-  /// Lines that join two abilities, one bit each: those that some choices of a plan break where
-  /// they hold, and those that the choices make hold. A plan runs when no line that one of its
-  /// choices breaks is made to hold by another.
+  /// Lines of the framework's file that restrict one ability if another has certain words, one bit
+  /// per line. `breaks`: lines that some choices of a plan violate if they apply; `holds`: lines
+  /// that the choices make apply. A plan runs if no line is in both sets.
   struct Joint {
     std::uint64_t breaks = 0;
     std::uint64_t holds = 0;
@@ -56,19 +59,21 @@ class FrameworkLaw {
   };
   [[nodiscard]] Joint joint(std::span<const Ability> decided, const Job& job,
                             const Plan& plan) const;
-  /// Lines for the algorithms of some schemes, where all schemes that send must take one algorithm.
+  /// Such lines for the collective algorithms of some schemes, if all schemes with messages must
+  /// use one algorithm.
   [[nodiscard]] Joint joint(std::span<collective::Algorithm Collectives::* const> schemes,
                             const Plan& plan) const;
-  /// The words of an ability by each line that joins it to another, but for what overlap says of
-  /// itself.
+  /// For each line that joins an ability to another one, the words that it allows, without the
+  /// lines by which overlap restricts itself.
   [[nodiscard]] std::vector<WordSet> joined_words(Ability ability) const;
-  /// Lines of `joined_words`, as bits of `Joint`, in which an ability lacks a word.
+  /// Lines of `joined_words`, as bits of `Joint`, that do not allow a word of an ability.
   [[nodiscard]] std::uint64_t lines_without(Ability ability, std::size_t word) const;
 
-  /// A canonical plan with the buckets of the framework where a plan does not choose them.
+  /// Returns a canonical plan in which buckets that the framework fixes replace the plan's.
   [[nodiscard]] Plan with_buckets(const Job& job, Plan plan) const;
 
-  /// "megatron-lm runs schedule 1f1b, interleaved".
+  /// Describes the words of an ability that the framework runs: "megatron-lm runs schedule 1f1b,
+  /// interleaved".
   [[nodiscard]] std::string sentence(Ability ability) const;
 
  private:
@@ -76,28 +81,30 @@ class FrameworkLaw {
                             const WordSet& words) const;
 
   Framework framework_;
-  std::vector<const AbilityEntry*> joining_;  ///< Lines that hold beside words of other abilities.
+  /// Lines that apply only together with words of other abilities.
+  std::vector<const AbilityEntry*> joining_;
   std::array<std::array<WordSet, kDegreeSets>, kAbilities> allowed_;
 };
 
-/// Something of a plan or its job that a framework does not run.
+/// A choice of a plan or its job that a framework does not run.
 struct NotRun {
   Ability ability{};
-  std::string message;  ///< "schedule zb-h1: megatron-lm runs schedule 1f1b, interleaved".
+  /// Message about it: "schedule zb-h1: megatron-lm runs schedule 1f1b, interleaved".
+  std::string message;
 };
 
-/// All that a framework does not run of a legal plan and its job, in the order of `kAbilityNames`;
-/// empty: it runs the plan as it is.
+/// Returns all choices of a legal plan and its job that a framework does not run, in the order of
+/// `kAbilityNames`; empty: it runs the plan unchanged.
 std::vector<NotRun> not_run(const Framework& framework, const Job& job, const Plan& plan);
 
-/// The frameworks, in the order of `kFrameworkNames`, that run a legal plan as it is. Kernels of
-/// attention do not count, since each framework brings its own.
+/// Returns the frameworks that run a legal plan unchanged, in the order of `kFrameworkNames`.
+/// Attention kernels are ignored, as each framework has its own.
 std::vector<std::string_view> runs_on(const Job& job, const Plan& plan);
 
-/// The plan that a framework runs and that is nearest to a legal one: choice after choice goes to
-/// the nearest word that gives a legal plan, and what must follow follows. Nothing when the job
-/// itself asks for what the framework does not run, or no plan is legal there. Where nothing near
-/// the plan runs, other degrees of parallelism are tried, unless only `near` ones are asked for.
+/// Returns the plan nearest to a legal one that a framework runs: one choice after the other moves
+/// to the nearest word that gives a legal plan, and dependent choices follow. nullopt if the
+/// framework does not run the job itself, or no plan is legal there. If no plan near the given one
+/// runs, other degrees of parallelism are tried, unless `near` is true.
 std::optional<Plan> nearest_run(const Framework& framework, const Job& job, const Plan& plan,
                                 bool near = false);
 

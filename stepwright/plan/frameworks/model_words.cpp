@@ -14,7 +14,7 @@ bool any_layer(const model::Architecture& model, Holds holds) {
   return std::ranges::any_of(model.pattern, holds);
 }
 
-/// Whether linear layers beside those of queries, keys and values have biases.
+/// True if linear layers other than queries, keys and values have biases.
 bool has_bias(const model::Architecture& model) {
   return model.mlp_bias || model.attention_output_bias || (model.experts && model.experts->bias);
 }
@@ -29,8 +29,8 @@ bool routes_by_sigmoids(const model::Architecture& model) {
          (model.experts->scoring == model::Scoring::kSigmoid || model.experts->correction_bias);
 }
 
-/// Whether neither all projections have biases, nor none, nor those of queries, keys and values
-/// alone. Routers whose choice is corrected have no other bias.
+/// True if biases are on some projections other than exactly queries, keys and values. A router
+/// whose choice is corrected by a bias has no other bias.
 bool biases_parts(const model::Architecture& model) {
   std::set<bool> others;
   if (model::has_mixer(model, model::Mixer::kAttention)) others.insert(model.attention_output_bias);

@@ -15,7 +15,7 @@
 namespace stepwright::plan {
 namespace {
 
-/// Changes of one plan towards what a framework runs.
+/// Changes of one plan towards a plan that a framework runs.
 class Towards {
  public:
   Towards(const FrameworkLaw& law, const Job& job, const Plan& plan)
@@ -27,7 +27,7 @@ class Towards {
     return first.front();
   }
 
-  /// Legal plans in which the framework runs that ability, nearest first.
+  /// Returns legal plans in which the framework runs an ability, nearest first.
   [[nodiscard]] std::vector<Plan> candidates(Ability ability) const {
     switch (ability) {
       case Ability::kParallel: return settled(ability, without_degrees());
@@ -51,7 +51,8 @@ class Towards {
       case Ability::kAlgorithmScope:
         return settled(ability, with([](Plan& plan) { plan.collectives = {}; }));
       case Ability::kRankOrder: return settled(ability, orders());
-      default: return settled(ability, fewer_degrees());  // the job's, with some degrees
+      // abilities of the job, which may run with fewer degrees
+      default: return settled(ability, fewer_degrees());
     }
   }
 
@@ -77,11 +78,11 @@ class Towards {
     return law_.allowed(ability, job_, plan_)[word];
   }
 
-  /// Degrees that do not run give their ranks to data parallelism.
+  /// Returns plans in which degrees that do not run are 1 and data parallelism takes their ranks.
   [[nodiscard]] std::vector<Plan> without_degrees() const {
     Plan plan = plan_;
     Parallel& degrees = plan.parallel;
-    // In the order of the words.
+    // Degrees in the order of the ability's words.
     const WordSet extra = taken_words(Ability::kParallel, job_, plan_) &
                           ~law_.allowed(Ability::kParallel, job_, plan_);
     std::size_t word = 0;
@@ -93,7 +94,7 @@ class Towards {
     return {plan};
   }
 
-  /// 1f1b before the others: it is between them.
+  /// Returns plans with other schedules; 1f1b is first, as it is between all others.
   [[nodiscard]] std::vector<Plan> schedules() const {
     std::vector<Plan> plans;
     const auto add = [&](schedule::ScheduleKind kind) {
@@ -113,7 +114,7 @@ class Towards {
     return plans;
   }
 
-  /// The even split, with fewer chunks or positions where it leaves a remainder.
+  /// Returns plans with the even split, with fewer chunks or positions if layers do not divide.
   [[nodiscard]] std::vector<Plan> splits() const {
     std::vector<Plan> plans;
     for (std::int64_t pipeline = plan_.parallel.pipeline; pipeline >= 1; --pipeline) {
@@ -130,7 +131,7 @@ class Towards {
     return plans;
   }
 
-  /// The shardings by how far their states are from these, then the finer.
+  /// Returns plans with other shardings, those with the nearest states first, then the finer ones.
   [[nodiscard]] std::vector<Plan> shardings() const {
     std::vector<Plan> plans;
     for (const Sharding& states : paro_strategies()) {
@@ -159,7 +160,7 @@ class Towards {
     return plans;
   }
 
-  /// The recomputations, those that keep less first.
+  /// Returns plans with other recomputations, those that keep fewer activations first.
   [[nodiscard]] std::vector<Plan> recomputations() const {
     std::vector<Plan> plans;
     for (const RecomputeKind kind : {RecomputeKind::kSelective, RecomputeKind::kFull,
@@ -170,7 +171,8 @@ class Towards {
     return plans;
   }
 
-  /// Masters beside the rest, all of the optimizer, parameters with it or without, then nothing.
+  /// Returns plans with other host offload: masters as well, the whole optimizer, parameters with
+  /// or without it, then none.
   [[nodiscard]] std::vector<Plan> offloads() const {
     std::vector<Plan> plans(4, plan_);
     plans[0].offload.masters = true;
@@ -220,8 +222,9 @@ class Towards {
     return plans;
   }
 
-  /// Groups as large as the present ones, then smaller and larger ones, experts in as many; then
-  /// states that no group shares, and more ranks to share them.
+  /// Returns plans with other sharding groups: the present size, then smaller and larger ones, with
+  /// equally many groups of experts; then states that no group shares, and more ranks to share
+  /// them.
   [[nodiscard]] std::vector<Plan> groups() const {
     std::vector<Plan> plans;
     const Parallel& degrees = plan_.parallel;
@@ -245,7 +248,7 @@ class Towards {
     return plans;
   }
 
-  /// One degree given to data parallelism.
+  /// Returns plans in which one degree is 1 and data parallelism takes its ranks.
   [[nodiscard]] std::vector<Plan> fewer_degrees() const {
     std::vector<Plan> plans;
     for (const auto degree : {&Parallel::tensor, &Parallel::context, &Parallel::pipeline}) {
@@ -269,7 +272,8 @@ class Towards {
     return plans;
   }
 
-  /// The plans that are legal with what follows, and in which the framework runs the ability.
+  /// Returns those of `plans` that are legal after dependent choices have followed, and in which
+  /// the framework runs the ability.
   [[nodiscard]] std::vector<Plan> settled(Ability ability, const std::vector<Plan>& plans) const {
     std::vector<Plan> good;
     for (Plan plan : plans) {
@@ -288,12 +292,12 @@ class Towards {
   Plan plan_;
 };
 
-/// Plans tried from one on the way to a plan that runs.
+/// Most plans that are tried on the way from one plan to a plan that runs.
 constexpr int kMostTried = 100;
-/// Degrees tried where nothing near a plan's own runs.
+/// Most sets of degrees that are tried if no plan near the given one runs.
 constexpr std::size_t kMostDegrees = 200;
 
-/// Whether the framework runs what the job itself asks for, with some degrees of parallelism.
+/// True if the framework runs the job's own choices, with some degrees of parallelism.
 bool runs_job(const FrameworkLaw& law, const Job& job, const Plan& plan) {
   return std::ranges::all_of(kAbilityNames, [&](const Named<Ability>& entry) {
     const Ability ability = entry.value;
@@ -306,8 +310,8 @@ bool runs_job(const FrameworkLaw& law, const Job& job, const Plan& plan) {
   });
 }
 
-/// Settles one ability after another, each at the nearest of its words that leads to a plan that
-/// runs; `left` is how many plans are tried.
+/// Fixes one ability after the other, each at the nearest word that leads to a plan that runs;
+/// `left`: the number of plans that may still be tried.
 std::optional<Plan> settle(const FrameworkLaw& law, const Job& job, const Plan& plan,
                            std::set<Plan>& seen, int& left) {
   const Towards towards(law, job, plan);
@@ -321,7 +325,8 @@ std::optional<Plan> settle(const FrameworkLaw& law, const Job& job, const Plan& 
   return std::nullopt;
 }
 
-/// The plan in other degrees of parallelism, nearest first, by the factors between them.
+/// Returns the plan with other degrees of parallelism, nearest first, by the factors between the
+/// degrees.
 std::vector<Plan> in_other_degrees(const Job& job, const Plan& plan) {
   const auto apart = [](std::int64_t a, std::int64_t b) {
     return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));

@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kMostShare = 10;
 
-/// One kernel for all devices, or one for each of some generations and for other devices.
+/// Reads attention kernels: one for all devices, or one for each of some generations and one for
+/// other devices.
 DefaultSetting attention(Node node) {
   const Node others = node.is_mapping() ? node.get(cluster::kOtherDevice) : node;
   const cluster::AttentionKernel usual = others.choice(cluster::kAttentionKernelNames);
@@ -36,7 +37,8 @@ DefaultSetting selects(Node node) {
   return [kernels](FrameworkDefaults& defaults) { defaults.selects = kernels; };
 }
 
-/// {logits: any, gradients: 0}: how many chunks its files give a loss that keeps these.
+/// Reads {logits: any, gradients: 0}: the number of chunks that files can give a loss that keeps
+/// these tensors.
 DefaultSetting losses(Node node) {
   std::vector<std::string_view> known;
   for (const auto& [keeps, name] : kLossKeepsNames) known.push_back(name);
@@ -98,14 +100,14 @@ DefaultSetting overlap(Node node) {
   };
 }
 
-/// A member that takes a word of a table.
+/// Reads a word of a table into a member.
 template <auto kMember, const auto& kTable>
 DefaultSetting word(Node node) {
   const auto value = node.choice(kTable);
   return [value](FrameworkDefaults& defaults) { defaults.*kMember = value; };
 }
 
-/// A member that is on or off.
+/// Reads true or false into a member.
 template <bool FrameworkDefaults::* kMember>
 DefaultSetting flag(Node node) {
   const bool on = node.boolean();
@@ -194,7 +196,8 @@ DefaultSetting host_share_of(Node node) {
   return [share](FrameworkDefaults& defaults) { defaults.host_share = share; };
 }
 
-/// {process: 2.38e9, workers: 2, worker: 70e6}.
+/// Reads {process: 2.38e9, workers: 2, worker: 70e6}: bytes of a rank's host process, its data
+/// workers and their bytes.
 DefaultSetting host_processes(Node node) {
   node.allow_only({"process", "workers", "worker"});
   constexpr double kMostProcessBytes = 1e12;
@@ -213,7 +216,7 @@ DefaultSetting host_processes(Node node) {
   };
 }
 
-/// {whole: each, sharded: first}.
+/// Reads {whole: each, sharded: first}: the ranks that load a checkpoint.
 DefaultSetting loading(Node node) {
   node.allow_only({"whole", "sharded"});
   const HostLoading loading{.whole = node.get("whole").choice(kLoadingRanksNames),
@@ -244,7 +247,7 @@ DefaultSetting host_passes_of(Node node) {
   return [passes](FrameworkDefaults& defaults) { defaults.host_passes = passes; };
 }
 
-/// A key of a line and how it is read.
+/// A key of a `defaults:` line, and the function that reads it.
 struct DefaultKey {
   std::string_view key;
   DefaultSetting (*read)(Node node);
@@ -279,7 +282,8 @@ constexpr DefaultKey kDefaultKeys[] = {
     {"loading", loading},
     {"remedies", remedies}};
 
-/// "gradients never, pipeline interleaved"; parts of a list are joined by "and".
+/// Writes a value for messages, as "gradients never, pipeline interleaved"; items of a list are
+/// joined by "and".
 std::string as_written(Node node) {
   std::string text;
   if (node.is_mapping()) {

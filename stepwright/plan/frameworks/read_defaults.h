@@ -11,26 +11,27 @@
 
 namespace stepwright::plan {
 
-/// The change of one key of a line.
+/// The change that one key of a `defaults:` line makes.
 using DefaultSetting = std::function<void(FrameworkDefaults& defaults)>;
 
-/// One line of a framework's `defaults:`, and where that is written.
+/// One line of a framework's `defaults:`, with the source that proves it.
 struct DefaultLine {
-  std::string variant;  ///< Holds for this variant alone; empty: for all.
+  std::string variant;  ///< The only variant to which the line applies; empty: all variants.
   Releases releases;
   std::vector<DefaultSetting> settings;
-  /// The keys and their values as they are written, for people.
+  /// Keys and values as written in the file, for messages.
   std::vector<std::pair<std::string, std::string>> said;
   std::string source;
 };
 
-/// Reads a line. Fails with `kInput` on a line without source or setting, and on unknown words.
+/// Reads a `defaults:` line. Fails with `kInput` on a line without source or setting, and on
+/// unknown words.
 DefaultLine read_default_line(Node node);
 
-/// The source of a line; fails with `kInput` when it is empty.
+/// Reads the source of a line; fails with `kInput` if it is empty.
 std::string read_source(Node line);
 
-/// The releases of which a line speaks.
+/// Reads the range of releases to which a line applies.
 Releases read_releases(Node line);
 
 }  // namespace stepwright::plan

@@ -6,23 +6,24 @@
 
 namespace stepwright::plan {
 
-/// The numbers of a release: 0, 12 and 1 of "core_v0.12.1"; none of a text without any.
+/// Returns the numbers in a release's name: 0, 12 and 1 of "core_v0.12.1"; empty if there are none.
 std::vector<int> release_numbers(std::string_view release);
 
-/// Why a text names no release: it has neither a number nor is a word for the newest (`main`).
-/// Empty: it names one.
+/// Returns why a text is not a release: it has no number and is not a word for the newest (`main`).
+/// Empty: it is one.
 std::string fault_of_release(std::string_view release);
 
-/// Whether a release comes before another by their numbers; one without numbers is the newest.
+/// True if a release is older than another by their numbers; a release without numbers is the
+/// newest.
 bool comes_before(std::string_view release, std::string_view other);
 
-/// The releases of which a line of a framework's file speaks.
+/// The range of releases to which a line of a framework's file applies.
 struct Releases {
-  std::string from;    ///< First release that it holds for; empty: the first of all.
-  std::string before;  ///< Release before which it holds; empty: up to the newest.
+  std::string from;    ///< First release of the range; empty: the first of all.
+  std::string before;  ///< First release after the range; empty: the range includes the newest.
 };
 
-/// Whether a release is one of them; one without numbers is the newest.
+/// True if a release is in the range; a release without numbers is the newest.
 bool speaks_of(const Releases& releases, std::string_view release);
 
 }  // namespace stepwright::plan

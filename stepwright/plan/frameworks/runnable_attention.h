@@ -6,9 +6,9 @@
 
 namespace stepwright::plan {
 
-/// The kernel of attention with which the job's framework starts a plan: the job's own, or the
-/// framework's usual one where the framework runs more of the plan with that. Kernels of attention
-/// themselves do not count.
+/// Returns the attention kernel with which the job's framework runs a plan: the job's kernel, or
+/// the framework's default if the framework runs more of the plan's choices with it. The attention
+/// kernel itself is not counted as a choice.
 cluster::AttentionKernel runnable_attention(const Job& job, const Plan& plan);
 
 }  // namespace stepwright::plan

@@ -5,15 +5,16 @@
 namespace stepwright::plan {
 namespace {
 
-/// Parameters of products: attention as if it had as many key as query heads, a gated MLP
-/// (huggingface/nanotron src/nanotron/models/llama.py, get_block_compute_costs).
+/// Returns costs of modules as parameters of their products, with attention counted as if it had as
+/// many key as query heads, and the MLP as gated (huggingface/nanotron
+/// src/nanotron/models/llama.py, get_block_compute_costs).
 ModuleCosts costs_of(const model::Architecture& model) {
   const auto hidden = static_cast<double>(model.hidden);
   return {.layer = 4 * hidden * hidden + 3 * static_cast<double>(model.ffn) * hidden,
           .head = static_cast<double>(model.vocabulary) * hidden};
 }
 
-/// Gives every stage a layer at least.
+/// Moves layers so that every stage has at least one.
 void fill_empty(std::vector<std::int64_t>& shares) {
   for (std::size_t i = shares.size() - 1; i > 0; --i) {
     for (std::size_t from = i; shares[i] == 0 && from-- > 0;) {
@@ -27,8 +28,8 @@ void fill_empty(std::vector<std::int64_t>& shares) {
 }  // namespace
 
 std::vector<std::int64_t> layers_by_modules(std::int64_t layers, std::int64_t stages) {
-  constexpr std::int64_t kBefore = 1;  // embedding
-  constexpr std::int64_t kBehind = 2;  // final norm, head
+  constexpr std::int64_t kBefore = 1;  // modules before the layers: the embedding
+  constexpr std::int64_t kBehind = 2;  // modules after the layers: the final norm and the head
   const std::int64_t modules = kBefore + layers + kBehind;
   std::vector<std::int64_t> shares(stages, modules / stages);
   for (std::int64_t i = 0; i < modules % stages; ++i) ++shares[i];

@@ -10,7 +10,7 @@
 
 namespace stepwright::plan {
 
-/// The files of this folder, compiled in.
+/// The files of this folder, which are compiled in.
 std::span<const EmbeddedFile> embedded_frameworks();
 
 namespace {
@@ -19,7 +19,7 @@ WordSet all_words(Ability ability) {
   return WordSet().set() >> (WordSet().size() - ability_words(ability).size());
 }
 
-/// A list of words of an ability, or `any`.
+/// Reads a list of words of an ability, or `any`.
 WordSet read_words(Node node, Ability ability) {
   const std::vector<std::string>& known = ability_words(ability);
   WordSet words;
@@ -60,7 +60,8 @@ FrameworkBuckets read_buckets(Node node) {
   return buckets;
 }
 
-/// Degrees, or words of another ability; beside those, of abilities of the job.
+/// Reads the conditions of a line: degrees or words of another ability, and words of abilities of
+/// the job.
 void read_with(Node with, AbilityEntry& entry) {
   if (!with.is_mapping()) {
     entry.with = read_words(with, Ability::kParallel);
@@ -106,7 +107,7 @@ FrameworkVariant read_variant(const std::string& name, Node node) {
   return {.name = name, .about = node.get("about").text(), .word_of = node.get("word_of").text()};
 }
 
-/// The variants that a line names; an empty name stands for all.
+/// Reads the variants that a line names; an empty name means all.
 std::vector<std::string> named_variants(Node line, const FrameworkEntry& entry) {
   const auto given = line.find("variant");
   if (!given) return {""};
@@ -124,7 +125,7 @@ std::vector<std::string> named_variants(Node line, const FrameworkEntry& entry) 
   return names;
 }
 
-/// Appends the lines under a key, each of which may be of one variant or of several.
+/// Appends the lines under a key; a line of several variants becomes one line for each.
 template <class Line>
 void read_lines(Node node, std::string_view key, Line (*read)(Node line), FrameworkEntry& entry,
                 std::vector<Line>& lines) {
@@ -138,8 +139,8 @@ void read_lines(Node node, std::string_view key, Line (*read)(Node line), Framew
   }
 }
 
-/// The lines of an entry itself about a plan that takes a word stand in the place of those that
-/// the entry it is like has about the same word.
+/// Replaces inherited lines by the entry's own lines about the same ability under the same
+/// conditions.
 void put_in_place(std::vector<AbilityEntry>& runs, std::size_t inherited) {
   const std::vector<AbilityEntry> own(runs.begin() + static_cast<std::ptrdiff_t>(inherited),
                                       runs.end());
@@ -165,7 +166,7 @@ FrameworkEntry read_embedded(std::string_view name) {
   return read_framework_entry(document.root());
 }
 
-/// Read when it is first asked for.
+/// An entry that is read on its first use.
 template <std::size_t kIndex>
 const FrameworkEntry& entry_at() {
   static const FrameworkEntry kEntry = read_embedded(kFrameworkNames[kIndex]);

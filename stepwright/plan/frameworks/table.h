@@ -11,7 +11,7 @@
 
 namespace stepwright::plan {
 
-/// A choice of a plan or a job among some words.
+/// A condition: a plan or its job chooses one of some words of an ability.
 struct AbilityCondition {
   Ability ability{};
   WordSet words;
@@ -22,60 +22,63 @@ struct AbilityCondition {
   }
 };
 
-/// One line of a framework's table: the words of an ability that it runs, and where that is
-/// written. Lines of one ability that all hold for a plan narrow each other.
+/// One line of a framework's table: the words of an ability that the framework runs, and the source
+/// that says so. If several lines of one ability apply to a plan, only words in all of them run.
 struct AbilityEntry {
   Ability ability{};
   WordSet words;
-  /// Holds where a plan takes one of these words of another ability (of `parallel`: where one of
-  /// these degrees is above 1); none: always.
+  /// The line applies only if a plan chooses one of the words `with` of the ability `other` (for
+  /// `parallel`: if one of these degrees is above 1); empty: always.
   Ability other = Ability::kParallel;
   WordSet with;
-  std::vector<AbilityCondition> of_job;  ///< Further conditions, all on the job.
-  WordSet without;                       ///< Degrees that must all be 1.
-  std::string variant;                   ///< Holds for this variant alone; empty: for all.
+  std::vector<AbilityCondition> of_job;  ///< Further conditions, all on choices of the job.
+  WordSet without;                       ///< Degrees that must all be 1 for the line to apply.
+  std::string variant;  ///< The only variant to which the line applies; empty: all variants.
   Releases releases;
   std::string source;
 };
 
-/// How many elements a framework reduces and gathers at a time where that is no choice.
+/// Elements that a framework reduces and gathers at a time, if it offers no choice.
 struct FrameworkBuckets {
   WordSet sharding;            ///< Strategies to which the buckets apply.
   std::int64_t gradients = 0;  ///< Elements of a gradient bucket; 0: each block is one bucket.
-  std::int64_t of_rank = 0;  ///< Elements for each rank of data and context, where those are more.
-  bool of_plan = false;      ///< True if the plan chooses the gradient buckets.
-  bool parameters = false;   ///< True if parameters take the gradient buckets.
-  std::string variant;       ///< Empty: of all variants.
+  /// Elements of a gradient bucket per data x context rank, used if this gives more than
+  /// `gradients`.
+  std::int64_t of_rank = 0;
+  bool of_plan = false;     ///< True if the plan chooses the gradient buckets.
+  bool parameters = false;  ///< True if parameters are gathered in the gradient buckets.
+  std::string variant;  ///< The framework's variant that this entry describes; empty: all variants.
   std::string source;
 };
 
 /// A fork of a framework, or a program built on it.
 struct FrameworkVariant {
   std::string name;
-  std::string about;  ///< Description of the variant, for people.
-  /// The framework for which the name alone stands in a job; empty: this one.
+  std::string about;  ///< Description of the variant in plain words.
+  /// The framework that a job means if it uses only the variant's name; empty: this one.
   std::string word_of;
 };
 
-/// The entry of a framework, with what it runs and what it does where nothing is said
+/// The entry of a framework: what it runs, and what it does by default
 /// (`stepwright/plan/frameworks/NAME.yaml`).
 struct FrameworkEntry {
-  std::string name;     ///< A name of `kFrameworkNames`.
-  std::string like;     ///< Framework on which it is built, as its entry is; empty: none.
-  std::string about;    ///< Description in a person's words.
-  std::string checked;  ///< Which releases were read.
+  std::string name;  ///< A name of `kFrameworkNames`.
+  std::string like;  ///< Framework whose entry this one extends, as it is built on it; empty: none.
+  std::string about;    ///< Description of the framework in plain words.
+  std::string checked;  ///< Releases whose sources were read for this entry.
   std::vector<AbilityEntry> runs;
   std::vector<FrameworkBuckets> buckets;
-  std::vector<DefaultLine> defaults;       ///< Defaults; later lines override earlier ones.
-  std::vector<FrameworkVariant> variants;  ///< Forks and programs that differ from it.
-  std::vector<std::string> notes;          ///< Facts that the lines cannot say.
+  std::vector<DefaultLine> defaults;  ///< Lines of `defaults:`; later lines override earlier ones.
+  /// Forks of the framework, and programs built on it, that differ from it.
+  std::vector<FrameworkVariant> variants;
+  std::vector<std::string> notes;  ///< Facts about the framework that its lines cannot express.
 };
 
-/// The entry of a name of `kFrameworkNames`.
+/// Returns the entry of a framework of `kFrameworkNames`.
 const FrameworkEntry& framework_entry(std::string_view name);
 
-/// Reads an entry; `like: NAME` in it starts from a built-in one but for its variants. Fails with
-/// `kInput` on a line without words or source, and on words that are not known.
+/// Reads a framework's entry; `like: NAME` starts from that built-in entry without its variants.
+/// Fails with `kInput` on a line without words or source, and on unknown words.
 FrameworkEntry read_framework_entry(Node node);
 
 }  // namespace stepwright::plan

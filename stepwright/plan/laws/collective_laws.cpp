@@ -17,13 +17,13 @@
 namespace stepwright::plan {
 namespace {
 
-/// A kind of message: the operation and the group in which it runs.
+/// A kind of message: its operation and its group.
 struct Message {
   collective::Collective operation{};
   GroupKind group{};
 };
 
-/// The kinds of messages of a scheme, without allocation.
+/// The kinds of messages of a scheme; does not allocate memory.
 class Messages {
  public:
   void add(std::initializer_list<collective::Collective> operations, GroupKind group) {
@@ -72,13 +72,13 @@ Messages expert_messages(const Job& job, const Plan& /*plan*/) {
   return found;
 }
 
-/// The groups of one kind of parameters.
+/// Sharding groups of one kind of parameters, dense or expert.
 struct ShardGroups {
   GroupKind inner{}, outer{}, world{};
 };
 
-/// The table in docs/algorithms.md: what is split group by group goes inside the groups and between
-/// them, what is split over all ranks at once over all of them.
+/// Adds the messages of sharded states by the table in docs/algorithms.md: states of spread I are
+/// exchanged inside the groups and between them, states of spread G over all ranks at once.
 void add_state_messages(Messages& found, const Sharding& states, const ShardGroups& groups) {
   switch (states.optimizer) {
     case Spread::kNone: return found.add({collective::Collective::kAllReduce}, groups.world);
@@ -105,8 +105,8 @@ Messages data_messages(const Job& job, const Plan& plan) {
   return found;
 }
 
-/// A scheme, and what it sends. Groups of messages inside blocks lie as degrees and order say,
-/// whatever the sharding, which no law has looked at yet.
+/// A scheme and its messages. The groups of messages inside blocks depend on degrees and rank order
+/// but not on the sharding, which no earlier law has checked.
 struct Scheme {
   collective::Algorithm Collectives::* choice;
   std::string_view name;
@@ -126,7 +126,7 @@ Grid grid_of(const Scheme& scheme, const Plan& plan) {
   return Grid(whole);
 }
 
-/// Whether the algorithm has a message to carry out, or the scheme none at all.
+/// True if the algorithm can carry out one of the scheme's messages, or the scheme has none.
 bool carries(const Job& job, const Plan& plan, const Scheme& scheme) {
   const collective::Algorithm algorithm = plan.collectives.*scheme.choice;
   if (algorithm == collective::Algorithm::kLibrary) return true;
@@ -143,7 +143,7 @@ bool carries(const Job& job, const Plan& plan, const Scheme& scheme) {
   return !any;
 }
 
-/// "tensor has 8 ranks on 1 node".
+/// Describes where a group's ranks are: "tensor has 8 ranks on 1 node".
 std::string lying(const Job& job, const Grid& grid, GroupKind kind) {
   const cluster::GroupLayout layout = group_layout(job.cluster, grid.shape(kind));
   const std::int64_t nodes = collective::group_form(layout, job.cluster).nodes;

@@ -4,7 +4,8 @@
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/overlap_table.h"
 
-// What the words of a plan can say and no builder writes yet. Each law goes when a builder comes.
+// Laws against plans that files can express but no builder writes yet. Each law is removed when a
+// builder covers its plans.
 
 namespace stepwright::plan {
 namespace {
@@ -27,7 +28,8 @@ void repair_unfused_context(Repairs& repairs) {
   repairs.values(kContextKnob, {1});
 }
 
-/// A whole layer has no backward: a position of such layers alone would wait for no gradient.
+/// True if a pipeline splits a model whose first layers have no backward: a position with only such
+/// layers would wait for no gradient.
 bool cuts_resting_layers(const Job& job, const Plan& plan) {
   return plan.parallel.pipeline > 1 && job.model.freezes() &&
          job.model.layer_class(0).gradients == model::GradientPath::kAbove;
@@ -40,7 +42,8 @@ std::string frozen_step_values(const Job& /*job*/, const Plan& plan) {
 
 void repair_frozen_step(Repairs& repairs) { repairs.values(kPipelineKnob, {1}); }
 
-/// Multi-token layers embed tokens without what stands beside the look-up of the first embedding.
+/// True if a model with multi-token layers has more than a look-up in its embedding (positions, a
+/// norm), or is partly frozen.
 bool uncovered_multi_token(const Job& job, const Plan& /*plan*/) {
   const bool plain =
       job.model.position == model::Position::kRope || job.model.position == model::Position::kNone;
@@ -59,8 +62,8 @@ void leave_multi_token_out(Repairs& repairs) {
   repairs.job_change("nearest legal: model.count_multi_token false");
 }
 
-/// A loss that is taken in chunks makes the head's weight gradient chunk by chunk, and multi-token
-/// layers add to it behind the head.
+/// True if a deferred head gradient meets a loss in chunks, which computes it chunk by chunk, or
+/// multi-token layers, which add to it after the head.
 bool defers_part_of_head(const Job& job, const Plan& plan) {
   if (!settled_overlap(job, plan).defer_embedding_gradient) return false;
   return job.kernels.loss_chunks != 1 || job.kernels.loss_keeps != LossKeeps::kLogits ||

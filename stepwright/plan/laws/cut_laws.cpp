@@ -9,13 +9,13 @@
 namespace stepwright::plan {
 namespace {
 
-// --- Tensor parallelism. ---
+// --- Laws of tensor parallelism. ---
 
 bool heads_cut(const Job& job, const Plan& plan) {
   return dealt_heads(job.model) % plan.parallel.tensor != 0;
 }
 
-/// The count that tensor parallelism does not divide.
+/// Names the number of heads that the tensor degree does not divide.
 std::string heads_values(const Job& job, const Plan& plan) {
   const model::Architecture& model = job.model;
   const std::int64_t tensor = plan.parallel.tensor;
@@ -65,7 +65,7 @@ void drop_sequence_parallel(Repairs& repairs) {
   repairs.plans({plan});
 }
 
-// --- Context parallelism. ---
+// --- Laws of context parallelism. ---
 
 bool length_cut(const Job& job, const Plan& plan) {
   const std::int64_t context = plan.parallel.context;
@@ -113,7 +113,7 @@ void repair_ulysses(Repairs& repairs) {
   repairs.plans({plan});
 }
 
-// --- Sequence length. ---
+// --- Laws of the sequence length. ---
 
 bool tokens_cut(const Job& job, const Plan& plan) {
   const auto& [tensor, pipeline, context, expert, expert_tensor, data] = plan.parallel;

@@ -9,7 +9,8 @@
 namespace stepwright::plan {
 namespace {
 
-/// The largest size up to `most` that cuts a group and divides the present one, if any.
+/// Returns the largest size up to `present` that cuts a group and divides `present`; 1 if there is
+/// none.
 std::int64_t nearest_cut(const Extents& group, std::int64_t present) {
   const std::int64_t common = std::gcd(group.size(), present);
   return cut(group, common) ? common : 1;
@@ -25,14 +26,15 @@ void follow_sharding(const Job& job, Plan& plan) {
   sharding.expert_group = nearest_cut(expert_data_extents(axes), sharding.expert_group);
 }
 
-/// Settles the rank order: with the pipeline as the slowest axis both sides always agree.
+/// Chooses a rank order that fits: with the pipeline as the slowest axis, the dense and the expert
+/// side always agree.
 void follow_rank_order(Plan& plan) {
   const auto last = std::ranges::end(plan.rank_order.axes);
   const auto pipeline = std::ranges::find(plan.rank_order.axes, Axis::kPipeline);
   if (pipeline != last) std::rotate(pipeline, pipeline + 1, last);
 }
 
-/// One entry per chunk, or the even split.
+/// Keeps a listed split that has one entry per chunk; otherwise chooses the even split.
 void follow_layers(const Job& job, Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   const bool possible = plan.schedule.chunks <= job.model.layers / pipeline;
@@ -43,7 +45,7 @@ void follow_layers(const Job& job, Plan& plan) {
   if (!settled) plan.schedule.basis = {};
 }
 
-/// Gives the scheme whose algorithm is refused to the library; false for other rules.
+/// Sets the scheme whose algorithm a rule refuses to the library; returns false for other rules.
 bool follow_algorithm(Collectives& collectives, Rule broken) {
   const auto give = [](collective::Algorithm& choice) {
     choice = collective::Algorithm::kLibrary;
@@ -58,7 +60,7 @@ bool follow_algorithm(Collectives& collectives, Rule broken) {
   }
 }
 
-/// Algorithms that lost their ground give way to the library.
+/// Sets algorithms that no longer fit to the library.
 void follow_collectives(const Job& job, Plan& plan) {
   for (std::size_t i = 0; i < std::size(kChoosingSchemes); ++i) {
     const std::optional<Rule> broken = broken_rule(job, plan);
@@ -67,7 +69,7 @@ void follow_collectives(const Job& job, Plan& plan) {
   }
 }
 
-/// Settles the schedule: one that needs a pipeline or several chunks is 1f1b without them.
+/// Changes a schedule that needs a pipeline or several chunks to 1f1b if the plan has none.
 void follow_schedule(Plan& plan) {
   const schedule::ScheduleTraits& traits = schedule::traits_of(plan.schedule.kind);
   const bool alone = plan.parallel.pipeline == 1;
@@ -83,7 +85,8 @@ void follow_schedule(Plan& plan) {
 
 void follow(const Job& job, Plan& plan) {
   const std::optional<Rule> broken = broken_rule(job, plan);
-  if (broken && *broken <= Rule::kWorldSize) return;  // nothing to follow yet
+  // nothing can follow before the degrees fit the cluster
+  if (broken && *broken <= Rule::kWorldSize) return;
   const Parallel& degrees = plan.parallel;
   const bool routed = degrees.expert > 1 || degrees.expert_tensor > 1;
   if (degrees.tensor == 1) plan.sequence_parallel = false;

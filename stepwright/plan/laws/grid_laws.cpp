@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t kPipelineIndex = static_cast<std::size_t>(Axis::kPipeline);
 
-// --- Sizes. ---
+// --- Laws of the sizes of a plan. ---
 
-/// A size of a plan by its field in a file, and the least that it can be.
+/// A size of a plan: its field in a file, its value and its least value.
 template <class Value>
 struct SizeOfPlan {
   std::string_view field;
@@ -22,7 +22,7 @@ struct SizeOfPlan {
   std::int64_t least = 1;
 };
 
-/// The plan's sizes (to read or to change).
+/// Returns the plan's sizes, for reading or changing.
 template <class AnyPlan>
 auto sizes(AnyPlan& plan) {
   using Size = SizeOfPlan<std::remove_pointer_t<decltype(&plan.micro_batch)>>;
@@ -61,7 +61,7 @@ void raise_to_one(Repairs& repairs) {
   repairs.plans({plan});
 }
 
-// --- World. ---
+// --- Laws of the number of ranks. ---
 
 bool wrong_world(const Job& job, const Plan& plan) {
   const Parallel& degrees = plan.parallel;
@@ -82,13 +82,13 @@ std::string world_values(const Job& job, const Plan& plan) {
 }
 
 void repair_world(Repairs& repairs) {
-  repairs.plans({repairs.plan()});  // the data size follows
+  repairs.plans({repairs.plan()});  // the data degree follows
   repairs.values(kPipelineKnob, legal_pipeline_sizes(repairs.job()));
   repairs.values(kContextKnob, legal_context_sizes(repairs.job()));
   repairs.values(kTensorKnob, legal_tensor_sizes(repairs.job()));
 }
 
-// --- Rank order. ---
+// --- Laws of the rank order. ---
 
 bool repeats_axis(const RankOrder& order) {
   unsigned seen = 0;
@@ -99,7 +99,7 @@ bool repeats_axis(const RankOrder& order) {
 bool wrong_rank_order(const Job& job, const Plan& plan) {
   if (repeats_axis(plan.rank_order)) return true;
   if (!job.model.experts) return false;
-  // The strides of the pipeline; sizes that do not divide are the business of later rules.
+  // Compares the pipeline's strides on both sides; later rules check sizes that do not divide.
   const Parallel& degrees = plan.parallel;
   if (degrees.pipeline == 1 || degrees.expert_data() == 0) return false;
   const GridAxes axes = grid_axes(degrees, plan.rank_order);

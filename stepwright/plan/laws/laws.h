@@ -9,38 +9,43 @@
 
 namespace stepwright::plan {
 
-/// One rule of legality in full: a new one is an enumerator of `Rule` and a row in the table of its
-/// file, at the same place. `broken` may rely on all laws before it and does not allocate.
+/// One rule of legality: its name, its text, its test and its repairs. A new rule is an enumerator
+/// of `Rule` and a row at the same place in the table of its file. `broken` may assume that all
+/// earlier laws hold; it does not allocate memory.
 struct Law {
   Rule rule;
   std::string_view name;      ///< Name of the rule, as "heads-per-tensor".
   std::string_view sentence;  ///< Demand of the rule, without a full stop.
   bool (*broken)(const Job& job, const Plan& plan);
-  /// The values that break it, as a sentence.
+  /// Names the values that break the rule, as a sentence.
   std::string (*values)(const Job& job, const Plan& plan);
-  /// Proposes plans that do not break it, nearest first.
+  /// Proposes plans that do not break the rule, nearest first.
   void (*repair)(Repairs& repairs);
-  /// True if it looks at the job alone: all plans of a job break it, or none.
+  /// True if the rule depends only on the job: all plans of a job break it, or none.
   bool of_job = false;
-  /// True if plans that break it mean something that nothing covers yet (`kUnsupported`), not
-  /// something that cannot be (`kInput`).
+  /// True if plans that break the rule are meaningful but no code covers them yet (`kUnsupported`);
+  /// false: they are impossible (`kInput`).
   bool not_covered = false;
 };
 
-// In this order they are all rules, in the order of `Rule`.
-std::span<const Law> grid_laws();              ///< Sizes, world, rank order.
-std::span<const Law> cut_laws();               ///< Tensor and context parallelism, sequence length.
-std::span<const Law> expert_laws();            ///< Laws of expert parallelism.
-std::span<const Law> block_collective_laws();  ///< Algorithms of the messages inside blocks.
-std::span<const Law> coverage_laws();          ///< Laws for what no builder writes yet.
-std::span<const Law> schedule_laws();          ///< Laws of stages, chunks and the batch.
-std::span<const Law> state_laws();             ///< Laws of how states are sharded.
-std::span<const Law> data_collective_laws();   ///< Algorithms of the messages of sharding.
-std::span<const Law> type_laws();              ///< Laws of recomputation and types.
-std::span<const Law> offload_laws();           ///< Laws of what lies on the host.
+// Concatenated in this order, these tables are all rules in the order of `Rule`.
+std::span<const Law> grid_laws();  ///< Laws of sizes, the number of ranks and the rank order.
+/// Laws of tensor and context parallelism and of the sequence length.
+std::span<const Law> cut_laws();
+std::span<const Law> expert_laws();  ///< Laws of expert parallelism.
+/// Laws of the collective algorithms of messages inside blocks.
+std::span<const Law> block_collective_laws();
+std::span<const Law> coverage_laws();  ///< Laws against plans that no builder covers yet.
+std::span<const Law> schedule_laws();  ///< Laws of stages, chunks and the batch.
+std::span<const Law> state_laws();     ///< Laws of how states are sharded.
+/// Laws of the collective algorithms of sharding's messages.
+std::span<const Law> data_collective_laws();
+std::span<const Law> type_laws();     ///< Laws of recomputation and types.
+std::span<const Law> offload_laws();  ///< Laws of states and activations in host memory.
 
-/// The heads that tensor and Ulysses parallelism deal out evenly: the common divisor of heads and
-/// key-value heads (with latent attention of heads), and of those of mixers that carry a state.
+/// Number of heads that tensor and Ulysses parallelism must split evenly: the common divisor of
+/// heads and key-value heads (only heads with latent attention), and of the heads of mixers that
+/// carry a state.
 std::int64_t dealt_heads(const model::Architecture& model);
 
 }  // namespace stepwright::plan

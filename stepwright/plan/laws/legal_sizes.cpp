@@ -15,8 +15,8 @@ std::vector<std::int64_t> cuts_of(const Extents& group) {
   return sizes;
 }
 
-/// The width of the MLPs that tensor parallelism cuts: the common divisor of their widths; 0
-/// without any.
+/// Width that tensor parallelism must divide: the common divisor of the MLPs' widths; 0 without
+/// MLPs.
 std::int64_t dealt_ffn(const model::Architecture& model) {
   std::int64_t width = model::has_shared_width(model) ? model.ffn : 0;
   for (const model::LayerClass& layer : model.pattern) width = std::gcd(width, layer.ffn);

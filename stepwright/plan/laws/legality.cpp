@@ -14,7 +14,7 @@
 namespace stepwright::plan {
 namespace {
 
-/// The laws in the order in which they are checked, which is that of `Rule`.
+/// Returns the laws in the order of their checks, which is the order of `Rule`.
 std::array<std::span<const Law>, 10> all_laws() {
   return {grid_laws(),     cut_laws(),      expert_laws(), block_collective_laws(),
           coverage_laws(), schedule_laws(), state_laws(),  data_collective_laws(),
@@ -30,7 +30,7 @@ const Law& law_of(Rule rule) {
   return (*group)[place];
 }
 
-/// The first broken law; null pointer when there is none.
+/// Returns the first broken law; null if there is none.
 const Law* broken_law(const Job& job, const Plan& plan) {
   for (const auto laws : all_laws()) {
     for (const Law& law : laws) {

@@ -24,7 +24,7 @@ void repair_without(Repairs& repairs) {
   repairs.plans({plan});
 }
 
-/// The plan with its states on the devices; activations stay where they are.
+/// Returns the plan with all states in device memory; offloaded activations stay in host memory.
 Plan without_states(Plan plan) {
   plan.offload = {.activations = plan.offload.activations};
   return plan;
@@ -79,8 +79,9 @@ std::string host_update_values(const Job& job, const Plan& plan) {
                      fmt::join(others, ", "));
 }
 
-/// True if parameters on the host break the rule: the host updates what it holds, and only what is
-/// gathered for each use is fetched.
+/// True if parameters in host memory break the rule: the host must update all that it holds, and
+/// all states must be sharded alike, with parameters gathered for each use (or on a rank without
+/// data parallelism).
 bool no_host_parameters(const Job& /*job*/, const Plan& plan) {
   const Sharding& sharding = plan.sharding;
   const bool alone = plan.parallel.data * plan.parallel.context == 1;
@@ -97,7 +98,8 @@ std::string host_parameters_values(const Job& /*job*/, const Plan& plan) {
                      plan.offload.masters ? "" : ", but for masters,");
 }
 
-/// The strategy and the optimizer that parameters on the host ask for, or parameters here.
+/// Proposes the sharding and the optimizer offload that parameters in host memory need, or
+/// parameters in device memory.
 void repair_parameters(Repairs& repairs) {
   Plan there = repairs.plan();
   Sharding& sharding = there.sharding;
@@ -130,7 +132,7 @@ std::string host_memory_values(const Job& job, const Plan& plan) {
                      format_bytes(job.cluster.host.memory_bytes));
 }
 
-/// The largest whole percentage that the host has room for.
+/// Proposes the largest whole percentage of the optimizer for which the host has memory.
 void repair_host_memory(Repairs& repairs) {
   Plan plan = repairs.plan();
   const double room =

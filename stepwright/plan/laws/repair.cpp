@@ -11,7 +11,7 @@ namespace stepwright::plan {
 
 namespace {
 
-/// Sets a degree so that the number of ranks is that of the cluster; false when none does.
+/// Sets a degree so that the ranks fill the cluster; returns false if no degree does.
 bool absorb(const Job& job, Plan& plan, Knob knob) {
   std::int64_t& size = knob(plan);
   size = 1;

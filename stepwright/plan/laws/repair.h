@@ -9,7 +9,7 @@
 
 namespace stepwright::plan {
 
-/// A whole number of a plan that a repair may change.
+/// Returns a reference to a whole number of a plan that a repair may change.
 using Knob = std::int64_t& (*)(Plan& plan);
 inline constexpr Knob kTensorKnob = [](Plan& plan) -> auto& { return plan.parallel.tensor; };
 inline constexpr Knob kContextKnob = [](Plan& plan) -> auto& { return plan.parallel.context; };
@@ -27,26 +27,28 @@ inline constexpr Knob kExpertGroupKnob = [](Plan& plan) -> auto& {
 };
 
 /// Collects the legal plans nearest to a refused one. A law proposes changes of the choice that
-/// breaks it; what must follow (the data size that keeps the number of ranks, a micro-batch that
-/// divides, ...) follows. Once a proposal led to a legal plan the next ones are ignored.
+/// breaks it; dependent choices follow (the data degree that keeps the number of ranks, a
+/// micro-batch that divides, ...). After a proposal has led to a legal plan, later proposals are
+/// ignored.
 class Repairs {
  public:
-  /// Both must outlive the repairs; `rule` is the broken one.
+  /// Keeps references to `job` and `plan`, which must outlive it; `rule` is the broken rule.
   Repairs(const Job& job, const Plan& plan, Rule rule) : job_(job), plan_(plan), rule_(rule) {}
 
   [[nodiscard]] const Job& job() const { return job_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
 
-  /// Proposes values of a knob, ascending: the nearest that give a legal plan below and above the
-  /// present value are taken.
+  /// Proposes values of a knob, ascending: keeps the nearest value below and above the present one
+  /// that give a legal plan.
   void values(Knob knob, const std::vector<std::int64_t>& candidates);
-  /// Proposes plans; all legal ones are taken.
+  /// Proposes plans; keeps all legal ones.
   void plans(const std::vector<Plan>& candidates);
-  /// Says what in the job would have to change, where no plan of this job helps.
+  /// Sets the advice on how to change the job, used if no plan of this job is legal.
   void job_change(std::string advice) { job_change_ = std::move(advice); }
 
   [[nodiscard]] const std::vector<Plan>& found() const { return found_; }
-  /// "nearest legal: tensor 8 with data 16, or tensor 20 with data 8".
+  /// Describes the plans that were found: "nearest legal: tensor 8 with data 16, or tensor 20 with
+  /// data 8".
   [[nodiscard]] std::string advice() const;
 
  private:
@@ -57,14 +59,15 @@ class Repairs {
   const Plan& plan_;
   Rule rule_;
   std::vector<Plan> found_;
-  std::vector<Plan> partial_;  ///< These keep the broken rule but break a later one.
+  std::vector<Plan> partial_;  ///< Plans that obey the broken rule but break a later one.
   bool wants_partial_ = false;
   std::string job_change_;
 };
 
-/// Changes what has to follow a changed choice: sequence parallelism and interleaving that lost
-/// their ground, micro-batch and sharding groups that no longer divide, an explicit split of other
-/// chunks, a rank order that no longer fits. Nothing while the ranks do not fill the cluster.
+/// Changes the choices that depend on a changed one: sequence parallelism and interleaving that are
+/// no longer possible, micro-batch and sharding groups that no longer divide, an explicit split for
+/// another number of chunks, a rank order that no longer fits. Does nothing if the ranks do not
+/// fill the cluster.
 void follow(const Job& job, Plan& plan);
 
 }  // namespace stepwright::plan

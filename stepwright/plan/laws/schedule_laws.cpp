@@ -29,13 +29,13 @@ schedule::ChunkRange range_of(const Plan& plan) {
   return schedule::chunk_range(plan.schedule.kind, plan.parallel.pipeline);
 }
 
-/// The plan without virtual stages.
+/// Returns the plan without virtual stages.
 Plan plain(Plan plan) {
   plan.schedule = {.kind = schedule::ScheduleKind::kOneForwardOneBackward, .chunks = 1};
   return plan;
 }
 
-/// Chunks per pipeline rank that leave a layer to each, from 1 on.
+/// Numbers of chunks per pipeline rank that leave each chunk a layer, from 1 on.
 std::vector<std::int64_t> possible_chunks(const Job& job, const Plan& plan) {
   const std::int64_t most = job.model.layers / plan.parallel.pipeline;
   std::vector<std::int64_t> chunks(static_cast<std::size_t>(most));
@@ -43,10 +43,10 @@ std::vector<std::int64_t> possible_chunks(const Job& job, const Plan& plan) {
   return chunks;
 }
 
-// --- Layers. ---
+// --- Laws of the split of layers. ---
 
 bool too_many_stages(const Job& job, const Plan& plan) {
-  if (!plan.layers.empty()) return false;  // `wrong_split` counts them.
+  if (!plan.layers.empty()) return false;  // `wrong_split` checks listed layers.
   return plan.schedule.chunks > job.model.layers / plan.parallel.pipeline;
 }
 
@@ -60,7 +60,7 @@ void repair_stages(Repairs& repairs) {
   repairs.values(kPipelineKnob, legal_pipeline_sizes(repairs.job()));
 }
 
-/// Whether a position of the pipeline would hold no part of the model.
+/// True if a pipeline position would hold no part of the model.
 bool idle_position(const Plan& plan) {
   const schedule::Placement placement = placement_of(plan);
   for (std::int64_t position = 0; position < placement.positions(); ++position) {
@@ -74,8 +74,8 @@ bool idle_position(const Plan& plan) {
   return false;
 }
 
-/// Whether chunks between the first and the last may be without layers and hand on what they get,
-/// as those of interleaved schedules do (Megatron-Core's
+/// True if chunks between the first and the last may have no layers and only pass on their input,
+/// as in interleaved schedules (Megatron-Core's
 /// megatron/core/transformer/pipeline_parallel_layer_layout.py, "(empty stage)").
 bool may_be_hollow(const Plan& plan) {
   return traits(plan).placement == schedule::PlacementKind::kCyclic && !traits(plan).found &&
@@ -107,7 +107,7 @@ void repair_split(Repairs& repairs) {
   repairs.plans({plan});
 }
 
-// --- Chunks. ---
+// --- Laws of the chunks of a position. ---
 
 bool too_many_chunks(const Job& /*job*/, const Plan& plan) {
   return plan.schedule.chunks > range_of(plan).most;
@@ -166,7 +166,8 @@ void repair_rounds(Repairs& repairs) {
   repair_to_plain(repairs);
 }
 
-/// Micro-batches that come from two ends to two halves of the positions.
+/// True if a schedule that sends micro-batches from both ends has an odd number of positions or of
+/// micro-batches, which do not form two halves.
 bool odd_ends(const Job& job, const Plan& plan) {
   if (!traits(plan).even) return false;
   return plan.parallel.pipeline % 2 != 0 || micro_batches(job, plan) % 2 != 0;
@@ -179,7 +180,7 @@ std::string odd_ends_values(const Job& job, const Plan& plan) {
       kind_of(plan), plan.parallel.pipeline, micro_batches(job, plan));
 }
 
-// --- Strands. ---
+// --- Laws of strands (two interleaved micro-batches). ---
 
 bool strands_without_pairs(const Job& /*job*/, const Plan& plan) {
   return plan.schedule.strands > 1 && !traits(plan).pairs;
@@ -204,8 +205,8 @@ void repair_strands(Repairs& repairs) {
   repairs.plans({one, folded});
 }
 
-/// Names a setting with which no builder writes an embedding and a head that all positions share;
-/// empty: none.
+/// Names a setting that no builder combines with an embedding and a head shared by all positions;
+/// empty: there is none.
 std::string_view beside_shared_vocabulary(const Job& job) {
   const model::Architecture& model = job.model;
   if (job.kernels.gathered_logits) return "kernels.gathered_logits";
@@ -216,7 +217,8 @@ std::string_view beside_shared_vocabulary(const Job& job) {
   return {};
 }
 
-/// Names a setting with which no builder writes them where positions do not meet; empty: none.
+/// Names a setting that no builder combines with a shared embedding and head computed in separate
+/// passes; empty: there is none.
 std::string_view beside_passes(const Job& job, const Plan& plan) {
   const Kernels& kernels = job.kernels;
   const Sharding sharding = canonical_sharding(job, plan);
@@ -260,7 +262,7 @@ void repair_strands_of_one(Repairs& repairs) {
   repairs.plans({one});
 }
 
-// --- Batch. ---
+// --- Laws of the batch and its micro-batches. ---
 
 bool batch_cut(const Job& job, const Plan& plan) {
   const std::int64_t data = plan.parallel.data;
@@ -284,7 +286,7 @@ void repair_batch(Repairs& repairs) {
   repairs.values(kDataKnob, divisors(std::gcd(job.sequences, job.cluster.devices())));
 }
 
-/// The micro-batches of a group.
+/// Number of micro-batches in a group of an interleaved schedule.
 std::int64_t group_size(const Job& job, const Plan& plan) {
   return schedule::group_of(plan.schedule, plan.parallel.pipeline, micro_batches(job, plan));
 }
@@ -309,7 +311,7 @@ void repair_groups(Repairs& repairs) {
   repair_rounds(repairs);
 }
 
-/// Passes of a step, each a micro-batch through a chunk: they are played and listed one by one.
+/// Most passes of a step (one micro-batch through one chunk), as each is simulated and listed.
 constexpr std::int64_t kMostPasses = std::int64_t{1} << 18;
 
 bool too_many_passes(const Job& job, const Plan& plan) {
@@ -324,7 +326,8 @@ std::string passes_values(const Job& job, const Plan& plan) {
       micro_batches(job, plan), plan.parallel.pipeline, plan.schedule.chunks, kMostPasses);
 }
 
-/// Some fill both of their ways before their steady state begins.
+/// Fewest micro-batches of a schedule; some must fill the pipeline in both directions before their
+/// steady state.
 std::int64_t least_micro_batches(const Plan& plan) {
   return traits(plan).least_rounds * plan.parallel.pipeline;
 }

@@ -10,7 +10,7 @@
 namespace stepwright::plan {
 namespace {
 
-// --- Sharding. ---
+// --- Laws of sharding. ---
 
 bool no_strategy(const Job& /*job*/, const Plan& plan) { return !is_paro_strategy(plan.sharding); }
 
@@ -78,9 +78,9 @@ void repair_expert_group(Repairs& repairs) {
   repairs.values(kExpertGroupKnob, legal_expert_groups(repairs.plan()));
 }
 
-// --- Recomputation and types. ---
+// --- Laws of recomputation and types. ---
 
-/// Whether a position, or most of them, recompute what passes a test.
+/// True if any position's recomputation passes a test.
 template <class Test>
 bool any_setting(const Recompute& recompute, Test test) {
   bool any = false;
@@ -88,7 +88,7 @@ bool any_setting(const Recompute& recompute, Test test) {
   return any;
 }
 
-/// The plan with what each position recomputes changed.
+/// Returns the plan with the recomputation of each position changed.
 template <class Change>
 Plan with_settings(Plan plan, Change change) {
   change(plan.recompute);
@@ -179,7 +179,7 @@ void repair_precision(Repairs& repairs) {
   repairs.job_change(fmt::format("nearest legal: precision {}", fmt::join(names, " or ")));
 }
 
-/// Bits of a type that gradients can be stored in; 0 for the others.
+/// Bits of a type in which gradients can be stored; 0 for other types.
 std::int64_t accumulator_bits(DType type) {
   return is_precision(type) && storage_type(type) == type ? centibits(type) / 100 : 0;
 }

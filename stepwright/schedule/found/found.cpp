@@ -14,15 +14,15 @@
 namespace stepwright::schedule {
 namespace {
 
-/// Parts that are played to change an order: a tenth of a second.
+/// Number of parts simulated to improve an order, about a tenth of a second.
 constexpr std::int64_t kWalked = 3'000'000;
-/// More than the largest gain seen from changing parts of an order, 4.5 %.
+/// Upper limit of the gain from changing parts of an order; the largest gain seen is 4.5 %.
 constexpr double kMostGain = 0.06;
 constexpr double kUnreached = std::numeric_limits<double>::infinity();
-/// How much longer than any order must be is short enough: the simulator differs by more.
+/// Search stops if an order is this close to the lower bound, as the simulator's error is larger.
 constexpr double kShortEnough = 1e-3;
 
-/// An order with every backward in two.
+/// Returns an order with every backward split.
 Order cut(const Order& order) {
   Order parts;
   for (const Part& part : order) {
@@ -36,7 +36,8 @@ Order cut(const Order& order) {
   return parts;
 }
 
-/// The steps by which caps are changed: what one forward keeps, in the mean over the chunks.
+/// Returns the step by which caps are changed: the memory that one forward keeps, as a mean over
+/// chunks.
 double mean_forward(const std::vector<KeptSize>& chunks) {
   double sum = 0;
   for (const KeptSize& chunk : chunks) sum += chunk.forward;
@@ -75,7 +76,7 @@ class Finder {
     best_ = std::move(orders);
   }
 
-  /// One micro-batch after the other: there is room for that.
+  /// Tries one micro-batch after the other, for which there is always room.
   void one_by_one() {
     const std::int64_t chunks = pipeline_.placement.chunks();
     Order order;
@@ -88,8 +89,8 @@ class Finder {
     offer(std::move(orders), seconds);
   }
 
-  /// Schedules with a name and this placement, as far as there is room, as they are and with every
-  /// backward cut.
+  /// Tries named schedules with this placement, as far as there is room, unchanged and with every
+  /// backward split.
   void named() {
     const std::int64_t chunks = pipeline_.placement.chunks();
     for (const auto& [kind, name] : kScheduleNames) {
@@ -121,7 +122,7 @@ class Finder {
     return true;
   }
 
-  /// Caps that fall by `slope` forwards from position to position.
+  /// Returns caps that fall by the memory of `slope` forwards from position to position.
   [[nodiscard]] std::vector<double> sloping(int slope) const {
     std::vector<double> caps;
     for (std::size_t i = 0; i < pipeline_.room.size(); ++i) {
@@ -134,8 +135,8 @@ class Finder {
     return caps;
   }
 
-  /// The backwards that are cut: so many of the first, and of the last: none, all, or as many as
-  /// there are positions, of the last as many as chunks wait for them.
+  /// Choices of the backwards to split: none, all, the first ones (as many as there are positions),
+  /// and the last ones (as many as chunks wait for them, or as there are positions).
   enum class Cut { kAll, kNone, kWaiting, kFirst, kFirstAndWaiting, kFirstAndLast };
   [[nodiscard]] std::vector<std::vector<CutEnds>> cuts(Cut which) const {
     const std::int64_t all = pipeline_.micro_batches;

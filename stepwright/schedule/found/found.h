@@ -7,42 +7,44 @@
 
 namespace stepwright::schedule {
 
-/// Turns by position, backwards whole or cut: the shortest of
+/// Returns the turns of each position, with whole or split backwards. The result is the shortest of
 ///
-/// - the named schedules with this placement for which there is room, as they are and with every
-///   backward cut;
-/// - lists: a position takes the first part that is ready, of several the one that a policy
-///   prefers, weight gradients where nothing else can run before they would be done, forwards as
-///   long as what it keeps is below a cap; over policies, caps by position, and how many of the
-///   first and of the last backwards are cut;
-/// - the shortest of those, with backwards made whole again where that makes nothing longer, and
-///   then changed part by part as long as it gets shorter: moved, cut, made whole.
+/// - the named schedules with this placement that memory has room for, unchanged and with every
+///   backward split;
+/// - list schedules: a position starts the first part that is ready, the one that a policy prefers
+///   if several are, a weight gradient if nothing else is ready before it would end, and forwards
+///   as long as kept memory is below a cap; over policies, caps by position, and numbers of first
+///   and last backwards that are split;
+/// - the shortest of those after changes: split backwards are joined where this lengthens nothing,
+///   then parts are moved, split and joined one by one as long as the makespan shrinks.
 ///
-/// In the seconds of `TurnPlayer`, within a fixed number of played parts; the same for the same
-/// pipeline. None where lists are already so long that no change would make them shorter than
-/// `useful_s`. Throws `Error{kInput}` when a position has no room for one micro-batch.
+/// Times are those of `TurnPlayer`. The number of simulated parts is limited, and equal pipelines
+/// give equal results. Returns no turns if list schedules are too long for any change to bring them
+/// below `useful_s`. Throws `Error{kInput}` if a position has no room for one micro-batch.
 std::vector<Turns> found_turns(const UnevenPipeline& pipeline,
                                double useful_s = std::numeric_limits<double>::infinity());
 
-/// Whether a schedule has an order: `auto` without a basis stands for the best that there is.
+/// True if a schedule has an order: `auto` without a basis means the best order that exists.
 inline bool is_settled(const Schedule& schedule) {
   return !traits_of(schedule.kind).found || !schedule.basis.chunks.empty();
 }
 
-/// Has the turns of an `auto` schedule found once for so many positions and micro-batches, as
-/// `found_turns` finds them: false where they are not useful.
+/// Finds and caches the turns (the order of work) of an `auto` schedule for these numbers of
+/// positions and micro-batches, as `found_turns` does; returns false if they are not useful.
 bool know_turns(Schedule& schedule, std::int64_t positions, std::int64_t micro_batches,
                 double useful_s = std::numeric_limits<double>::infinity());
 
-/// Seconds of the turns of an `auto` schedule, by its basis.
+/// Returns the seconds of an `auto` schedule whose positions work in the order of `turns`, with the
+/// seconds of its basis.
 double order_s(const Schedule& schedule, std::span<const Turns> turns);
 
-/// No order of an `auto` schedule is shorter on so many positions, in the seconds of its basis.
+/// Returns a lower bound of the seconds of every order of an `auto` schedule on `positions`
+/// positions, with the seconds of its basis.
 double least_order_s(const Schedule& schedule, std::int64_t positions, std::int64_t micro_batches);
 
-/// The most activations that turns hold, by position, in those of one micro-batch through all of
-/// the `parts` that it has there in each direction, each until its weight gradient is done; in a
-/// pair the backward frees before the forward allocates.
+/// Returns, for each position, the most activations that its turns keep, in units of one
+/// micro-batch's activations on the position (`parts` forwards); each is kept until its weight
+/// gradient is done. In an overlapped pair, the backward frees before the forward allocates.
 std::vector<double> held_activations(std::span<const Turns> turns, double parts);
 
 }  // namespace stepwright::schedule

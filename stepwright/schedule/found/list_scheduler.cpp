@@ -9,15 +9,15 @@ namespace {
 
 constexpr double kUnready = std::numeric_limits<double>::infinity();
 
-/// The next part of a chunk in one direction, and when what it waits for has ended.
+/// The next part of a chunk in one direction, and the end time of the part that it waits for.
 struct Row {
   std::int64_t next = 0;
-  /// Ends of the parts that this chunk waits for, by micro-batch; null: it waits for nothing.
+  /// End times of the parts that the chunk waits for, by micro-batch; null: it waits for nothing.
   const double* awaited_s = nullptr;
-  double* ends_s = nullptr;  ///< Ends of the chunk's own parts, by micro-batch.
+  double* ends_s = nullptr;  ///< End times of the chunk's own parts, by micro-batch.
   double hop_s = 0;
-  double behind_s = 0;  ///< From its end to the end of all, at least.
-  int receiver = -1;    ///< The other position whose turn it may be then.
+  double behind_s = 0;  ///< Least seconds from the part's end to the end of the step.
+  int receiver = -1;    ///< Position that receives the part's result and may start then; -1: none.
 
   [[nodiscard]] double ready_s() const {
     const auto at = static_cast<std::size_t>(next);
@@ -25,18 +25,19 @@ struct Row {
   }
 };
 
-/// A chunk of a position and its place in its lists of parts.
+/// A chunk of a position, and its next part in each direction.
 struct ChunkProgress {
-  Row forward, backward;              ///< `backward` holds data gradients too.
-  std::vector<std::int32_t> weights;  ///< Micro-batches whose backward has been cut.
+  Row forward, backward;              ///< Next forward, and next backward or data gradient.
+  std::vector<std::int32_t> weights;  ///< Micro-batches whose backward was split.
   std::size_t weights_done = 0;
   PartSeconds seconds;
   KeptSize kept;
-  double awaited_room = 0;  ///< For a forward and those that come back after it.
+  /// Room needed for a forward and for the later forwards of its micro-batch on this position.
+  double awaited_room = 0;
   CutEnds cut;
 };
 
-/// A part that a position may begin.
+/// A part that a position may start next, and its earliest start time.
 struct Choice {
   Direction direction{};
   int chunk = -1;
@@ -46,13 +47,13 @@ struct Choice {
 struct Progress {
   std::vector<ChunkProgress> chunks;
   double free_s = 0;
-  double left_s = 0;  ///< Least seconds of work that are left.
+  double left_s = 0;  ///< Least seconds of the position's remaining work.
   double spared = 0;  ///< Bytes of the position's room above its cap.
   Keeping keeping;
   Order order = {};
 };
 
-/// Makes the lists of all positions in the order of time: whoever can begin first begins.
+/// Schedules the parts of all positions in order of time: the position that can start first does.
 class ListScheduler {
  public:
   ListScheduler(const UnevenPipeline& pipeline, const ListPolicy& policy)
@@ -95,7 +96,8 @@ class ListScheduler {
                            .cut = policy_.cuts[position][i]});
       at.left_s += static_cast<double>(count_) * (parts[i].forward + least_backward_s(parts[i]));
     }
-    // Room is left for those that come back: without it they would wait for each other.
+    // Keeps room for micro-batches that return to later chunks; without it, positions would wait
+    // for each other.
     double more = 0;
     for (auto chunk = at.chunks.rbegin(); chunk != at.chunks.rend(); ++chunk) {
       more += chunk->kept.forward;
@@ -146,14 +148,14 @@ class ListScheduler {
     return chunk.forward.next < count_ && at.keeping.has_room(chunk.awaited_room);
   }
 
-  /// Whether the next backward of a chunk is a whole one.
+  /// True if the next backward of a chunk is not split.
   [[nodiscard]] bool is_whole(const Progress& at, const ChunkProgress& chunk) const {
     const std::int64_t next = chunk.backward.next;
     return (next >= chunk.cut.first && next < count_ - chunk.cut.last) ||
            !at.keeping.has_room(chunk.kept.weight - chunk.kept.forward);
   }
 
-  /// Whether `a` goes before `b` where both are ready.
+  /// True if the policy prefers `a` to `b` when both are ready.
   [[nodiscard]] bool preferred(const Choice& a, const Choice& b) const {
     const bool forward = a.direction == Direction::kForward;
     if (forward != (b.direction == Direction::kForward)) return forward == policy_.forward_first;
@@ -169,7 +171,7 @@ class ListScheduler {
       if (one.ready_s == kUnready || one.ready_s > best.ready_s) return;
       if (one.ready_s < best.ready_s || preferred(one, best)) best = one;
     };
-    int filler = -1;  // The last chunk with a weight gradient that waits.
+    int filler = -1;  // Last chunk with a postponed weight gradient; -1: none.
     for (std::size_t i = 0; i < at.chunks.size(); ++i) {
       const ChunkProgress& chunk = at.chunks[i];
       const auto own = static_cast<int>(i);
@@ -191,7 +193,7 @@ class ListScheduler {
     ready_s_[position] = best.ready_s;
   }
 
-  /// The least makespan with what a position does next.
+  /// Starts the next part of a position; returns a lower bound of the makespan after it.
   double begin(std::size_t position) {
     Progress& at = at_[position];
     const Choice choice = next_[position];
@@ -227,10 +229,11 @@ class ListScheduler {
 
   const ListPolicy& policy_;
   std::int64_t count_;
-  std::vector<double> ends_s_;  ///< Ends of forwards, then of backwards, by chunk of the model.
+  /// End times of forwards, then of backwards, by chunk of the model.
+  std::vector<double> ends_s_;
   std::vector<Progress> at_;
-  std::vector<Choice> next_;     ///< The part that each position would begin.
-  std::vector<double> ready_s_;  ///< When each position could begin `next_`.
+  std::vector<Choice> next_;     ///< The part that each position would start next.
+  std::vector<double> ready_s_;  ///< Time at which each position could start `next_`.
 };
 
 }  // namespace

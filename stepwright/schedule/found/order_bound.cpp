@@ -7,7 +7,7 @@
 namespace stepwright::schedule {
 namespace {
 
-/// The chunks of a pipeline in model order, one micro-batch going through them alone.
+/// Times of a single micro-batch that passes alone through a pipeline's chunks in model order.
 class Passage {
  public:
   explicit Passage(const UnevenPipeline& pipeline) : pipeline_(pipeline) {
@@ -28,10 +28,11 @@ class Passage {
     all_backward_s_ = backward_s;
   }
 
-  /// The least until a chunk's gradients can go on.
+  /// Least seconds until a chunk can pass its gradients on.
   static double gradient_s(const PartSeconds& part) { return std::min(part.data, part.backward); }
 
-  /// Before its first forward, its first backward, and after its last backward.
+  /// Least seconds before a chunk's first forward (`fill_s`), before its first backward (`turn_s`),
+  /// and after its last backward (`drain_s`).
   [[nodiscard]] double fill_s(std::int64_t chunk) const {
     return fill_s_[static_cast<std::size_t>(chunk)];
   }
@@ -61,15 +62,15 @@ class Passage {
   double all_backward_s_ = 0;
 };
 
-/// The least seconds that a position of `pipeline` waits or works beside its parts, from the first
-/// to the last part of the step.
+/// Returns the least seconds from the first to the last part of the step, as one position of
+/// `pipeline` bounds them.
 double least_position_s(const UnevenPipeline& pipeline, const Passage& passage,
                         std::int64_t position) {
   const auto& parts = pipeline.seconds.parts[static_cast<std::size_t>(position)];
   const auto count = static_cast<double>(pipeline.micro_batches);
   double work_s = 0;
   double forwards_s = 0;
-  double pace = 0;  // Seconds of forwards for what is kept, at most.
+  double pace = 0;  // Most seconds of forwards for each unit of kept memory.
   double longest_weight_s = 0;
   double cut_s = std::numeric_limits<double>::infinity();
   double begin_s = std::numeric_limits<double>::infinity();

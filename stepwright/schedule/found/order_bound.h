@@ -4,10 +4,11 @@
 
 namespace stepwright::schedule {
 
-/// No order of the pipeline's parts is shorter. A position has its work, every backward in the form
-/// that takes less; it begins after the first forwards before it, does no more forwards than it may
-/// hold before its first backward can come, and after its last one come those of the positions
-/// before it, beside which it has no more than the weight gradients of backwards that it cut.
+/// Returns a lower bound of the makespan of every order of the pipeline's parts. A position must do
+/// all its work, with every backward in its shorter form. It starts after the first forwards of the
+/// positions before it. Before its first backward can arrive, it can do only as many forwards as it
+/// may keep. After its last backward, those of the positions before it follow, which can overlap
+/// only its own postponed weight gradients.
 double least_makespan_s(const UnevenPipeline& pipeline);
 
 }  // namespace stepwright::schedule

@@ -6,17 +6,18 @@ namespace stepwright::schedule {
 namespace {
 
 constexpr double kUnknown = -1;
-/// Parts that wait for each other in a circle are played again and again.
+/// Limit of the number of simulated parts over the number of parts; parts that wait for each other
+/// in a circle would repeat forever.
 constexpr std::int64_t kMostRounds = 4;
 
-/// Forwards, backwards, weight gradients.
+/// Kinds of parts: forwards, backwards (or data gradients), weight gradients.
 constexpr std::int64_t kKinds = 3;
 std::int64_t kind_of(Direction direction) {
   if (direction == Direction::kForward) return 0;
   return direction == Direction::kWeightGradient ? 2 : 1;
 }
 
-/// Whether a key comes first on a way.
+/// True if a start time comes first on the way forward (0) or back (1).
 template <int kWay>
 bool earlier(double a, double b) {
   return kWay == 0 ? a < b : a > b;
@@ -78,7 +79,7 @@ void OrderPlay::make_nodes() {
   wait(2 * chunks - 1, chunks - 1, 0);
 }
 
-/// Has `parts` between two that stand in the order of a position.
+/// Links `parts` between two neighbours in the order of a position.
 void OrderPlay::link(std::size_t position, Node before, Node after, std::span<const Part> parts) {
   const auto join = [&](Node a, Node b) {
     (a == kNone ? ends_[0][position] : lane_[1][at(a)]) = b;
@@ -96,7 +97,8 @@ void OrderPlay::link(std::size_t position, Node before, Node after, std::span<co
   join(before, after);
 }
 
-/// When a part begins, or, back from the end, how long the end of all is after its own end.
+/// Returns the time at which a part begins; on the way back, the time from its own end to the
+/// makespan.
 template <int kWay>
 double OrderPlay::reach_s(Node node) const {
   const Node before = lane_[kWay][at(node)];
@@ -108,7 +110,7 @@ double OrderPlay::reach_s(Node node) const {
 
 double OrderPlay::start_s(Node node) const { return reach_s<0>(node); }
 
-/// Plays all; false where parts wait for each other.
+/// Simulates all parts; returns false if parts wait for each other in a circle.
 template <int kWay>
 bool OrderPlay::fill() {
   value_s_[kWay].assign(value_s_[kWay].size(), kUnknown);
@@ -147,7 +149,7 @@ double OrderPlay::start(std::span<const Order> orders) {
   return seconds_;
 }
 
-/// Has a part looked at again.
+/// Marks a part to be simulated again.
 template <int kWay>
 void OrderPlay::mark(Node node) {
   const std::size_t position = positions_[at(node)];
@@ -160,7 +162,7 @@ void OrderPlay::mark(Node node) {
     if (earlier<kWay>(until_s, front_s)) until_s = front_s;
     if (earlier<kWay>(front_s, key_s)) return;
   }
-  // Of those with one key the first.
+  // Go to the first part with the same start time.
   for (front = node;;) {
     const Node before = lane_[kWay][at(front)];
     if (before == kNone || keys_s_[at(before)] != key_s) return;
@@ -168,7 +170,7 @@ void OrderPlay::mark(Node node) {
   }
 }
 
-/// Plays a part; false where it makes all too long.
+/// Simulates a part; returns false if the makespan would exceed the limit.
 template <int kWay>
 bool OrderPlay::step(Node node, double limit_s) {
   ++played_;
@@ -194,7 +196,8 @@ bool OrderPlay::step(Node node, double limit_s) {
   return true;
 }
 
-/// Plays what is marked, whatever comes first, and what follows from it.
+/// Simulates the marked parts in order of start time, and all parts that they move; returns false
+/// if the limit is exceeded.
 template <int kWay>
 bool OrderPlay::sweep(double limit_s) {
   for (std::int64_t steps = 0; steps < kMostRounds * nodes(); ++steps) {
@@ -242,15 +245,15 @@ double OrderPlay::change(Node first, Node last, std::span<const Part> parts, dou
   return seconds_ = seconds;
 }
 
-/// Has only a part looked at, and those after it up to a key.
+/// Marks only one part, and those after it up to a start time.
 void OrderPlay::look_at(Node node, double until_s) {
   front_.assign(front_.size(), kNone);
   front_[position_] = node;
   until_s_[position_] = until_s;
 }
 
-/// Has what is new looked at, in the places in time of what it replaces. What follows each of its
-/// parts at least is known from what comes after them all.
+/// Marks the new parts, with the start times of the parts that they replace. A lower bound of the
+/// time after each new part is known from the parts that follow.
 void OrderPlay::prepare(Node after, std::span<const Part> parts) {
   since_s_ = replaced_.back().key_s;
   changed_.clear();
@@ -303,7 +306,7 @@ std::vector<OrderPlay::Node> OrderPlay::critical() const {
     const Node before = lane_[0][at(own)];
     const Node awaited = awaited_[0][at(own)];
     own = before != kNone && (awaited == kNone || end_s(before) >= start_s(own)) ? before : awaited;
-    if (own == kNone) break;  // A start that is not finite follows from nothing.
+    if (own == kNone) break;  // A start time that is not finite has no part before it.
     chain.push_back(own);
   }
   return chain;

@@ -11,47 +11,47 @@
 
 namespace stepwright::schedule {
 
-/// Plays the orders of an uneven pipeline again and again as they are changed a little. A part
-/// begins after the one before it on its position and after the one that it waits for, so a change
-/// is followed only as far as it moves something, and given up where a part would end too long
-/// before the end of all. The same seconds as `TurnPlayer` for turns of one part each.
+/// Simulates the orders of an uneven pipeline again and again under small changes. A part begins
+/// after the previous part of its position and after the part that it waits for, so a change is
+/// followed only as far as it moves other parts, and abandoned if a part would end too late. Gives
+/// the same seconds as `TurnPlayer` for turns of one part each.
 class OrderPlay {
  public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
-  /// A part that a position may have, whether or not it has a turn. Whole backwards and data
-  /// gradients are the same one.
+  /// Number of a part that a position may have, whether or not it is in the order. A whole backward
+  /// and its data gradient have the same number.
   using Node = std::int32_t;
   static constexpr Node kNone = -1;
 
   explicit OrderPlay(const UnevenPipeline& pipeline);
 
-  /// Begins anew with these orders, by position, whatever they take: the makespan, or `kNever`
-  /// where parts wait for each other.
+  /// Restarts with these orders, by position; returns their makespan, or `kNever` if parts wait for
+  /// each other in a circle.
   double start(std::span<const Order> orders);
-  /// Has `parts` in place of those from `first` to `last` of a position, unless the makespan would
-  /// then be above `limit_s`. The makespan if it does, else `kNever`.
+  /// Replaces the parts from `first` to `last` of a position by `parts` and returns the makespan,
+  /// unless it would exceed `limit_s`: then changes nothing and returns `kNever`.
   double change(Node first, Node last, std::span<const Part> parts, double limit_s);
 
   [[nodiscard]] std::vector<Order> orders() const;
   [[nodiscard]] double seconds() const { return seconds_; }
-  /// Parts of which each begins as soon as the one before it in the list lets it, up to the end of
-  /// all: nothing gets shorter unless they change. The last part first.
+  /// Returns a critical path, the last part first: each part begins as soon as the one before it in
+  /// time allows. The makespan shrinks only if these parts change.
   [[nodiscard]] std::vector<Node> critical() const;
-  /// Parts played until now.
+  /// Number of parts simulated so far.
   [[nodiscard]] std::int64_t played() const { return played_; }
 
-  /// All parts that there may be are numbered from 0.
+  /// Number of all possible parts, which are numbered from 0.
   [[nodiscard]] std::int64_t nodes() const { return std::ssize(parts_); }
   [[nodiscard]] Node node(std::size_t position, const Part& part) const;
   [[nodiscard]] const Part& part(Node node) const { return parts_[at(node)]; }
   [[nodiscard]] std::size_t position(Node node) const { return positions_[at(node)]; }
-  /// Whether a weight gradient has a turn of its own; all other parts have one.
+  /// True if a part is in the order; only weight gradients may be absent, with a whole backward.
   [[nodiscard]] bool has_turn(Node node) const { return turns_[at(node)]; }
-  /// The neighbours of a part in the order of its position, or `kNone`.
+  /// The previous and the next part of a part's position; `kNone` if there is none.
   [[nodiscard]] Node before(Node node) const { return lane_[0][at(node)]; }
   [[nodiscard]] Node after(Node node) const { return lane_[1][at(node)]; }
   [[nodiscard]] Node last(std::size_t position) const { return ends_[1][position]; }
-  /// Whether one of two parts waits for the other.
+  /// True if one of two parts waits for the other.
   [[nodiscard]] bool waits(Node a, Node b) const {
     return awaited_[0][at(a)] == b || awaited_[1][at(a)] == b;
   }
@@ -78,21 +78,25 @@ class OrderPlay {
   void undo(Node before, Node after, std::span<const Part> parts);
 
   const UnevenPipeline& pipeline_;
-  // By node. Of two, the first is of the way from the beginning to the end, the second back.
+  // Vectors indexed by node. In arrays of two, the first entry is for the way from the beginning to
+  // the end, the second for the way back.
   std::vector<Part> parts_;
   std::vector<std::size_t> positions_;
   std::vector<double> own_s_;
   std::vector<bool> turns_;
-  std::vector<double> keys_s_;             ///< When each part began: sorts the parts of a position.
-  std::array<std::vector<Node>, 2> lane_;  ///< The one before on its position.
-  /// Node that it waits for: of another chunk, or its own forward.
+  /// Start times of parts, by which the parts of a position are sorted.
+  std::vector<double> keys_s_;
+  std::array<std::vector<Node>, 2> lane_;  ///< The previous part of the same position.
+  /// The part that a part waits for: of another chunk, or its own forward.
   std::array<std::vector<Node>, 2> awaited_;
-  std::array<std::vector<double>, 2> hop_s_;    ///< Seconds of the hop from `awaited_`.
-  std::array<std::vector<double>, 2> value_s_;  ///< When it ends; from its start to the end of all.
-  // By position.
+  std::array<std::vector<double>, 2> hop_s_;  ///< Seconds of the hop from `awaited_`.
+  /// The end time of a part; on the way back, the time from its start to the makespan.
+  std::array<std::vector<double>, 2> value_s_;
+  // Vectors indexed by position.
   std::array<std::vector<Node>, 2> ends_;
-  std::vector<Node> front_;      ///< The next to be played, or `kNone`.
-  std::vector<double> until_s_;  ///< By position: the key up to which its parts are looked at.
+  std::vector<Node> front_;  ///< The next part to simulate; `kNone`: none.
+  /// For each position, the start time up to which its parts are revisited.
+  std::vector<double> until_s_;
 
   struct Replaced {
     Part part;
@@ -100,10 +104,10 @@ class OrderPlay {
     double rest_s = 0;
   };
   std::vector<Replaced> replaced_;  ///< Parts that this change replaced.
-  /// Nodes whose end this change moved, each with its former end.
+  /// Parts whose end this change moved, each with its former end time.
   std::vector<std::pair<Node, double>> changed_;
-  std::size_t position_ = 0;  ///< The position that is changed.
-  /// Key of the last replaced node: nodes with a larger key come after the change.
+  std::size_t position_ = 0;  ///< Position that the current change affects.
+  /// Start time of the last replaced part: parts that start later come after the change.
   double since_s_ = 0;
   bool rests_known_ = false;
   double seconds_ = kNever;

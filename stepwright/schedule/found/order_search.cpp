@@ -7,14 +7,14 @@
 namespace stepwright::schedule {
 namespace {
 
-/// How far a part is moved at most.
+/// Largest number of places by which a part is moved.
 constexpr std::int64_t kFarthest = 8;
-/// How far weight gradients are put off at most where a backward is cut.
+/// Largest number of places by which a weight gradient is postponed when a backward is split.
 constexpr std::int64_t kFarthestWeight = 16;
-/// Picks from one chain; equal orders have others.
+/// Number of picks from one critical path; equal orders may have other critical paths.
 constexpr int kPicks = 32;
 constexpr double kCutRounding = 1e-12;
-/// To choose a change takes as long as to play so many parts.
+/// Number of simulated parts that take as long as choosing a change.
 constexpr std::int64_t kTry = 8;
 
 }  // namespace
@@ -107,7 +107,8 @@ void OrderSearch::join() {
   }
 }
 
-/// A part to change: of four three from a chain that no change elsewhere makes shorter.
+/// Picks a part to change: three of four picks are from a critical path, which no change elsewhere
+/// can shorten.
 OrderPlay::Node OrderSearch::pick() {
   Node node = static_cast<Node>(below(play_.nodes()));
   if (below(4) > 0) {

@@ -9,24 +9,24 @@
 
 namespace stepwright::schedule {
 
-/// Makes orders shorter by small changes that keep them legal: every part follows what it needs of
-/// its own position, which has room for what is kept.
+/// Shortens orders by small legal changes: every part stays after the parts of its own position
+/// that it needs, and kept bytes stay within the position's room.
 class OrderSearch {
  public:
   explicit OrderSearch(const UnevenPipeline& pipeline)
       : pipeline_(pipeline), play_(pipeline), kept_(static_cast<std::size_t>(play_.nodes())) {}
 
-  /// Begins anew with these: the makespan.
+  /// Restarts with these orders; returns their makespan.
   double start(std::span<const Order> orders);
-  /// Makes backwards whole again where that makes nothing longer, each by itself.
+  /// Joins split backwards one by one where this does not lengthen the makespan.
   void join();
-  /// Changes single parts by chance, from a fixed seed, until so many are played or the orders take
-  /// `least_s`: moves one, cuts a backward, makes one whole.
+  /// Changes single parts at random, from a fixed seed, until `most_played` parts are simulated or
+  /// the orders take at most `least_s`: moves a part, or splits or joins a backward.
   void walk(std::int64_t most_played, double least_s);
 
   [[nodiscard]] double seconds() const { return play_.seconds(); }
   [[nodiscard]] std::vector<Order> orders() const { return play_.orders(); }
-  /// Parts played until now, with what it takes to choose them.
+  /// Number of parts simulated so far; choosing a change counts as some of them.
   [[nodiscard]] std::int64_t played() const { return play_.played() + tried_; }
 
  private:
@@ -44,11 +44,11 @@ class OrderSearch {
 
   const UnevenPipeline& pipeline_;
   OrderPlay play_;
-  std::vector<double> kept_;  ///< Bytes that its position keeps after each part.
+  std::vector<double> kept_;  ///< For each part, the bytes that its position keeps after it.
   std::vector<Part> parts_;   ///< Parts of the change being tried.
   std::vector<Node> chain_;
   double chain_s_ = OrderPlay::kNever;
-  int picked_ = 0;  ///< Picks from the chain so far.
+  int picked_ = 0;  ///< Number of picks from the critical path so far.
   std::int64_t tried_ = 0;
   std::mt19937 random_{2};
 };

@@ -7,13 +7,14 @@
 namespace stepwright::schedule {
 namespace {
 
-/// Sums of sizes differ by less.
+/// Relative difference below which two sums of sizes count as equal.
 constexpr double kSizeRounding = 1e-9;
 constexpr double kNanosecond = 1e-9;
-/// A part takes at least this share of the longest: sums of times then tell any two apart.
+/// Least seconds of a part over the longest part's, so that sums of times always differ.
 constexpr double kShortest = 1e-7;
 
-/// Lengthens parts that no sum of times would show. Chunks without weight gradients have none.
+/// Lengthens parts that are too short to change a sum of times. Chunks without weight gradients
+/// keep none.
 TurnSeconds told_apart(TurnSeconds seconds) {
   double longest_s = 0;
   for (const std::vector<PartSeconds>& position : seconds.parts) {

@@ -5,7 +5,8 @@
 namespace stepwright::schedule {
 namespace {
 
-/// The forwards, or the backwards, of a position of an interleaved pipeline in their order.
+/// Iterates over the forwards, or the backwards, of a position of an interleaved pipeline in their
+/// order.
 class PartsInOrder {
  public:
   PartsInOrder(const PipelineSize& size, Direction direction)
@@ -35,8 +36,9 @@ class PartsInOrder {
   std::int64_t group_;
   std::int64_t first_ = 0;   ///< First micro-batch of the group.
   std::int64_t held_ = 0;    ///< Micro-batches in the group.
-  std::int64_t within_ = 0;  ///< The micro-batch of the group that comes next, and
-  std::int64_t chunk_ = 0;   ///< The chunk of that one, counted in the direction's order.
+  std::int64_t within_ = 0;  ///< Index in the group of the next micro-batch.
+  /// Chunk of the next micro-batch, counted in the order of the direction.
+  std::int64_t chunk_ = 0;
 };
 
 }  // namespace

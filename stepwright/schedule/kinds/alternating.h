@@ -4,13 +4,14 @@
 
 namespace stepwright::schedule {
 
-/// `warm_up` forwards, then one forward and one backward in turn, or side by side, then the
-/// remaining backwards; with several chunks micro-batches come in groups, first through one chunk
-/// and then through the next (get_schedule_table of Megatron-Core's schedules.py).
+/// Returns the turns (schedule entries) of a position: `warm_up` forwards, then alternately one
+/// forward and one backward (or both overlapped if `side_by_side`), then the remaining backwards.
+/// With several chunks, micro-batches come in groups, each first through one chunk and then through
+/// the next (get_schedule_table of Megatron-Core's schedules.py).
 Turns one_and_one(const PipelineSize& size, std::int64_t warm_up, bool side_by_side);
 
-/// Forwards before the first backward of a position with several chunks, less the one that the
-/// steady state begins with.
+/// Number of forwards before the first backward of a position with several chunks, minus the one
+/// with which the steady state begins.
 inline std::int64_t interleaved_warm_up(const PipelineSize& size) {
   return 2 * size.behind() + (size.chunks - 1) * size.grouped();
 }

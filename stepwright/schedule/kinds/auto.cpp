@@ -2,7 +2,7 @@
 
 namespace stepwright::schedule {
 
-/// Which orders are found, and how: `schedule/found/found.h`.
+/// `schedule/found/found.h` describes how the orders of `auto` are found.
 const ScheduleDefinition kinds::kAuto = {
     .text =
         "the best of the others and of orders found for the pipeline's own durations and memory",

@@ -3,8 +3,8 @@
 namespace stepwright::schedule {
 namespace {
 
-/// DualPipe (2412.19437): micro-batches from both ends, every other one, over chunks that lie on
-/// two positions each.
+/// DualPipe (2412.19437): micro-batches enter alternately from both ends, and each chunk is on two
+/// positions.
 Turns dual_pipe_of(const PipelineSize& size) {
   const bool second_half = size.position >= size.stages / 2;
   const std::int64_t rank = second_half ? size.behind() : size.position;

@@ -3,7 +3,8 @@
 namespace stepwright::schedule {
 namespace {
 
-/// DualPipeV (2412.19437 and its authors' code): DualPipe on half the positions, down and up again.
+/// DualPipeV (2412.19437 and its authors' code): DualPipe on half as many positions, where each
+/// micro-batch goes down the pipeline and up again.
 Turns dual_pipe_v_of(const PipelineSize& size) {
   return dual_pipe_turns(size.stages, size.position, size.micro_batches, chunk_of_route);
 }

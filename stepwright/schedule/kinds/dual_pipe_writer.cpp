@@ -5,8 +5,8 @@
 namespace stepwright::schedule {
 namespace {
 
-/// Writes the turns of a position in the phases of DualPipe. Route 0 is the one whose micro-batches
-/// enter nearer to the position.
+/// Writes the turns of a position in the phases of DualPipe. Route 0 is the route whose
+/// micro-batches enter at the nearer end.
 class DualPipeWriter : RouteWriter {
  public:
   DualPipeWriter(std::int64_t ranks, std::int64_t rank, std::int64_t count, PartOf part)
@@ -39,7 +39,8 @@ class DualPipeWriter : RouteWriter {
   }
 
  private:
-  /// The first pair of the innermost position runs one after the other: a smaller bubble.
+  /// The first pair of the innermost position runs one part after the other, which makes the bubble
+  /// smaller.
   void steady() {
     for (std::int64_t i = 0; i < count_ - 2 * ranks_ + rank_ + 1; ++i) {
       if (i == 0 && rank_ == ranks_ - 1) {
@@ -52,7 +53,7 @@ class DualPipeWriter : RouteWriter {
     }
   }
 
-  /// Backwards of both routes; from the middle on their weight gradients wait.
+  /// Writes the backwards of both routes; from the middle on, their weight gradients are postponed.
   void drain() {
     bool split = false;
     for (std::int64_t i = 0; i <= rank_; ++i) {

@@ -7,8 +7,8 @@
 namespace stepwright::schedule {
 namespace {
 
-/// Half of a slot: the forward of micro-batch `slot` through a chunk, beside the backward of the
-/// one `stages` before it through the other.
+/// Adds half of a slot: the forward of micro-batch `slot` through one chunk, overlapped with the
+/// backward, through the other chunk, of the micro-batch `stages` earlier.
 void add_trip(Turns& turns, const PipelineSize& size, std::int64_t slot, std::int64_t chunk) {
   const bool forward = slot < size.micro_batches;
   const bool backward = slot >= size.stages;
@@ -18,10 +18,11 @@ void add_trip(Turns& turns, const PipelineSize& size, std::int64_t slot, std::in
   if (!forward && backward) turns.push_back({.part = back, .beside = std::nullopt});
 }
 
-/// Fewer micro-batches than positions never meet: all forwards, then all backwards, each in the
-/// order in which they arrive on the way down and up.
+/// With fewer micro-batches than positions, forwards and backwards never overlap: all forwards,
+/// then all backwards, each in the order in which they arrive on the way down and up.
 Turns without_meeting(const PipelineSize& size) {
-  std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> arrivals;  // time, way, which
+  // time, way (down or up), micro-batch
+  std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> arrivals;
   for (std::int64_t i = 0; i < size.micro_batches; ++i) {
     arrivals.emplace_back(size.position + i, 0, i);
     arrivals.emplace_back(2 * size.stages - 1 - size.position + i, 1, i);
@@ -35,9 +36,9 @@ Turns without_meeting(const PipelineSize& size) {
   return turns;
 }
 
-/// DHelix (2411.15871): slot i goes down with the forward of micro-batch i through the first half
-/// of the model beside the backward of i-p through the second, and up again with the other halves.
-/// With fewer micro-batches than positions all forwards, then all backwards.
+/// DHelix (2411.15871): in slot i, the forward of micro-batch i goes down through the first half of
+/// the model, overlapped with the backward of i-p through the second half, and then up with the
+/// other halves. With fewer micro-batches than positions: all forwards, then all backwards.
 Turns folded_turns(const PipelineSize& size) {
   if (size.micro_batches < size.stages) return without_meeting(size);
   const std::int64_t slots = size.micro_batches + size.stages;

@@ -3,7 +3,7 @@
 namespace stepwright::schedule {
 namespace {
 
-/// All forwards, then all backwards (1811.06965).
+/// GPipe: all forwards, then all backwards (1811.06965).
 Turns gpipe_turns(const PipelineSize& size) {
   Turns turns;
   for (const Direction direction : {Direction::kForward, Direction::kBackward}) {

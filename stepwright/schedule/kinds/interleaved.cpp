@@ -3,15 +3,15 @@
 namespace stepwright::schedule {
 namespace {
 
-/// 1F1B with model chunks (2104.04473).
+/// Interleaved 1F1B, with several model chunks on each position (2104.04473).
 Turns interleaved_turns(const PipelineSize& size) {
   return one_and_one(size, interleaved_warm_up(size), false);
 }
 
-/// A micro-batch is no faster than the slowest stage, no slower than in lock-step, where every
-/// chunk takes what the slowest stage takes for it. Stages of unequal chunks make up for most of
-/// the difference; half of it is a price on the safe side (a test plays turns of random splits: 3 %
-/// too much in the mean).
+/// Seconds of interleaved 1F1B. A micro-batch is at least as slow as the slowest stage, and at most
+/// as slow as in lock-step, where every chunk takes the time of the slowest stage for it. Stages of
+/// unequal chunks compensate most of the difference; half of it is a safe estimate (a test
+/// simulates turns of random splits: 3 % too much on average).
 double interleaved_s(std::int64_t micro_batches, const PipelineSeconds& seconds) {
   double slowest = 0;
   for (std::size_t i = 0; i < seconds.forward.size(); ++i) {
@@ -25,7 +25,8 @@ double interleaved_s(std::int64_t micro_batches, const PipelineSeconds& seconds)
          seconds.hops_s();
 }
 
-/// The first 2 (p-1-i) + (v-1) n + 1 forwards in their order, n of a chunk at a time.
+/// Waiting micro-batches of a chunk among the first 2 (p-1-i) + (v-1) n + 1 forwards, which go
+/// through n micro-batches of a chunk at a time.
 std::int64_t interleaved_waiting(const PipelineSize& at, std::int64_t chunk) {
   const std::int64_t group = at.grouped();
   const std::int64_t all = std::min(at.micro_batches * at.chunks, interleaved_warm_up(at) + 1);

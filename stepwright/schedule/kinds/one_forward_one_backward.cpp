@@ -3,16 +3,16 @@
 namespace stepwright::schedule {
 namespace {
 
-/// One forward and one backward in turn (2006.09503).
+/// 1F1B: alternately one forward and one backward (2006.09503).
 Turns alternating_turns(const PipelineSize& size) {
   PipelineSize alone = size;
   alone.chunks = 1;
   return one_and_one(alone, size.behind(), false);
 }
 
-/// Slowest stretch of neighbouring positions in the steady state: a round trip over `n` of them
-/// lets `n` micro-batches pass and pays `2 (n - 1)` hops. Looks at single positions and at
-/// stretches from either end.
+/// Seconds of the steady state, set by the slowest stretch of neighbouring positions: during a
+/// round trip over `n` of them, `n` micro-batches pass, with `2 (n - 1)` hops. Considers single
+/// positions and stretches from either end.
 double steady_s(std::int64_t micro_batches, const PipelineSeconds& seconds) {
   const auto rounds = static_cast<double>(micro_batches - 1);
   double slowest = 0;

@@ -3,9 +3,9 @@
 namespace stepwright::schedule {
 namespace {
 
-/// Each forward beside the backward that follows it, which is another micro-batch's: one forward
-/// more to warm up (Megatron-Core's combined 1f1b). On one position F0, B0 beside F1, ..., the last
-/// backward.
+/// Each forward overlaps the backward that follows it, of another micro-batch, after one more
+/// warm-up forward than in 1F1B (Megatron-Core's combined 1f1b). On one position: F0, B0 beside F1,
+/// ..., the last backward.
 Turns paired_turns(const PipelineSize& size) {
   return one_and_one(size, interleaved_warm_up(size) + 1, true);
 }

@@ -9,11 +9,12 @@
 
 namespace stepwright::schedule {
 
-/// Writes the turns of a position whose micro-batches come along two routes, those of each in
-/// their order. A weight gradient that was cut off waits until it is asked for, the first first.
+/// Writes the turns (schedule entries) of a position whose micro-batches arrive on two routes, in
+/// order on each. A postponed weight gradient waits until `weight_gradient` is called, which takes
+/// the oldest one.
 class RouteWriter {
  public:
-  /// The i-th micro-batch of a route in a direction, as a part.
+  /// Returns the i-th micro-batch of a route in a direction, as a part.
   using PartOf = std::function<Part(Direction, std::size_t route, std::int64_t i)>;
   explicit RouteWriter(PartOf part) : part_(std::move(part)) {}
 
@@ -24,7 +25,7 @@ class RouteWriter {
   Part data_gradient(std::size_t route);
   Part weight_gradient();
 
-  /// A backward as its two parts, one after the other.
+  /// Appends a backward as data gradient and weight gradient, one after the other.
   void in_two(std::size_t route);
 
   void alone(const Part& part) { turns_.push_back({.part = part, .beside = std::nullopt}); }
@@ -41,12 +42,13 @@ class RouteWriter {
   Turns turns_;
 };
 
-/// The i-th micro-batch of a route where route 0 is chunk 0, on the way down, and route 1 chunk 1.
+/// Returns the i-th micro-batch of a route as a part, if route 0 is chunk 0 (on the way down) and
+/// route 1 is chunk 1.
 inline Part chunk_of_route(Direction direction, std::size_t route, std::int64_t i) {
   return part_of(direction, static_cast<std::int64_t>(route), i);
 }
 
-/// Does `work` so many times.
+/// Calls `work` `times` times.
 template <class Work>
 void repeat(std::int64_t times, Work work) {
   for (std::int64_t i = 0; i < times; ++i) work();

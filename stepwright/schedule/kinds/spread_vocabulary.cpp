@@ -5,11 +5,11 @@
 namespace stepwright::schedule {
 namespace {
 
-/// One forward and one backward in each round, then what all positions do together: embedding and
-/// head, each position for its part of the vocabulary (the interlaced pipeline of nnScaler, OSDI
-/// 2024, with which 2411.05288 compares). Between two meetings a forward passes two positions, the
-/// first of which begins with it and the second ends with it, and a backward, which takes longer,
-/// passes one: half as many micro-batches again wait as with 1F1B.
+/// Each round has one forward and one backward, then joint work of all positions: embedding and
+/// head, each position on its part of the vocabulary (the interlaced pipeline of nnScaler, OSDI
+/// 2024, with which 2411.05288 compares). Between two joint turns a forward passes two positions
+/// (at the beginning of the first and at the end of the second) and a backward, which takes longer,
+/// passes one. So one and a half times as many micro-batches wait as in 1F1B.
 class Rounds {
  public:
   explicit Rounds(const PipelineSize& size) : size_(size) {}
@@ -21,7 +21,7 @@ class Rounds {
   }
 
  private:
-  /// The rounds between a micro-batch's first round and its part at a position.
+  /// Number of rounds from a micro-batch's first round to its part on a position.
   static std::int64_t forward_delay(std::int64_t position) { return position / 2; }
   [[nodiscard]] std::int64_t predict_delay() const { return forward_delay(size_.stages - 1); }
   [[nodiscard]] std::int64_t backward_delay(std::int64_t position) const {

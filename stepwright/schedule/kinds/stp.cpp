@@ -38,7 +38,7 @@ class StpWriter : RouteWriter {
     repeat(rank_ + 1, [this] { alone(forward(0)); });
   }
 
-  /// Pairs of one route after the other; the last ones leave weight gradients for the end.
+  /// Writes pairs of alternating routes; the last pairs postpone weight gradients to the end.
   void steady() {
     const std::int64_t whole = 2 * (count_ - 3 * ranks_) + 3 + rank_;
     for (std::int64_t i = 0; i < whole + rank_; ++i) {
@@ -47,8 +47,8 @@ class StpWriter : RouteWriter {
     }
   }
 
-  /// The last backward of each route is in two, as weight gradients follow it: reductions of a
-  /// chunk's gradients then come after its last one.
+  /// Writes the last backwards. The last backward of each route is split, as weight gradients
+  /// follow it, so that the reduction of a chunk's gradients comes after its last weight gradient.
   void drain() {
     repeat(rank_, [this] {
       alone(backward(0));
@@ -71,9 +71,9 @@ class StpWriter : RouteWriter {
   std::int64_t count_;
 };
 
-/// STP (2510.27257 and its authors' code): down and up again with pairs of one and the same chunk,
-/// a forward beside a backward of the other way; where the pipeline fills and drains a forward
-/// stands beside data gradients or weight gradients alone.
+/// STP (2510.27257 and its authors' code): down and up again with pairs on one chunk, in which a
+/// forward overlaps a backward of the other way. While the pipeline fills and drains, a forward
+/// overlaps data gradients or weight gradients alone.
 Turns stp_turns(const PipelineSize& size) { return StpWriter(size).write(); }
 
 std::optional<double> stp_uniform_s(const UniformPipeline& pipeline) {

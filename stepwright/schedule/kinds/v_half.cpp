@@ -3,7 +3,7 @@
 namespace stepwright::schedule {
 namespace {
 
-/// A position holds about p/2 + 1 micro-batches.
+/// V-Half: a position keeps activations of about p/2 + 1 micro-batches.
 Turns v_half_turns(const PipelineSize& size) {
   const bool even = size.stages % 2 == 0;
   return in_order({.step = {1, 2, 1, 2}, .wait = {even ? 3 : 1, 0, even ? 4 : 0}}, size);

@@ -3,7 +3,7 @@
 namespace stepwright::schedule {
 namespace {
 
-/// A position holds about p/3 + 1 micro-batches.
+/// V-Min: a position keeps activations of about p/3 + 1 micro-batches.
 Turns v_min_turns(const PipelineSize& size) {
   const std::int64_t wait = size.stages % 3 == 0 ? 2 : 0;
   return in_order({.step = {1, 1, 1, 1}, .wait = {wait, 0, wait}}, size);

@@ -8,8 +8,8 @@
 namespace stepwright::schedule {
 namespace {
 
-/// Parts of a micro-batch on a position with two chunks; each takes a unit of time, and the next
-/// micro-batch begins as many units later as there are parts.
+/// Parts of a micro-batch on a position with two chunks. Each part takes one unit of time, and the
+/// next micro-batch begins this number of units later.
 constexpr std::int64_t kParts = 6;
 
 using Times = std::array<std::int64_t, kParts>;
@@ -21,12 +21,12 @@ constexpr std::array<std::pair<Direction, std::int64_t>, kParts> kPartNames = {
      {Direction::kWeightGradient, 1},
      {Direction::kWeightGradient, 0}}};
 
-/// Units from `after` to the next time that falls on `place` of the pattern.
+/// Returns the next time after `after` that falls on `place` of the pattern.
 std::int64_t next_at(std::int64_t after, std::int64_t place) {
   return after + 1 + (place - after - 1 + kParts * (1 + after)) % kParts;
 }
 
-/// The weight gradients take the two places that the other parts leave, so that they wait least.
+/// Puts the weight gradients on the two places that other parts leave free, where they wait least.
 void place_weights(Times& times) {
   std::array<bool, kParts> taken{};
   for (std::size_t i = 0; i < 4; ++i) taken[static_cast<std::size_t>(times[i] % kParts)] = true;

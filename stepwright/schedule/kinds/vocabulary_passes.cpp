@@ -5,10 +5,16 @@
 namespace stepwright::schedule {
 namespace {
 
-/// 1F1B with embedding and head spread over the positions, which do not meet for them: each does
-/// its passes between its forwards and backwards, and what all exchange is on its way meanwhile
-/// (2411.05288, algorithms 1 and 2). Between a forward of the last position and its backward all
-/// have to come by once, or twice, so that as many micro-batches more wait as there are barriers.
+/// 1F1B with embedding and head split over the positions, which do not wait for each other: each
+/// does its passes between its forwards and backwards, overlapped with the messages between all
+/// positions (2411.05288, algorithms 1 and 2). Between a forward of the last position and its
+/// backward all positions take part once, or twice, so that as many more micro-batches wait as
+/// there are barriers. Round k computes the logits of micro-batch k. All positions send the
+/// messages of a round in the same order, each posted one forward or backward before it is awaited.
+/// The place of a round is as in the article's artifact, where a backward takes as long as two
+/// forwards (sail-sg/VocabularyParallelism, megatron/core/pipeline_parallel/schedules.py,
+/// forward_backward_pipelining_with_vocab_parallel), so that each position has one round between
+/// two forwards of the last position.
 ///
 /// Round k has the logits of micro-batch k. All positions have the messages of a round in one
 /// order, each posted a forward or a backward before it is awaited. Where a round stands between
@@ -35,19 +41,20 @@ class Passes {
   }
 
  private:
-  /// Rounds that a position with so many behind it has before its first backward, less those that
-  /// the last one has: one for each of them, but where the order of a round changes.
+  /// Number of rounds that a position with `behind` positions after it does before its first
+  /// backward, minus those of the last position: one for each position after it, except where the
+  /// order in a round changes.
   static std::int64_t rounds_ahead(std::int64_t behind) {
     return behind == 0 ? 0 : behind - (behind - 1) / 3;
   }
 
-  /// Whether a position has its forward between its backward and the passes of a round.
+  /// True if a position's forward is between its backward and the passes of a round.
   [[nodiscard]] bool forward_first() const { return size_.behind() > 0 && size_.behind() % 3 == 0; }
 
   void write(std::int64_t round) {
     const std::int64_t ahead = rounds_ahead(size_.behind());
     const std::int64_t backward = round - kBarriers - ahead;
-    if (backward < 0) {  // The pipeline fills.
+    if (backward < 0) {  // the pipeline still fills
       post(round);
       take_rows(round);
       passes(round);
@@ -70,13 +77,14 @@ class Passes {
     passes(round);
   }
 
-  /// The rows of the forward that follows: behind the messages of the round before, of which the
-  /// last position may have its part just before the first one has that of this round.
+  /// Adds the intake of rows for the next forward, after the messages of the previous round; the
+  /// last position may do its share of that round just before the first position does this one's.
   void take_rows(std::int64_t round) {
     add(Direction::kTakeRows, round < kBarriers ? size_.stages + round : looked_up(round - 1));
   }
 
-  /// Adds the last position's intake of an earlier round, and the messages that both ends hand out.
+  /// Adds the last position's intake of gradients of an earlier round, and the messages that both
+  /// ends send to all.
   void post(std::int64_t round) {
     add(Direction::kTakeGradient, round - kBarriers);
     add(Direction::kHandGradient, gradient(round));
@@ -91,13 +99,14 @@ class Passes {
     add(Direction::kLookUp, looked_up(round));
   }
 
-  /// The micro-batch that a round looks up: the one that the first position takes a round later.
+  /// Micro-batch whose tokens a round looks up: the one that the first position forwards one round
+  /// later.
   [[nodiscard]] std::int64_t looked_up(std::int64_t round) const {
     const std::int64_t first = kBarriers - 1 + rounds_ahead(size_.stages - 1);
     return round < first ? -1 : size_.stages + kBarriers + round - first;
   }
 
-  /// The micro-batch whose backward the first position has ended the round before.
+  /// Micro-batch whose backward the first position ended in the previous round.
   [[nodiscard]] std::int64_t gradient(std::int64_t round) const {
     return round - kBarriers - rounds_ahead(size_.stages - 1) - 1;
   }

@@ -3,9 +3,9 @@
 namespace stepwright::schedule {
 namespace {
 
-/// Zero bubble (2401.10241): p-r forwards, then data gradient j, weight gradient j-r, the next
-/// forward. It holds activations of p-r micro-batches, as 1f1b does, and the operands of r weight
-/// gradients, which fill what 1f1b waits for.
+/// ZB-H1 (2401.10241): p-r forwards, then in turn data gradient j, weight gradient j-r and the next
+/// forward. It keeps activations of p-r micro-batches, as 1f1b does, and the operands of r weight
+/// gradients, which fill 1f1b's waiting time.
 Turns h1_turns(const PipelineSize& size) {
   return fill_with_weights(size, size.stages - size.position, size.position);
 }

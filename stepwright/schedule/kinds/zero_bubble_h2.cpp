@@ -3,7 +3,7 @@
 namespace stepwright::schedule {
 namespace {
 
-/// Zero bubble (2401.10241): 2(p-r)-1 forwards, and 2r weight gradients that wait: idle only where
+/// ZB-H2 (2401.10241): 2(p-r)-1 forwards, and 2r postponed weight gradients; it is idle only while
 /// the pipeline fills.
 Turns h2_turns(const PipelineSize& size) {
   return fill_with_weights(size, 2 * (size.stages - size.position) - 1, 2 * size.position);

@@ -3,7 +3,7 @@
 namespace stepwright::schedule {
 namespace {
 
-/// A position holds p micro-batches.
+/// ZB-V: a position keeps activations of p micro-batches.
 Turns zero_bubble_v_turns(const PipelineSize& size) {
   return in_order({.step = {2, 4, 2, 4}, .wait = {0, 0, 0}}, size);
 }
