@@ -188,7 +188,6 @@ struct FrameworkDefaults {
   bool narrow_parameters = false;
   /// True if its configuration files can enable torch.compile, which fuses norms and the loss.
   bool compiles = false;
-  Optimizer optimizer = Optimizer::kAdam;
   /// Default optimizer of models with latent attention.
   Optimizer latent_optimizer = Optimizer::kAdam;
   /// For each flag of `kOverlapNames`, in order, the circumstance in which that communication
