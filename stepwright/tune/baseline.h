@@ -20,9 +20,9 @@ namespace stepwright::tune {
 /// - all messages beside computation that can be, as the search lays them: what a plan gains over
 ///   this one it gains by its other choices;
 /// - context parallelism only where no degree of tensor and pipeline fits otherwise, and selective
-///   recomputation before it; full recomputation last.
-/// With a framework each plan is the nearest in the same degrees that it runs. Nothing when no such
-/// plan fits.
+///   recomputation before it; full recomputation last. With a framework, each plan is replaced by
+///   the nearest plan of the same degrees that the framework runs. Returns nullopt when no such
+///   plan fits.
 std::optional<Baseline> rule_of_thumb(const plan::Job& job, const cost::CostModel& cost,
                                       const simulate::Room& room);
 

@@ -9,7 +9,7 @@
 namespace stepwright::tune {
 namespace {
 
-/// Whether two messages of one template cost the same.
+/// True if two messages of one template cost the same.
 bool cost_alike(const step::Operator& a, const step::Operator& b) {
   const auto key = [](const step::Operator& op) {
     return std::tie(op.kind, op.group, op.dtype, op.routed, op.busiest, op.in_pieces,
@@ -34,7 +34,7 @@ const std::vector<ContextSeconds>& ContextFloor::of(const plan::Plan& plan) {
 }
 
 std::vector<ContextSeconds> ContextFloor::build(plan::Plan plan) {
-  // Whichever plan of the degrees asks first gets the same answer.
+  // The answer must not depend on which plan of these degrees asks first.
   plan.parallel.expert = plan.parallel.expert_tensor = 1;
   plan.sharding = plan::Sharding{};
   plan.sequence_parallel = false;
@@ -52,7 +52,7 @@ std::vector<ContextSeconds> ContextFloor::build(plan::Plan plan) {
   return classes;
 }
 
-// What stands on the compute stream in its order adds to it whatever it waits for.
+// Operators on the compute stream add their seconds in its order, whatever they wait for.
 void ContextFloor::add(ContextSeconds& sum, const step::Template& piece,
                        const simulate::Layouts& layouts, const plan::Collectives& collectives) {
   times_.assign(piece.operators.size(), {.seconds = 0, .link = cost::LinkClass::kNone});

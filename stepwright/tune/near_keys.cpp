@@ -13,10 +13,11 @@
 namespace stepwright::tune {
 namespace {
 
-/// Plans whose neighbours are priced, the best first.
+/// Number of plans whose neighbours are priced, best first.
 constexpr int kExpanded = 100;
 
-/// Plans whose neighbours are priced, and plans that are kept, where one good plan is enough.
+/// Number of plans whose neighbours are priced, and of plans that are kept, where one good plan is
+/// enough.
 constexpr int kExpandedForOne = 12;
 constexpr std::size_t kKeptForOne = 4;
 
@@ -35,7 +36,8 @@ class Pool {
     if (const auto split = with_balanced_split(work_, plan)) add(*split, plan);
   }
 
-  /// Adds the neighbours of the best plan that still lacks them; false where all have theirs.
+  /// Adds the neighbours of the best plan whose neighbours were not added yet; false if there is
+  /// none.
   bool expand() {
     for (auto& [key, member] : plans_) {
       if (member.expanded) continue;
@@ -58,7 +60,8 @@ class Pool {
   }
 
  private:
-  /// Adds a plan where it fits, is one of the space and lowers the last key.
+  /// Adds a plan if it fits, is in the space and lowers the last key. `even`: the plan without a
+  /// balanced split.
   void add(const plan::Plan& plan, const plan::Plan& even) {
     const simulate::Price price = pricer_.price(plan);
     if (!goal_.room.holds(price) || price.seconds >= keys().last) return;

@@ -11,7 +11,8 @@
 namespace stepwright::tune {
 namespace {
 
-/// Steps between a power of two that misses and the next that meets.
+/// Steps into which the interval between a power of two that misses the target and the next that
+/// meets it is cut.
 constexpr std::int64_t kCuts = 8;
 
 double target_time(const plan::Job& job) {
@@ -45,7 +46,7 @@ std::vector<std::int64_t> powers_below(std::int64_t nodes) {
   return counts;
 }
 
-/// Counts between two, ascending, both left out.
+/// Returns counts strictly between two, ascending.
 std::vector<std::int64_t> between(std::int64_t low, std::int64_t high) {
   const std::int64_t step = std::max<std::int64_t>(1, (high - low) / kCuts);
   std::vector<std::int64_t> counts;

@@ -14,14 +14,15 @@ struct TrainingRun {
   std::optional<double> price_per_gpu_hour;  ///< Price in any currency.
 };
 
-/// The cost of a whole run: steps alone, without restarts, checkpoints and evaluation.
+/// The cost of a whole training run; counts its steps only, no restarts, checkpoints or evaluation.
 struct RunCost {
   double days = 0;
   double gpu_hours = 0;  ///< Hours of all devices, idle ones among them.
   std::optional<double> cost;
 };
 
-/// `devices_idle`: beside those of the job's cluster.
+/// Returns the cost of a run. `devices_idle`: devices that are paid for in addition to those of the
+/// job's cluster.
 RunCost run_cost(const plan::Job& job, double step_time_s, std::int64_t devices_idle,
                  const TrainingRun& run);
 
