@@ -16,8 +16,9 @@ void Player::spend_until(double now_s) {
   }
 }
 
-/// Books time in which the compute stream stood still, on what its head waits for. A wait leads to
-/// the operator at the head of the stream waited for, and, if that waits too, to what it waits for.
+/// Books time in which the compute stream waited, on what its head waits for. The search follows a
+/// wait to the operator at the head of the awaited stream and, if that operator waits too, on to
+/// what it waits for.
 void Player::spend_idle(double from_s, double now_s) {
   const double elapsed_s = now_s - from_s;
   int s = kComputeLane;
@@ -54,7 +55,7 @@ void Player::spend_on(const Task& task, double seconds) {
   }
 }
 
-/// Splits time evenly over what runs on these streams.
+/// Splits time evenly over the tasks that run on these streams.
 void Player::spend_on_streams(unsigned streams, double seconds) {
   const double share = seconds / std::popcount(streams);
   for (unsigned m = streams; m != 0; m &= m - 1) spend_on(head(std::countr_zero(m)), share);
