@@ -4,7 +4,7 @@
 
 namespace stepwright::cost {
 
-/// The links that a message keeps busy; messages of one class on one rank share it.
+/// The links that a message uses; messages of one class on one rank share these links.
 enum class LinkClass : std::uint8_t { kNone, kInside, kNetwork };
 inline constexpr int kLinkClasses = 3;
 

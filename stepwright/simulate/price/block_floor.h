@@ -29,8 +29,8 @@ struct BlockFloor {
 /// C the computation in one, busy_l its messages by link, f_l the factor on computation beside a
 /// link and f the largest,
 ///
-///     waiting = the stretch with f C in place of each computation C, less f C seconds = max(chain,
-/// C + waiting + max over l of (1 - 1/f_l) max(0, busy_l - waiting))
+///     waiting = the stretch with f C in place of each computation C, less f C
+///     seconds = max(chain, C + waiting + max over l of (1 - 1/f_l) max(0, busy_l - waiting))
 ///
 /// (`simulate/price/step_load.h` gives the reason; a chain grows by at most as much as its
 /// operators, so that slower computation only shortens the waiting.) The bound of the template is

@@ -29,8 +29,9 @@ struct StepLoad {
 
 /// Returns the least seconds that the position takes, whichever messages and computations overlap:
 ///
-///     T >= C + W + max over links of (1 - 1/f) max(0, busy - W) W  = waiting + max(fill, first
-/// messages - first turn) + max(drain, last messages - last turn)
+///     T >= C + W + max over links of (1 - 1/f) max(0, busy - W)
+///     W  = waiting + max(fill, first messages - first turn)
+///                  + max(drain, last messages - last turn)
 ///
 /// with C its computation, busy the seconds of its messages on a link class, and f the factor by
 /// which computation slows down beside that class. W is a lower bound of the time in which the
