@@ -12,7 +12,7 @@ struct UpdateRates {
 };
 UpdateRates update_rates(const RankState& rank);
 
-/// The gradient that an update takes, in the type of the weights that it updates.
+/// Returns the clipped gradient of a parameter, in the type of the weights that the update changes.
 at::Tensor clipped_gradient(const StoredParameter& parameter, const UpdateRates& rates);
 
 }  // namespace stepwright::runtime

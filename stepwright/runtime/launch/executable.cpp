@@ -98,7 +98,7 @@ void check_recompute(const plan::Recompute& recompute) {
   });
 }
 
-/// Optimizers, and what of a step they share.
+/// Refuses optimizers, and combinations with schedules and shardings, that are not executed.
 void check_optimizer(const plan::Job& job, const plan::Plan& plan) {
   const bool spread = schedule::traits_of(plan.schedule.kind).spreads_vocabulary;
   refuse(job.optimizer == plan::Optimizer::kAdafactor && spread, "optimizer",

@@ -14,7 +14,7 @@ namespace stepwright::runtime {
 
 namespace {
 
-/// Whether any operation of a communicator runs as a schedule of the algorithm.
+/// True if any operation of a communicator runs as a schedule of the algorithm.
 bool runs_any(collective::Algorithm algorithm) {
   constexpr collective::Collective kRun[] = {
       collective::Collective::kAllReduce, collective::Collective::kAllGather,
