@@ -76,7 +76,7 @@ void train(Handle& booster, const Handle& matrix, float base) {
   }
 }
 
-/// One node of XGBoost's saved model and what is below it, as `BoostedTrees` reads it.
+/// Appends one node of XGBoost's saved model and its descendants, as `BoostedTrees` reads them.
 void append_node(const nlohmann::json& tree, std::size_t node, std::string& text) {
   if (!text.empty()) text += ' ';
   const auto value = tree["split_conditions"][node].get<float>();
