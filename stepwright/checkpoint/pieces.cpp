@@ -43,7 +43,7 @@ void append_runs(std::vector<Run>& runs, std::span<const Piece> pieces, std::int
 std::int64_t first_flaw(std::span<const Piece> pieces, std::int64_t elements) {
   struct Next {
     std::int64_t begin;
-    std::int64_t runs;  ///< Runs of the piece that are left, with this one.
+    std::int64_t runs;  ///< Remaining runs of the piece, this one included.
     const Piece* piece;
   };
   const auto after = [](const Next& a, const Next& b) { return a.begin > b.begin; };
