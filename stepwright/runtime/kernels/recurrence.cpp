@@ -24,8 +24,8 @@ Token token(const Recurrence& in, std::int64_t t) {
           .decay = in.decays.select(1, t).unsqueeze(-1)};
 }
 
-/// One step of the recurrence: the decayed state (P), the new value (u), and the state after the
-/// step.
+/// One step of the recurrence: the decayed state P (`left`), the new value before it is multiplied
+/// by the strength (`fresh`), and the state after the step.
 struct Step {
   at::Tensor left;
   at::Tensor fresh;
