@@ -16,8 +16,7 @@ struct ProfileHead {
 };
 
 /// Returns the profile document `profile/1` with the operators that were not refused: {`name`,
-/// `device`
-/// {`name`, `peak_flops` (16 bits), `memory_bandwidth_bytes_per_s`, `multiprocessors`},
+/// `device` {`name`, `peak_flops` (16 bits), `memory_bandwidth_bytes_per_s`, `multiprocessors`},
 /// `operators`, `sources`}. Keys of an operator:
 /// - `class`, `pass`: as in cost/laws/operator_class.h
 /// - `kernel`: kernel of attention; one operator for each that was sampled
