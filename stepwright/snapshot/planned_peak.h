@@ -7,7 +7,7 @@
 
 namespace stepwright::snapshot {
 
-/// The blocks of one pipeline position of a plan when most bytes are in use.
+/// The blocks of one pipeline position of a plan at its peak of bytes in use.
 struct PlannedPeak {
   std::int64_t bytes = 0;
   std::vector<memory::PlannedBlock> blocks;  ///< Blocks in the order of their allocation.

@@ -11,10 +11,10 @@ struct TimelinePoint {
   std::int64_t bytes = 0;  ///< Largest sum at any of those events.
 };
 
-/// A sum over any number of events in at most 256 points.
+/// A sum over any number of events, reduced to at most 256 points.
 class Timeline {
  public:
-  /// The sum after an event; events come in order.
+  /// Adds the sum after an event; events must come in order.
   void add(std::int64_t event, std::int64_t bytes);
   [[nodiscard]] const std::vector<TimelinePoint>& points() const { return points_; }
 

@@ -15,14 +15,15 @@ namespace {
 
 using memory::PlannedBlock;
 
-/// The caching allocator rounds blocks up to this. Source: pytorch
+/// The caching allocator rounds blocks up to a multiple of this. Source: pytorch
 /// c10/core/CachingDeviceAllocator.h (c10/cuda/CUDACachingAllocator.cpp before 2.10),
 /// kMinBlockSize.
 constexpr std::int64_t kBlockGrain = 512;
-/// Where a device's only segment begins.
+/// Address at which a device's only segment begins.
 constexpr std::int64_t kSegmentAddress = std::int64_t{0x7f} << 40;
 
-/// Addresses of blocks in one segment that grows at its end: the smallest gap that is large enough.
+/// Assigns addresses to blocks in one segment that grows at its end: a block takes the smallest gap
+/// that is large enough.
 class Segments {
  public:
   std::int64_t allocate(std::int64_t bytes) {
