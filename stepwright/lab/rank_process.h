@@ -22,8 +22,8 @@ struct RankStart {
   int err = -1;
 };
 
-/// Starts it under a warden and returns its process. Fails with `kRuntime`; a program that cannot
-/// be run says so on its standard error and ends with 127.
+/// Starts a rank under a warden and returns its process. Fails with `kRuntime`. A program that
+/// cannot be run says so on its standard error and ends with 127.
 pid_t start_rank(const Warden& warden, const RankStart& start);
 
 }  // namespace stepwright::lab
