@@ -61,7 +61,8 @@ std::vector<std::int64_t> deal_evenly(std::vector<double> seconds, const std::ve
       rest -= most;
     }
   }
-  using Entry = std::pair<double, std::ptrdiff_t>;  // seconds, and the place below 0
+  // seconds of a place, and its negative index (of equal places the last comes first)
+  using Entry = std::pair<double, std::ptrdiff_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> least;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     least.emplace(seconds[i], -static_cast<std::ptrdiff_t>(i));

@@ -55,7 +55,7 @@ class BalancedChoices {
   /// run in pairs, recomputation. Schedules with the same placement share splits.
   using SplitKey = std::tuple<const Work*, std::int64_t, schedule::PlacementKind, std::int64_t,
                               bool, plan::Recompute>;
-  /// The facts on which a choice's split depends: rough work and pipeline degree among them.
+  /// Cache key: the facts on which a choice's balanced split depends.
   struct Key {
     const StageChoice* choice;
     const Work* work;

@@ -53,7 +53,7 @@ class BestPlans {
     best_ = best;
     fitting_s_ = fitting_s;
   }
-  /// No candidate with a key above this is kept.
+  /// Returns the largest key that is still kept.
   [[nodiscard]] double threshold() const;
   /// Returns the bound below which a plan that is not kept stays open, to be looked at again.
   [[nodiscard]] double open_below() const {
@@ -66,8 +66,8 @@ class BestPlans {
   void merge(BestPlans&& other);
 
   [[nodiscard]] const std::vector<Candidate>& list() const { return list_; }
-  /// The candidates that were offered and not kept, and may be faster than the best by more than
-  /// the wanted gap.
+  /// Returns the candidates that were offered and not kept, and may be faster than the best by more
+  /// than the wanted gap.
   [[nodiscard]] const std::vector<Candidate>& open() const { return open_; }
   /// Least lower bound of the candidates that were offered and are neither kept nor open.
   [[nodiscard]] double dropped_bound() const { return dropped_bound_; }

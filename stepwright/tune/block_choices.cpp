@@ -19,7 +19,7 @@ constexpr plan::Ability kOfBlocks[] = {
 constexpr collective::Algorithm plan::Collectives::* kOfBlockMessages[] = {
     &plan::Collectives::tensor, &plan::Collectives::context, &plan::Collectives::expert};
 
-/// Rules up to this one are decided by the grid and a block choice.
+/// The last rule, in their order, that depends on the grid and a block choice only.
 constexpr plan::Rule kLastBlockRule = plan::Rule::kDeferredHead;
 
 /// Returns the lines for `BlockChoice::spares`.
@@ -86,7 +86,7 @@ void add_block_choice(BlockTable& table, const plan::Job& job, const Dimensions&
   // With optimizer states sharded over all ranks the overlap of parameters matters, wherever there
   // is anything to shard.
   plan.sharding = plan::Sharding{.optimizer = plan::Spread::kGlobal};
-  // Which layers are recomputed is chosen later.
+  // Offloaded modules are kept unchanged here, since the recomputed layers are chosen later.
   const plan::OffloadModules offloaded = plan.offload.activations;
   plan = plan::canonical(plan, job);
   plan.offload.activations = offloaded;

@@ -14,7 +14,7 @@ struct BlockChoice {
   plan::TensorInput tensor_input{};
   plan::ContextKind context_kind{};
   plan::Overlap overlap;
-  plan::Collectives collectives;  ///< Algorithms of all schemes except data.
+  plan::Collectives collectives;  ///< Algorithms of the messages of all schemes except data.
   plan::OffloadModules offloaded;
   /// True for the first of the choices that differ only in the overlap of parameters: the only one
   /// that counts where sharding has no parameters to gather.

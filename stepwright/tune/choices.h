@@ -11,8 +11,8 @@
 
 // A rank grid (degrees and rank order) leaves three kinds of choices: of blocks, of stages and of
 // data parallelism. Legality of each depends on the grid alone, not on the other two, so they are
-// listed once and multiplied. All lists hold canonical choices: no plan appears twice. Here is what
-// the three have in common.
+// listed once and multiplied. All lists hold canonical choices: no plan appears twice. This file
+// has the code that the three kinds share.
 
 namespace stepwright::tune {
 

@@ -9,7 +9,8 @@
 namespace stepwright::tune {
 namespace {
 
-/// Plans simulated at a time: few at first, since one good plan rules out others.
+/// Number of plans simulated at a time, at first and at most: few at first, since one good plan
+/// rules out others.
 constexpr std::size_t kFirstPlans = 2;
 constexpr std::size_t kMostPlans = 8;
 /// Most open plans that are bounded by their turns; each takes some tenths of a millisecond.

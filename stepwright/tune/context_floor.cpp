@@ -62,7 +62,8 @@ void ContextFloor::add(ContextSeconds& sum, const step::Template& piece,
     if (!sends_context(op)) times_[i].seconds = least_s_(op, layouts);
   }
   const double without_s = simulate::chain_seconds(piece, times_, ends_);
-  const step::Operator* before = nullptr;  // The steps of a ring cost the same.
+  // The previous message, since all steps of a ring cost the same.
+  const step::Operator* before = nullptr;
   double seconds = 0;
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
     const step::Operator& op = piece.operators[i];

@@ -54,7 +54,7 @@ class ContextFloor {
   const cost::CostModel& cost_;
   LeastSeconds least_s_;
   std::map<Key, std::vector<ContextSeconds>> known_;
-  std::vector<cost::OperatorTime> times_;  ///< By operator: memory that `add` uses again.
+  std::vector<cost::OperatorTime> times_;  ///< Times by operator; scratch that `add` reuses.
   std::vector<double> ends_;
   std::vector<bool> waits_;
 };

@@ -20,7 +20,7 @@ constexpr plan::Ability kOfStrategies[] = {plan::Ability::kSharding, plan::Abili
                                            plan::Ability::kAlgorithms};
 constexpr collective::Algorithm plan::Collectives::* kOfDataMessages[] = {&plan::Collectives::data};
 
-/// Rules up to this one are decided by the grid and sharding groups.
+/// The last rule, in their order, that depends on the grid and sharding groups only.
 constexpr plan::Rule kLastGroupRule = plan::Rule::kExpertShardingGroup;
 
 /// Returns the group sizes that a plan of this grid may have, with `node` replaced by its number.
@@ -64,7 +64,7 @@ bool free_buckets(const plan::Job& job) {
   return job.space.gradient_bucket.empty() && job.space.parameter_bucket.empty();
 }
 
-/// The choices of a grid, in order.
+/// The data-parallel choices of a grid, in order.
 struct DataList {
   std::vector<DataChoice> choices;
   std::set<DataChoice> seen;

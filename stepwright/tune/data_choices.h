@@ -40,8 +40,9 @@ struct DataTable {
   std::map<std::pair<plan::FrameworkLaw::Joint, bool>, std::int64_t> joints;
   std::int64_t gathering = 0;  ///< Number of choices that gather parameters.
   std::int64_t points = 0;     ///< Legal points of the product of states, groups and algorithms.
-  RuleCounts refused{};        ///< Illegal points, by their rule.
-  AbilityCounts not_run{};     ///< Points that do not run, by their ability.
+  RuleCounts refused{};        ///< Number of illegal points, by the rule that they break.
+  /// Number of points that the framework does not run, by the ability that it lacks.
+  AbilityCounts not_run{};
   /// Refused points of the product of the states, groups and offloads, by the rule that refuses the
   /// offload.
   RuleCounts refused_offloads{};

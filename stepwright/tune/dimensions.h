@@ -13,7 +13,8 @@ namespace stepwright::tune {
 /// value that can be legal. No value occurs twice in a list. No list is empty, except that of the
 /// data degree where it follows from the number of devices.
 struct Dimensions : plan::Space {
-  std::optional<plan::FrameworkLaw> framework;  ///< Framework that bounds the lists, if any.
+  /// Rules of the job's framework, which limit the lists; nullopt: no framework.
+  std::optional<plan::FrameworkLaw> framework;
 
   /// Number of points of the product of all lists; capped at the largest `std::int64_t`.
   [[nodiscard]] std::int64_t total() const;

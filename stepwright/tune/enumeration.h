@@ -65,7 +65,8 @@ class Enumeration {
   [[nodiscard]] const std::map<plan::Rule, plan::Plan>& examples() const { return examples_; }
 
  private:
-  /// The key from which the legal group sizes and algorithms of a grid follow.
+  /// Key of a `DataTable`: everything on which the legal group sizes and algorithms of a grid
+  /// depend.
   using DataKey = std::tuple<plan::Extents, plan::Extents, std::int64_t, std::int64_t, std::int64_t,
                              plan::DegreeSet, plan::Parallel>;
   /// The degrees on which blocks depend; the pipeline, data and expert-data degrees as far as
@@ -98,7 +99,7 @@ class Enumeration {
 
   const plan::Job& job_;
   const Dimensions& space_;
-  plan::WordSet model_words_;  ///< Words of the job's model.
+  plan::WordSet model_words_;  ///< Words of the framework's rules that the job's model uses.
   std::map<BlockKey, BlockTable> blocks_;
   std::map<StageKey, StageTable> stages_;
   DataLists lists_;
@@ -110,15 +111,16 @@ class Enumeration {
   RuleCounts refused_{};
   AbilityCounts not_run_{};
   std::map<plan::Rule, plan::Plan> examples_;
-  // Points of the product below a grid.
+  // Number of points of the product for one grid: block choices, then stage choices and
+  // recomputations.
   std::int64_t block_points_ = 1;
   std::int64_t stage_points_ = 1;
   std::int64_t recomputes_ = 1;
-  std::int64_t group_points_ = 1;  ///< Points of groups and algorithms of data parallelism.
+  std::int64_t group_points_ = 1;  ///< Number of group sizes times algorithms of data parallelism.
   std::int64_t types_ = 1;         ///< Number of accumulation types.
   std::int64_t buckets_ = 1;
   std::int64_t offloads_ = 1;
-  /// Lines that the job itself breaks or makes hold; nullopt before the first grid.
+  /// Framework lines that the job itself breaks or makes hold; nullopt before the first grid.
   std::optional<plan::FrameworkLaw::Joint> joint_of_job_;
   /// True if the groups that the framework runs depend on all degrees.
   bool groups_ask_degrees_ = false;

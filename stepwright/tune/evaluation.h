@@ -55,13 +55,13 @@ class Evaluation {
   [[nodiscard]] bool knows(const Candidate& candidate) const {
     return known_.contains(candidate.plan);
   }
-  /// Step time of the n-th best plan that fits, from 1; infinite when fewer do.
+  /// Returns the step time of the n-th best plan that fits, n from 1; infinite when fewer fit.
   [[nodiscard]] double best_s(std::size_t n = 1) const;
   /// From now on only plans that take less than `seconds` are looked for.
   void look_below(double seconds) { below_s_ = seconds; }
-  /// The step time that a plan must beat to be among the best n that are looked for.
+  /// Returns the step time that a plan must beat to be among the best n plans looked for.
   [[nodiscard]] double wanted_s(std::size_t n) const { return std::min(best_s(n), below_s_); }
-  /// Plans that fit, best first; ties by the plan.
+  /// Returns the simulated plans that fit, best first; equal ones in the order of plans.
   [[nodiscard]] std::vector<TunedPlan> ranked() const;
   [[nodiscard]] std::size_t fitting() const { return times_.size(); }
   /// Plans that do not fit: their memory is counted, they are not simulated.

@@ -49,7 +49,7 @@ struct NearestRun {
   std::optional<plan::Plan> plan;  ///< The nearest plan; nullopt as in `FrameworkRun`.
 };
 
-/// Returns the entries of `runs` that changed the plan, joined by their nearest plan. Entries
+/// Groups the frameworks that changed the plan by the plan that they run instead. Frameworks
 /// without a plan come last.
 std::vector<NearestRun> nearest_runs(const std::vector<FrameworkRun>& runs, const plan::Plan& plan);
 

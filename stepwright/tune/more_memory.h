@@ -7,7 +7,7 @@
 
 namespace stepwright::tune {
 
-/// The plan that a device with more memory would train.
+/// The best plan for a device with more memory, or with more risk.
 struct MemoryStep {
   double capacity_bytes = 0;  ///< Capacity of the device.
   double reserve_share = 0;   ///< Share of the capacity that the plan leaves free.

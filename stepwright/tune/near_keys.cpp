@@ -21,7 +21,7 @@ constexpr int kExpanded = 100;
 constexpr int kExpandedForOne = 12;
 constexpr std::size_t kKeptForOne = 4;
 
-/// The best plans that were priced, and whether their neighbours were.
+/// The best plans priced so far, each with a mark whether its neighbours were priced.
 class Pool {
  public:
   Pool(const plan::Job& job, const cost::CostModel& cost, const Dimensions& space, const Goal& goal,
@@ -54,7 +54,7 @@ class Pool {
     return {.best = best_s(), .last = std::prev(plans_.end())->first};
   }
 
-  /// The least price; infinity: none fits.
+  /// Returns the least price; infinity: no plan fits.
   [[nodiscard]] double best_s() const {
     return plans_.empty() ? std::numeric_limits<double>::infinity() : plans_.begin()->first;
   }

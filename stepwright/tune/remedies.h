@@ -30,7 +30,7 @@ struct RemedySearch {
   /// made. Where its best plan does not fit, each kind of remedy that the host or more nodes help
   /// with is searched anew.
   const TuneResult* searched = nullptr;
-  int threads = 0;  ///< 0: one per processor.
+  int threads = 0;  ///< Threads of searches; 0: one per processor.
 };
 
 /// Finds changes that let a legal plan fit: of each kind of remedy the fastest change that the

@@ -15,10 +15,11 @@
 namespace stepwright::tune {
 namespace {
 
-/// Units searched in a round: few while the threshold still falls fast.
+/// Number of units searched in the first and in the largest round: few while the threshold still
+/// falls fast.
 constexpr std::size_t kFirstRound = 2;
 constexpr std::size_t kLargestRound = 32;
-/// Units refined in a round.
+/// Number of units refined in a round.
 constexpr std::size_t kRefinements = 32;
 /// Most beaten units that are looked at again for their bounds, in all and in one round.
 constexpr std::size_t kLookedAt = 64;
@@ -132,7 +133,7 @@ class Workers {
 
 namespace {
 
-/// The queue of units and what was found in those that left it.
+/// A search: the queue of units, and the findings in units that have left it.
 class Search {
  public:
   Search(Workers& workers, const Goal& goal, const Running& running)
@@ -245,8 +246,9 @@ class Search {
   Goal goal_;
   const Running& running_;
   Workers& workers_;
-  std::map<std::pair<double, std::size_t>, SearchUnit> queue_;  ///< By floor, then by age.
-  std::multimap<double, SearchUnit> aside_;                     ///< Beaten units, by their bound.
+  /// Units by floor, then by order of arrival.
+  std::map<std::pair<double, std::size_t>, SearchUnit> queue_;
+  std::multimap<double, SearchUnit> aside_;  ///< Beaten units, by their bound.
   std::size_t added_ = 0;
   std::size_t done_ = 0;
   std::size_t searches_ = kFirstRound;

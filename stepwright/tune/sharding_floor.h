@@ -44,7 +44,7 @@ struct ShardingTable {
     std::uint32_t update = 0;
     bool gathers = false;
   };
-  std::vector<Choice> choices;  ///< In the order of `DataTable::choices`.
+  std::vector<Choice> choices;  ///< Choices, in the order of `DataTable::choices`.
   std::size_t updates = 0;      ///< Number of different optimizer updates.
   const ShardingKinds* dense = nullptr;
   const ShardingKinds* expert = nullptr;

@@ -78,7 +78,8 @@ TuneOutcome tune_smallest_cluster(const plan::Job& job, const TuneOptions& optio
   TuneOutcome found;
   for (const std::int64_t nodes : powers_below(job.cluster.nodes)) {
     const plan::Job part = with_nodes(job, nodes);
-    const bool all = nodes == job.cluster.nodes;  // its best plan is shown where it misses, too
+    // on all nodes, since its best plan is shown even if it misses the target
+    const bool all = nodes == job.cluster.nodes;
     found = all ? tune_on_cluster(part, options) : tune_if_within(part, target_s, options);
     upper = nodes;
     if (meets(found, target_s)) break;

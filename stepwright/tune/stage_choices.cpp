@@ -17,7 +17,7 @@ namespace {
 constexpr plan::Ability kOfStages[] = {plan::Ability::kSchedule, plan::Ability::kLayers,
                                        plan::Ability::kRecompute};
 
-/// Rules up to this one are decided by the grid and a schedule.
+/// The last rule, in their order, that depends on the grid and a schedule only.
 constexpr plan::Rule kLastStageRule = plan::Rule::kStepPasses;
 
 Recomputations recomputations(const plan::Job& job, const Dimensions& space, plan::Plan plan) {

@@ -35,11 +35,11 @@ struct StageTable {
   std::map<std::int64_t, std::vector<StageChoice>> by_micro_batch;
   /// By micro-batch: for each schedule and split into layers, the choice that recomputes least.
   std::map<std::int64_t, std::vector<StageChoice>> least_work;
-  std::int64_t choices = 0;  ///< Number over all micro-batches.
+  std::int64_t choices = 0;  ///< Number of choices over all micro-batches.
   std::uint64_t holds = 0;   ///< Framework lines that any choice makes hold.
   /// Number of choices by the framework lines that they break or make hold.
   std::map<plan::FrameworkLaw::Joint, std::int64_t> joints;
-  std::int64_t points = 0;  ///< Points with any recomputation.
+  std::int64_t points = 0;  ///< Number of points of the product, with every recomputation.
   RuleCounts refused{};
   AbilityCounts not_run{};
 };

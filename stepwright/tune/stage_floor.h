@@ -7,8 +7,8 @@
 
 namespace stepwright::tune {
 
-/// Bounds of a pipeline from the work of one micro-batch through it: of its closed-form price and
-/// of its simulated time.
+/// Lower bounds of a pipeline, from the work of one micro-batch through it: of its closed-form
+/// price and of its simulated time.
 struct StageFloor {
   double price_s = 0;
   double simulated_s = 0;

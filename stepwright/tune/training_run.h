@@ -11,7 +11,7 @@ namespace stepwright::tune {
 /// How long a person wants to train, and what the devices cost.
 struct TrainingRun {
   double tokens = 0;                         ///< Tokens of the run, above 0.
-  std::optional<double> price_per_gpu_hour;  ///< Price in any currency.
+  std::optional<double> price_per_gpu_hour;  ///< Price in any currency; nullopt: unknown.
 };
 
 /// The cost of a whole training run; counts its steps only, no restarts, checkpoints or evaluation.

@@ -39,7 +39,7 @@ namespace {
 /// Least number of plans kept by price; more are kept when too few of them turn out to fit.
 constexpr std::size_t kKeep = 100;
 constexpr std::size_t kKeepMore = 1000;
-/// Plans kept by price where the answer is not proven.
+/// Number of plans kept by price where the answer is not proven.
 constexpr std::size_t kKeepFaster = 30;
 /// Plans whose memory is counted to find the one that needs least.
 constexpr std::size_t kKeepSmallest = 32;
@@ -51,7 +51,7 @@ constexpr int kMemoryTries = 3;
 /// Most operators simulated before the local search from the best plan: about half a second on two
 /// cores.
 constexpr std::int64_t kMostOperators = 8'000'000;
-/// Operators simulated to narrow the optimality gap.
+/// Most operators simulated to narrow the optimality gap.
 constexpr std::int64_t kMostToNarrow = 40'000'000;
 /// Most points of the time-memory front that are simulated in addition to other plans.
 constexpr std::size_t kFrontPoints = 16;
@@ -210,7 +210,8 @@ class Tuning {
     if (small_) return;
     if (evaluation_.too_large().size() > goal_.keep / 2 && kept_.size() == goal_.keep) {
       goal_.keep = kKeepMore;
-      // The cheapest plans mostly do not fit, so bounds must reach up to the fastest that does.
+      // The plans with the least prices mostly do not fit, so bounds must reach up to the fastest
+      // plan that does.
       if (evaluation_.fitting() > 0) fitting_s_ = evaluation_.best_s();
       attempt();
     }
@@ -260,7 +261,7 @@ class Tuning {
     open_bound_s_ = narrow(evaluation_, std::move(open), passed_bound_s(), kMostToNarrow);
   }
 
-  /// Least bound of the plans that the search left out for good.
+  /// Returns the least lower bound of the plans that the search dropped for good.
   [[nodiscard]] double passed_bound_s() const {
     return std::min(found_.passed_bound_s, found_.kept.dropped_bound());
   }
@@ -429,19 +430,21 @@ class Tuning {
   simulate::PriceStore prices_;  ///< Shared by the search and all that follows it.
   Dimensions space_;
   Enumeration enumeration_;
-  bool small_;  ///< Every plan is priced, and simulated unless its bound rules it out.
+  /// True in a small space: every plan is priced, and simulated unless its bound rules it out.
+  bool small_;
   Running running_;
   simulate::Room room_;
   Goal goal_;
   std::size_t settled_ = kSettled;  ///< Number of best plans that are confirmed.
-  double below_s_ = kAny;           ///< Only plans that take less are looked for.
+  double below_s_ = kAny;           ///< Only plans that take less time than this are looked for.
   /// Plans to start from: the rule of thumb's, where the space has it, and plans found so far.
   std::vector<plan::Plan> starts_;
   PlanSearch search_;
   Findings found_;
   std::vector<Candidate> kept_;  ///< Plans kept by the search, by price.
   Evaluation evaluation_;
-  double fitting_s_ = 0;     ///< Least step of a plan that fits, as in `KnownKeys`.
+  /// Least step time of a plan that fits, as in `KnownKeys`; 0: none is known.
+  double fitting_s_ = 0;
   double open_bound_s_ = 0;  ///< Least lower bound of the plans kept and not simulated.
   std::vector<Candidate> near_;
 };
@@ -521,7 +524,8 @@ TuneOutcome tune_with_kernels(const plan::Job& job, const TuneOptions& options) 
 /// Probabilities of fitting at which tight plans are searched, one step of risk apart.
 constexpr double kTightSteps[] = {0.75, 0.5, 0.25};
 
-/// The probability from which tight plans are searched; nullopt: plans fit, or none is tight.
+/// Returns the probability from which tight plans are searched; nullopt: plans fit, or no plan is
+/// tight.
 std::optional<double> tight_from(const TuneOutcome& outcome) {
   const auto* result = std::get_if<TuneResult>(&outcome);
   if (result == nullptr) return std::nullopt;

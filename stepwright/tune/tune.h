@@ -18,7 +18,7 @@ namespace stepwright::tune {
 
 /// The progress of a search.
 struct TuneProgress {
-  bool simulating = false;  ///< False: it prices plans.
+  bool simulating = false;  ///< True: the search simulates plans; false: it prices them.
   std::size_t done = 0;     ///< Finished subtrees of the space; when simulating, finished plans.
   std::size_t most = 0;     ///< Upper limit of `done`; most searches end earlier.
   std::int64_t priced = 0;  ///< Plans priced so far.
@@ -39,8 +39,8 @@ struct Running {
 
 /// How to search. The answer does not depend on `threads`.
 struct TuneOptions {
-  int threads = 0;       ///< 0: one per processor.
-  std::size_t top = 10;  ///< Plans to return, best first.
+  int threads = 0;       ///< Threads of the search; 0: one per processor.
+  std::size_t top = 10;  ///< Number of plans to return, best first.
   /// Prices every legal plan; in a space of at most 10,000 legal plans also simulates every plan
   /// that fits.
   bool exhaustive = false;
@@ -49,8 +49,8 @@ struct TuneOptions {
   /// Tight plans that fit with this probability or more are searched, too; nullopt: only plans that
   /// fit are.
   std::optional<double> tight_from;
-  bool only_fitting = false;  ///< Where no plan fits, the outcome is `NoPlan`.
-  /// Looks for the best plan alone: the result has neither a gap nor a front, and fewer other
+  bool only_fitting = false;  ///< True: the outcome is `NoPlan` where no plan fits.
+  /// True: looks for the best plan only; the result has neither a gap nor a front, and fewer other
   /// plans.
   bool only_best = false;
 };
@@ -70,8 +70,10 @@ struct TunedPlan {
   double price_s = 0;        ///< Closed-form time of a step.
   double lower_bound_s = 0;  ///< Lower bound: never above the simulated time.
   double upper_bound_s = 0;
-  double waits_s = 0;            ///< Part of `step_time_s` for unequal micro-batches (`Uneven`).
-  double peak_memory_bytes = 0;  ///< From the program's lifetimes.
+  /// Part of `step_time_s` that ranks wait because micro-batches are unequal (`Uneven`).
+  double waits_s = 0;
+  /// Peak bytes of a device, from the lifetimes of the program's tensors.
+  double peak_memory_bytes = 0;
   bool fits = true;
   double p_fits = 1;              ///< Probability that it fits.
   memory::FitVerdict verdict{};   ///< The verdict behind `fits`; host memory counts, too.
@@ -87,10 +89,11 @@ struct TunedPlan {
 /// Numbers of plans of the space by what became of them:
 /// `total = legal + duplicates + all rejected`, `legal = priced + bounded`.
 struct SpaceCounts {
-  std::int64_t total = 0;       ///< Points of the product of all dimensions.
-  std::int64_t legal = 0;       ///< Different legal plans, whether visited or bounded away.
+  std::int64_t total = 0;  ///< Number of points of the product of all dimensions.
+  /// Number of different legal plans, whether visited or ruled out by bounds.
+  std::int64_t legal = 0;
   std::int64_t duplicates = 0;  ///< Legal points that give the same plan as another point.
-  std::int64_t fitting = 0;     ///< Priced plans that fit in memory by their price.
+  std::int64_t fitting = 0;     ///< Number of priced plans that fit in memory by their price.
   std::int64_t priced = 0;
   /// Legal plans that were never priced: a bound shows that they are too slow or too large.
   std::int64_t bounded = 0;
@@ -114,7 +117,7 @@ struct Baseline {
   double peak_memory_bytes = 0;
 };
 
-/// One point of the front of time against memory: nothing simulated is both faster and smaller.
+/// One point of the front of time against memory: no simulated plan is both faster and smaller.
 struct FrontPoint {
   plan::Plan plan;
   double step_time_s = 0;
@@ -147,10 +150,12 @@ struct TuneResult {
   /// to bounds: 0 when proven optimal under the simulator.
   double optimality_gap = 0;
   SpaceCounts space;
-  std::vector<Refusal> rejected;     ///< Refusals, most frequent first.
-  std::optional<Baseline> baseline;  ///< nullopt: the rule finds no plan that fits.
+  std::vector<Refusal> rejected;  ///< Refusals, most frequent first.
+  /// The plan of the rule of thumb; nullopt: the rule finds none that fits.
+  std::optional<Baseline> baseline;
   double speedup_over_baseline = 0;  ///< Baseline time / best time; 0 without a baseline.
-  std::vector<FrontPoint> pareto;    ///< Fastest first: the best plan, then smaller ones.
+  /// The front of time against memory, fastest first: the best plan, then ever smaller ones.
+  std::vector<FrontPoint> pareto;
   bool target_met = true;  ///< False only if the smallest-cluster objective misses its target.
   double seconds = 0;  ///< Wall clock of the search; as printed by `tune`, of the whole command.
   std::vector<std::string> notes;  ///< Remarks on the search, for people.
@@ -178,7 +183,7 @@ using TuneOutcome = std::variant<TuneResult, NoPlan>;
 /// first of these levels that the smallest plan reaches.
 TuneOutcome try_tune(const plan::Job& job, const TuneOptions& options = {});
 
-/// The fastest plans of a job, with the job as searched.
+/// The fastest plans of a job, and the job that was searched.
 struct FastPlans {
   plan::Job job;
   std::vector<TunedPlan> plans;  ///< Best first; all fit.

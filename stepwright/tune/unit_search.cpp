@@ -15,7 +15,7 @@
 namespace stepwright::tune {
 namespace {
 
-/// The work that blocks were priced at.
+/// The work of blocks, as priced.
 struct BlockWork {
   Work seconds;  ///< Work as the closed form counts it.
   Work floors;   ///< Lower bound of the work: never above the simulator's.
@@ -358,7 +358,7 @@ void UnitSearch::price_stages(const Stages& stages, plan::Plan& plan) {
   if (!goal_.exhaustive) {
     const double most = goal_.least_memory ? found_->kept.threshold() : goal_.room.device_bytes;
     if (pipeline.memory_floor_bytes * (1 - kPriceRounding) > most) return;
-    // Sharding only adds to the closed form of the pipeline.
+    // Sharding only adds time to the closed form of the pipeline.
     if (closed({.price_s = pipeline.seconds, .simulated_s = pipeline.floor_s})) {
       return pass(pipeline.floor_s);
     }

@@ -42,7 +42,7 @@ namespace stepwright::tune {
 /// that rounding never puts a floor above a price.
 inline constexpr double kPriceRounding = 1e-9;
 
-/// Keys that are known before a search begins.
+/// Keys of plans that are known before a search begins.
 struct KnownKeys {
   double best = std::numeric_limits<double>::infinity();  ///< The least known key.
   /// A known key above which no plan is kept.
@@ -65,11 +65,11 @@ struct Goal {
 /// are computed from its own blocks.
 struct SearchUnit {
   std::int64_t micro_batch = 1;
-  double floor = 0;              ///< Floor of the key of its plans: price, or memory.
-  double simulated_floor_s = 0;  ///< Floor of the simulated time.
+  double floor = 0;              ///< Lower bound of the key (price, or memory) of its plans.
+  double simulated_floor_s = 0;  ///< Lower bound of the simulated time of its plans.
   bool refined = false;
   std::vector<const GridChoice*> grids;
-  const Work* work = nullptr;  ///< Lives as long as the search.
+  const Work* work = nullptr;  ///< Least work of its plans; valid as long as the search.
 };
 
 /// The findings of searching one or more units.
@@ -105,7 +105,7 @@ class UnitSearch {
   Findings search(const SearchUnit& unit, const Findings& all);
 
  private:
-  /// One pipeline without its sharding.
+  /// A pipeline (grid, block choice and stage choice) without its sharding.
   struct Stages {
     StageFloor floor;
     const GridChoice* grid;
@@ -175,7 +175,7 @@ class UnitSearch {
   /// Returns the least bytes of states on the mean position of a grid, without memory that is set
   /// aside.
   double least_states_bytes(const GridChoice& grid, const Work& work);
-  /// Floors of a grid's ways to shard.
+  /// Lower bounds over a grid's ways to shard.
   struct StatesFloor {
     double memory_bytes = 0;  ///< Least bytes that any way to shard needs.
     double messages_s = 0;    ///< Least seconds of a micro-batch; infinite: none fits.
@@ -213,7 +213,7 @@ class UnitSearch {
   const GridChoice* states_of_ = nullptr;  ///< The grid whose least states `states_bytes_` holds.
   double states_bytes_ = 0;
   const GridChoice* least_states_of_ = nullptr;  ///< The grid whose states `least_states_` holds.
-  StateBytes least_states_;                      ///< States of one parameter.
+  StateBytes least_states_;                      ///< Bytes of states for one parameter.
 };
 
 /// Returns the flags of a block's overlap that floors take into account.

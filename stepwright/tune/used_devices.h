@@ -21,8 +21,7 @@ std::vector<cluster::Cluster> parts_worth_trying(const cluster::Cluster& cluster
 /// Least share of the devices in use for a part of a cluster to be tried.
 inline constexpr double kLeastUsed = 0.6;
 
-/// How much shorter a step on fewer devices must be, relatively, before devices are left idle for
-/// it.
+/// Least saving, as a share of the step, for which devices are left idle.
 inline constexpr double kWorthIdling = 0.001;
 
 /// Returns the best answer over the parts of the job's cluster; where the job must use all devices,

@@ -290,7 +290,7 @@ const Work& WorkFloor::remembered(const Key& key, const plan::Plan& plan) {
   plan::Plan plain = representative(plan);
   if (any_expert) plain.parallel.expert = plain.parallel.expert_tensor = 1;
   plain.sharding = plan::Sharding{};
-  plain.context_kind = plan::ContextKind::kAllGather;  // one kernel
+  plain.context_kind = plan::ContextKind::kAllGather;  // attention is one kernel
   plain.tensor_input = plan::TensorInput::kKeep;       // fewer messages
   plain.overlap = key.second;
   // Expert exchanges run beside another micro-batch or beside shared experts, never both.

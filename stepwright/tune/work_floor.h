@@ -49,7 +49,8 @@ class LayerCounts {
   [[nodiscard]] Held held(const schedule::Placement& placement, std::int64_t position) const;
 
   std::vector<model::LayerClass> classes_;
-  std::vector<std::vector<double>> before_;  ///< By class, then layer.
+  /// Number of layers of a class before each layer: by class, then layer.
+  std::vector<std::vector<double>> before_;
   mutable std::map<std::tuple<schedule::PlacementKind, std::int64_t, std::int64_t>,
                    std::vector<Held>>
       slowest_;
@@ -61,8 +62,9 @@ struct LayerWork {
   std::vector<double> seconds;
   /// Seconds of the operators on the compute stream alone: never above `seconds`.
   std::vector<double> stream_s;
-  std::vector<double> chain_s;      ///< Seconds if the host is never late: never above `seconds`.
-  double least_retained_bytes = 0;  ///< Bytes that a layer of any class keeps, at least.
+  std::vector<double> chain_s;  ///< Seconds if the host is never late: never above `seconds`.
+  /// Least bytes that a layer of any class keeps for its backward.
+  double least_retained_bytes = 0;
 };
 
 /// Seconds of one micro-batch through parts of the model, forward and backward, on one rank.
@@ -76,8 +78,9 @@ struct Work {
   [[nodiscard]] double retained_bytes(const plan::LayerRecompute& recompute) const;
   double head_s = 0;
   double least_retained_bytes = 0;  ///< Least bytes that a layer keeps for its backward.
-  step::UnitSize size;              ///< Parameters of the model as its pipelines' ranks hold them.
-  step::UnitSize resting;           ///< Parameters of blocks without a backward.
+  /// Parameters of all positions of a pipeline together, as their ranks hold them.
+  step::UnitSize size;
+  step::UnitSize resting;  ///< Parameters of blocks without a backward.
 };
 
 /// Returns, for each member, the lesser of both.
@@ -128,11 +131,11 @@ class WorkFloor {
   };
   void keep_retained(Work& work, step::Setting setting, model::LayerClass which,
                      const KnownForwards& known) const;
-  /// The seconds of a layer.
+  /// The seconds of a layer, counted in three ways.
   struct LayerSeconds {
-    double seconds = 0;   ///< The end of the compute stream.
-    double chain_s = 0;   ///< The end of the compute stream where the host is never late.
-    double stream_s = 0;  ///< The sum over the compute stream.
+    double seconds = 0;   ///< When the compute stream ends.
+    double chain_s = 0;   ///< When the compute stream ends if the host is never late.
+    double stream_s = 0;  ///< Sum of the seconds of operators on the compute stream.
   };
   [[nodiscard]] LayerSeconds seconds(const step::BlockPair& pair, const simulate::Layouts& layouts,
                                      bool any_expert);
