@@ -17,7 +17,7 @@ struct DocumentFigures {
   double sequence_length = 0;  ///< Tokens of a sequence in the mean micro-batch, padding included.
   double too_long = 0;         ///< Share of the data's documents that were split or dropped.
   double tokens = 0;           ///< Tokens of documents in a step.
-  double tokens_per_s = 0;     ///< Tokens of documents a second.
+  double tokens_per_s = 0;     ///< Tokens of documents a second with this packing.
   double even_step_s = 0;      ///< Seconds of a step if all micro-batches were the mean one.
   Uneven uneven;  ///< Seconds that unequal micro-batches add, and how much step times vary.
 };
@@ -27,14 +27,14 @@ DocumentFigures document_figures(const Prediction& prediction);
 
 /// The gain of a plan if its documents were packed in another way.
 struct PackingGain {
-  std::string set;  ///< The packing, as `--set` takes it.
+  std::string set;  ///< The field that sets the packing, as `--set` takes it.
   double step_time_s = 0;
   double tokens_per_s = 0;  ///< Tokens of documents a second.
   /// Gain in tokens of documents a second: the ratio to the plan's own rate, less one.
   double gain = 0;
 };
-/// Predicts what each other kind of packing, padding to the longest and balancing by cost would
-/// gain or lose, best first. Takes some ten milliseconds for each.
+/// Predicts the gain or loss of each other kind of packing, of padding to the longest document and
+/// of balancing by cost; best first. Takes some ten milliseconds for each.
 std::vector<PackingGain> packing_gains(const Prediction& prediction);
 
 /// Gain from choosing the context degree anew for each micro-batch (dynamic context parallelism,

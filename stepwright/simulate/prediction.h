@@ -34,7 +34,7 @@ struct Prediction {
   /// Model FLOPs of a token, forward and backward, at the job's length.
   double flops_per_token = 0;
   double tokens_per_s_per_device = 0;
-  double flops_per_s_per_device = 0;  ///< Model FLOPs over time and devices.
+  double flops_per_s_per_device = 0;  ///< Model FLOPs of a step over its time and devices.
   double peak_flops = 0;              ///< FLOP/s of a device in the job's precision, dense.
   double mfu = 0;                     ///< Ratio of `flops_per_s_per_device` to `peak_flops`.
   /// MFU without the FLOPs that attention has behind the causal mask.
@@ -46,7 +46,8 @@ struct Prediction {
   std::optional<FrameworkSpan> frameworks;
   std::vector<std::string> notes;  ///< Remarks on this plan, most important first.
   std::vector<std::string> basis;  ///< Remarks on the assumptions and sources of the figures.
-  std::vector<UnmeasuredSizes> unmeasured;  ///< Empty: all sizes were measured.
+  /// Operators of sizes outside of the measured ones; empty: all sizes were measured.
+  std::vector<UnmeasuredSizes> unmeasured;
 
   [[nodiscard]] double step_time_s() const { return simulation.step_time_s; }
   /// Tokens a second over all devices, padding included.

@@ -22,8 +22,9 @@ struct StepSpan {
 /// Seconds of one step, found in two ways: simulated and priced.
 struct StepSeconds {
   double simulated_s;
-  double priced_s;       ///< Seconds by closed form (`Pricer`), which prices the loads of experts.
-  double waiting_share;  ///< Share of the simulated step (`waiting_share`).
+  double priced_s;  ///< Seconds by closed form (`Pricer`), which prices the loads of experts.
+  /// Share of the simulated step in which its critical stage waits (`waiting_share`).
+  double waiting_share;
 };
 
 /// Returns the share (0 to 1) of a step in which its critical stage neither computes nor updates.

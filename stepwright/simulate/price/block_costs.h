@@ -18,7 +18,7 @@ namespace stepwright::simulate {
 /// Layouts of a plan's groups, by kind of group.
 using Layouts = std::array<cluster::GroupLayout, plan::kGroupKinds>;
 
-/// Builds and prices the templates behind `BlockCosts`.
+/// Builds the templates of blocks and prices them into `BlockCosts`.
 class BlockPricer {
  public:
   BlockPricer(const plan::Job& job, const cost::CostModel& cost)

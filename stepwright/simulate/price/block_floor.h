@@ -53,7 +53,7 @@ class BlockBounds {
   /// For each operator, the stretch of the compute stream that it spans; `until` beyond the last
   /// operator: no operator waits for it.
   std::vector<Stretch> spans_;
-  std::vector<Stretch> stretches_;  ///< Stretches in the order of time.
+  std::vector<Stretch> stretches_;  ///< Disjoint stretches, in the order of time.
   std::vector<cost::OperatorTime>
       enclosed_;  ///< Time of each operator; 0 for messages that no operator waits for.
   std::vector<cost::OperatorTime> scaled_;

@@ -21,7 +21,7 @@ class BlockStore {
     std::int64_t pipeline, data;
     bool staged;          ///< True if the plan has a pipeline.
     std::int64_t spread;  ///< Number of positions that share the vocabulary; 1: it is not shared.
-    /// `ScheduleTraits::barriers`, where positions share the vocabulary.
+    /// Barriers of the schedule (`ScheduleTraits::barriers`), where positions share the vocabulary.
     std::int64_t barriers;
     bool sequence_parallel;
     plan::Overlap overlap;  ///< Overlaps that change the cost of blocks: `overlap_of_blocks`.

@@ -12,8 +12,8 @@ struct PipelinePricer::PairTurn {
   double seconds = 0;
   /// Computation of two layers side by side, which cannot start before both inputs have arrived.
   double least_s = 0;
-  PeakBytes peak;          ///< Peak above what waited before the pair.
-  double alive_bytes = 0;  ///< Bytes alive above what waited before the pair.
+  PeakBytes peak;          ///< Peak above the bytes that waited before the pair.
+  double alive_bytes = 0;  ///< Bytes alive above those that waited before the pair.
 
   /// Adds a block that frees the bytes that another block has kept for it.
   void run(const BlockCost& block, double freed_bytes) {

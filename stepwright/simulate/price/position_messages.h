@@ -17,7 +17,8 @@ struct PositionMessage {
   DType type{};
   double elements = 0;  ///< Elements of all messages together.
   double count = 1;
-  double largest = std::numeric_limits<double>::infinity();  ///< No message has more elements.
+  /// Upper limit of the elements of any of the messages.
+  double largest = std::numeric_limits<double>::infinity();
   step::Scheme scheme = step::Scheme::kData;
 };
 

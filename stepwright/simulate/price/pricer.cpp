@@ -123,11 +123,11 @@ struct Pricer::Store {
   UnevenSteps uneven;
   LayoutStore layouts;
   DataCostCache data;
-  cost::PriceTable computations;   ///< Prices of computations of updates.
+  cost::PriceTable computations;   ///< Remembered prices of the computations of updates.
   std::vector<DataCost> messages;  ///< Scratch space of `finish`.
-  std::vector<double> hosts;       ///< Scratch: host bytes for a rank of each position.
+  std::vector<double> hosts;       ///< Scratch: host bytes that a rank of each position needs.
   memory::Reserve reserve;
-  bool late_gradients = false;      ///< `memory::makes_gradients_late` of the job.
+  bool late_gradients = false;      ///< Result of `memory::makes_gradients_late` for the job.
   bool passing_parameters = false;  ///< Whole parameters exist only during a step (`for_step`).
 };
 

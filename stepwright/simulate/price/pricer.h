@@ -35,7 +35,7 @@ struct PeakBytes {
 
 /// The cost of one template: its time alone on its streams, and its memory.
 struct BlockCost {
-  double seconds = 0;  ///< Duration alone, with the contention among its own operators.
+  double seconds = 0;  ///< Seconds when it runs alone, with the contention among its own operators.
   /// Lower bound of the time that it takes of its compute stream in a step
   /// (`simulate/price/block_floor.h`).
   double floor_s = 0;
@@ -114,7 +114,7 @@ struct BlockCosts {
   /// Number of multi-token layers; they are equal except for the first one's table.
   std::int64_t multi_tokens = 0;
   Layer multi_token;
-  /// Size of the first multi-token layer, with a table of its own.
+  /// Size of the first multi-token layer if it has a table of its own.
   step::UnitSize split_multi_token_size;
   /// Module sets that are priced in addition to nothing, the core of attention, and everything.
   std::vector<plan::ModuleSet> listed;
@@ -125,7 +125,7 @@ struct BlockCosts {
   [[nodiscard]] const BlockPairCost& embedding_with(const plan::Recompute& recompute) const {
     return plan::recomputed(recompute).whole ? whole_embedding : embedding;
   }
-  BlockPairCost head;  ///< The work is the same with a table of its own and a borrowed one.
+  BlockPairCost head;  ///< Cost of the head: equal with a table of its own and with a borrowed one.
   /// Weight gradients of the head that are deferred until all backwards of its position have ended;
   /// `retained_bytes` are kept from each backward until then. 0: nothing is deferred.
   BlockCost head_gradient;
@@ -183,7 +183,7 @@ struct RestingBlocks {
 /// The cost of one or several equal pipeline positions, before the model states are sharded.
 struct StageCost {
   std::int64_t position = 0;  ///< The first of the equal positions.
-  std::int64_t count = 1;     ///< Number of such positions.
+  std::int64_t count = 1;     ///< Number of equal positions.
   BlockCost forward;          ///< Forward of one micro-batch through all chunks of the position.
   BlockCost backward;         ///< Data and weight gradients of one micro-batch.
   /// Lower bound of the seconds until the last of these positions can start its first forward.
@@ -194,8 +194,8 @@ struct StageCost {
   /// of the pipeline.
   double first_drain_s = 0;
   StepLoad load;  ///< Load of the last of these positions, without data-parallel messages.
-  std::vector<double>
-      chunk_shares;       ///< By chunk: the least share of its dense or routed parameters.
+  /// For each chunk, its least share of the position's dense or routed parameters.
+  std::vector<double> chunk_shares;
   PeakBytes activations;  ///< Bytes at the peak: kept activations and the largest transient.
   /// Lower bound of the most bytes of activations that its host keeps for a rank.
   double on_host_bytes = 0;
@@ -225,7 +225,7 @@ struct StageCost {
 /// time with any sharding; `memory_floor_bytes`: lower bound of the memory with any sharding.
 struct PipelineCost {
   std::vector<StageCost> stages;  ///< Distinct positions, in order of their first one.
-  double seconds = 0;             ///< Closed form of forward and backward over all micro-batches.
+  double seconds = 0;  ///< Closed-form seconds of forward and backward over all micro-batches.
   double floor_s = 0;
   double memory_floor_bytes = 0;
   double send_s = 0;
@@ -258,7 +258,7 @@ struct Price {
   /// it may be too small: over random plans by 2 % in the median, 15 % in one of twenty, at most 55
   /// %. It is replaced by the exact figure before it is shown (`simulate_plan`).
   double memory_bytes = 0;
-  double host_bytes = 0;  ///< Bytes of the fullest host, never more than the program's account.
+  double host_bytes = 0;  ///< Bytes of the fullest host; never more than the program's account.
 };
 
 /// The bytes that one chunk keeps for one micro-batch, and the most (`beside`) that its parts need
@@ -272,7 +272,7 @@ struct ChunkBytes {
 /// The seconds and bytes of a plan's chunks for one micro-batch, indexed by position, then chunk;
 /// they do not depend on the order of the schedule.
 struct PipelineParts {
-  schedule::TurnSeconds seconds;  ///< Seconds of cut backwards and of whole ones.
+  schedule::TurnSeconds seconds;  ///< Seconds of turns, for cut backwards and for whole ones.
   std::vector<std::vector<ChunkBytes>> bytes;
   std::vector<double>
       room_bytes;  ///< Bytes of activations that the chunks of each position may keep, as priced.

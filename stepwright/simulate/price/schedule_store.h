@@ -50,7 +50,7 @@ class ScheduleStore {
 
   std::mutex mutex_;
   std::map<Key, std::shared_ptr<Entry>> entries_;
-  std::int64_t turns_ = 0;  ///< Turns of all entries.
+  std::int64_t turns_ = 0;  ///< Number of turns in all entries.
 };
 
 }  // namespace stepwright::simulate

@@ -13,8 +13,8 @@ struct StepLoad {
   /// Least seconds in which its compute stream cannot compute, since it waits for messages in a
   /// pass.
   double waiting_s = 0;
-  double fill_s = 0;   ///< Seconds before its first turn.
-  double drain_s = 0;  ///< Seconds after its last turn.
+  double fill_s = 0;   ///< Seconds before the position's first turn can begin.
+  double drain_s = 0;  ///< Seconds from the position's last turn to the end of the step.
   double first_s = 0;  ///< Seconds of its longest first turn, with computation slowed the most.
   double last_s = 0;   ///< Seconds of its longest last turn, with computation slowed the most.
   /// Seconds of messages that must arrive before the first turn can end.

@@ -9,9 +9,10 @@
 namespace stepwright::simulate {
 namespace {
 
-/// One end of one message of the schedule.
+/// One end (send or receive) of a message of the schedule.
 struct End {
-  std::int32_t key = -1;  ///< Key that both ends share; -1: beyond the first or last chunk.
+  /// Key that both ends of a message share; -1: the message goes beyond the first or last chunk.
+  std::int32_t key = -1;
   std::int32_t stage = 0;
   std::int32_t slot = 0;
   std::int32_t message = 0;  ///< Index in `Score::sends` or `Score::receives`.

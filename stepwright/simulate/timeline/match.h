@@ -7,7 +7,7 @@
 
 namespace stepwright::simulate {
 
-/// The target of a message: a receive of a stage, counted over its schedule.
+/// The target of a send: a stage, and the number of its receive, counted over the stage's schedule.
 struct Target {
   std::int32_t stage = 0;
   std::int32_t receive = 0;

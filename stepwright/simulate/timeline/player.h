@@ -21,7 +21,7 @@ struct Arrival {
 /// The part of a score that a player simulates: one stage. All of it must outlive the player.
 struct StageScore {
   const Score* score = nullptr;
-  std::span<const std::int32_t> track_of;  ///< Track of each of the stage's sequences.
+  std::span<const std::int32_t> track_of;  ///< The track of each of the stage's sequences.
   std::span<const step::Slot> schedule;
   std::span<const Arrival> arrivals;  ///< Arrivals at the stage's receives; written by the engine.
   cost::Contention contention;
@@ -68,7 +68,7 @@ class Player {
   };
   [[nodiscard]] Head stuck() const;
 
-  /// A task that has ended.
+  /// A task that has ended, with its times.
   struct Played {
     std::int32_t slot = 0;
     const Task* task = nullptr;
@@ -127,11 +127,11 @@ class Player {
   std::array<std::int32_t, cost::kLinkClasses> on_link_{};
   // Sets of streams, one bit for each stream.
   unsigned unfinished_ = 0;
-  unsigned waiting_ = 0;  ///< Streams whose first operator waits for others.
+  unsigned waiting_ = 0;  ///< Streams whose head waits for something.
   unsigned check_ = 0;    ///< Streams in `waiting_` whose wait may be over.
   struct Watch {
     unsigned streams = 0;  ///< Streams that wait for this lane.
-    /// Least count that one of these streams needs.
+    /// Least count of ended tasks that one of these streams needs.
     std::int32_t count = std::numeric_limits<std::int32_t>::max();
   };
   std::array<Watch, step::kStreams + 1> watches_;  ///< Watches by the lane that is waited for.
@@ -144,7 +144,7 @@ class Player {
   double own_next_s_ = kNever;  ///< When the first running task ends.
   double next_s_ = 0;
   bool blocked_ = false;
-  double slow_ = 1;  ///< Seconds per priced second of computation.
+  double slow_ = 1;  ///< Present seconds per priced second of computation.
   double end_s_ = 0;
   double compute_end_s_ = 0;
   Account account_;

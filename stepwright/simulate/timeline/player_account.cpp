@@ -35,7 +35,7 @@ void Player::spend_idle(double from_s, double now_s) {
     const Lane& lane = lanes_[s];
     const Wait& wait = *lane.wait;
     if (wait.lane == kArrivals) {
-      // The part of the wait in which the message was on its way.
+      // The part of the wait in which the message was in flight.
       const double sent_s = arrivals_[lane.receives + wait.count].sent_s;
       const double on_way_s = std::max(0.0, now_s - std::max(from_s, sent_s));
       account_.exposed_s[static_cast<int>(step::Scheme::kPipeline)] += on_way_s;

@@ -22,7 +22,7 @@ enum class Role : std::uint8_t {
 /// its stream have ended since the slot began". Receives are in no queue and are waited for one by
 /// one.
 struct Wait {
-  std::int32_t lane = 0;  ///< A Stream, or kArrivals.
+  std::int32_t lane = 0;  ///< Index of a `step::Stream`, or kArrivals.
   /// Number of tasks of the lane that must have ended since the slot's start; for kArrivals the
   /// index of the receive.
   std::int32_t count = 0;
@@ -32,7 +32,7 @@ inline constexpr int kArrivals = step::kStreams;
 /// Value of `Task::operation` for a task that only waits.
 inline constexpr std::int32_t kNoOperation = -1;
 
-/// One entry of a queue: an operator, or several computations that nothing can tell apart.
+/// One entry of a queue: an operator, or several computations that no other stream can tell apart.
 struct Task {
   double seconds = 0;
   std::int32_t first_wait = 0;  ///< Index of its first wait in `Score::waits`.
@@ -58,9 +58,9 @@ struct MessageEnd {
 struct Track {
   std::array<std::int32_t, step::kStreams> first{};
   std::array<std::int32_t, step::kStreams> count{};
-  std::int32_t first_receive = 0;  ///< Index of the first in Score::receives.
+  std::int32_t first_receive = 0;  ///< Index of its first receive in `Score::receives`.
   std::int32_t receives = 0;
-  std::int32_t first_send = 0;  ///< Index of the first in Score::sends.
+  std::int32_t first_send = 0;  ///< Index of its first send in `Score::sends`.
   std::int32_t sends = 0;
 };
 

@@ -12,7 +12,7 @@
 
 namespace stepwright::simulate {
 
-/// The split of the time of one stage; the terms sum to the step time.
+/// Where the time of one stage goes; the terms sum to the step time.
 struct Breakdown {
   double compute_s =
       0;  ///< Forward and backward kernels, including recomputation, without slow-down by messages.
@@ -44,7 +44,7 @@ struct Event {
   std::int32_t operation = 0;  ///< Index of the operator in the template.
   std::int32_t layer = -1;
   std::int32_t micro_batch = -1;
-  std::int32_t slot = 0;  ///< Slot of the stage's schedule.
+  std::int32_t slot = 0;  ///< Index of the slot in the stage's schedule.
   double start_s = 0;
   double end_s = 0;
 };
@@ -52,7 +52,7 @@ struct Event {
 struct StageTimes {
   Breakdown breakdown;
   double end_s = 0;
-  double compute_busy_s = 0;  ///< Priced seconds of computation: equals the program's total.
+  double compute_busy_s = 0;  ///< Priced seconds of computation; equal to the program's total.
   std::array<double, 7> communication_busy_s{};  ///< Priced seconds of messages, by Scheme.
 };
 

@@ -19,7 +19,7 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();
 /// time is booked to the messages still running, in equal parts.
 struct Account {
   double compute_s = 0;    ///< Computation of the compute stream, in priced seconds.
-  double optimizer_s = 0;  ///< Computations of the update, as priced.
+  double optimizer_s = 0;  ///< Computation of the optimizer update, in priced seconds.
   double bubble_s = 0;
   std::array<double, kSchemes> exposed_s{};
   // Priced seconds of the tasks that were simulated.
@@ -45,7 +45,8 @@ struct Pace {
 /// A queue: its position in the schedule, and the task that runs at its head.
 struct Lane {
   Pace pace;
-  Pace before;  ///< Pace until `pace.since_s`; `stretch` is 0 for a head that started then.
+  /// The pace before `pace.since_s`; its `stretch` is 0 for a head that started then.
+  Pace before;
   double start_s = 0;
   double called_s = kNever;    ///< When the present meeting begins; once begun, when it ends.
   const Task* task = nullptr;  ///< The task at the head.

@@ -200,7 +200,7 @@ class TraceWriter {
   std::vector<std::vector<Label>> labels_;
   std::string text_;
   bool first_ = true;
-  unsigned streams_ = 0;  ///< Streams of this stage that have been named.
+  unsigned streams_ = 0;  ///< Set of this stage's streams whose rows have been named.
   std::array<LinkRows, cost::kLinkClasses> link_rows_;
 };
 
