@@ -37,7 +37,7 @@ class CollectiveCost {
   /// The profile whose fitted constants are used; nullopt: documented defaults.
   [[nodiscard]] const std::optional<std::string>& fit() const { return constants_.fit; }
   [[nodiscard]] const CollectiveConstants& constants() const { return constants_; }
-  /// The links at their line rates.
+  /// Returns the links of the cluster at their line rates.
   [[nodiscard]] const LineRates& rates() const { return rates_; }
 
  private:

@@ -181,7 +181,8 @@ Routes LineRates::routes(const CollectiveMessage& message) const {
   routes.few_ranks = 1.0 / static_cast<double>(std::max<std::int64_t>(1, together - 1));
   const std::int64_t nodes = collective::nodes_of(message.layout, inside_);
   if (nodes > 1 && message.collective != collective::Collective::kPointToPoint) {
-    const std::int64_t beside = at_once || in_turn ? nodes : message.layout.size;  // in one ring
+    // ranks in one ring
+    const std::int64_t beside = at_once || in_turn ? nodes : message.layout.size;
     routes.crowd = std::max(1.0, static_cast<double>(beside) / kUncrowdedRanks);
   }
   routes.ring = route(message);

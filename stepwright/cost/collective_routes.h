@@ -27,7 +27,7 @@ struct Routes {
   /// An all-reduce on the same tree, added up by the switches inside the nodes (NVLS).
   Route switches;
   double few_ranks = 1;  ///< 1 / (ranks of a node - 1), at most 1.
-  double crowd = 1;      ///< Ranks across nodes over kUncrowdedRanks, at least 1.
+  double crowd = 1;      ///< Ranks of a group across nodes over kUncrowdedRanks; at least 1.
   /// Number of collectives that run one after the other; above 1 their transfers add up.
   double stages = 1;
 };
@@ -37,8 +37,8 @@ struct CollectiveMessage {
   collective::Collective collective{};
   double payload_bytes = 0;  ///< Bytes of the full buffer.
   cluster::GroupLayout layout;
-  collective::Algorithm algorithm =
-      collective::Algorithm::kLibrary;  ///< Covers the operation and suits the group.
+  /// Algorithm, which must cover the operation and suit the group.
+  collective::Algorithm algorithm = collective::Algorithm::kLibrary;
 };
 
 /// The links of a cluster at their line rates.
@@ -46,7 +46,7 @@ class LineRates {
  public:
   explicit LineRates(const cluster::Cluster& cluster);
 
-  /// The routes of a message of a group of at least two.
+  /// Returns the routes of a message of a group of at least two ranks.
   [[nodiscard]] Routes routes(const CollectiveMessage& message) const;
   /// Returns how the group of a layout is placed on nodes.
   [[nodiscard]] collective::GroupForm form(const cluster::GroupLayout& layout) const {

@@ -183,7 +183,7 @@ ComputeCost::ComputeCost(const plan::Job& job, std::span<const OperatorProfile* 
       device_(job.cluster.device.name),
       peaks_{cluster::sixteen_bit_flops(job.cluster.device),
              job.cluster.device.memory_bandwidth_bytes_per_s} {
-  // The kernel of scale, mask and softmax takes 16 bits alone (NVIDIA/Megatron-LM
+  // The fused kernel of scale, mask and softmax runs in 16 bits only (NVIDIA/Megatron-LM
   // megatron/core/fusions/fused_softmax.py, is_kernel_available).
   if (job.precision == DType::kFp32) kernels_.fused_softmax = false;
   set_rates(job.cluster.device);
@@ -338,7 +338,7 @@ double ComputeCost::pass_floor_s(OperatorClass what, Pass pass, const step::Oper
   const double one_s = floor_s(in_phase_of(op, pass));
   // One kernel alone moves only this part of the bytes that a program's operators count.
   if (what == OperatorClass::kLoss) return one_s;                 // one pass over the logits
-  if (what == OperatorClass::kCausalSoftmax) return 0.5 * one_s;  // half is masked
+  if (what == OperatorClass::kCausalSoftmax) return 0.5 * one_s;  // half of the scores are masked
   if (what == OperatorClass::kNorm && pass == Pass::kBackward) {
     return 0.75 * one_s;  // without the residual's gradient
   }

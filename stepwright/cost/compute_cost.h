@@ -80,8 +80,8 @@ class ComputeCost {
     std::array<double, kDTypes> attention_s_per_flop{};
     double vector_s_per_flop = 0;
     double memory_s_per_byte = 0;
-    double start_s = 0;   ///< Start of a product or an attention.
-    double launch_s = 0;  ///< Launch gap of any kernel.
+    double start_s = 0;   ///< Seconds to start a product or an attention.
+    double launch_s = 0;  ///< Seconds of the launch gap of any kernel.
   };
   /// The entry of a profile that prices a class and pass.
   struct Fitted {

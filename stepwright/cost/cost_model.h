@@ -137,14 +137,15 @@ class CostModel {
   double attention_rate_ = 1;  ///< Factor on the rate of the fused attention kernel.
   /// Experts of a token, if a row enters each node once; 0: every copy is sent.
   std::int64_t copies_once_ = 0;
-  std::int64_t routed_width_ = 0;  ///< Elements of a routed row.
+  std::int64_t routed_width_ = 0;  ///< Number of elements of a routed row.
   /// Bytes per second of a device's links inside a node, in one direction; 0 where no kernel of
   /// such exchanges was measured on the device's generation.
   double exchange_link_ = 0;
-  int node_levels_ = 0;  ///< Levels inside a node.
+  int node_levels_ = 0;  ///< Number of network levels inside a node.
   ComputeCost compute_;
   CollectiveCost collective_;
-  std::shared_ptr<const MeasuredProfile> measured_;  ///< Null without a profile.
+  /// The profile measured on the cluster; null: none.
+  std::shared_ptr<const MeasuredProfile> measured_;
   std::int64_t devices_per_node_ = 1;
   Contention contention_;
   double memory_s_per_byte_ = 0;
@@ -157,7 +158,7 @@ class CostModel {
   std::string conditions_file_;  ///< Name of the conditions file; empty: the built-in conditions.
   double stated_error_ = 0;
   StepInterval interval_;    ///< The interval of a step that never waits.
-  double waits_factor_ = 1;  ///< `StepIntervals::waits` of the conditions.
+  double waits_factor_ = 1;  ///< The factor `StepIntervals::waits` of the conditions.
 };
 
 /// Returns the layouts of all kinds of groups of a plan.

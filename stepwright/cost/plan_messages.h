@@ -10,7 +10,8 @@ namespace stepwright::cost {
 
 /// A message by c10d's Gloo or by a schedule, as it is sampled on the user's own cluster.
 struct PlanMessage {
-  std::optional<collective::Algorithm> method;  ///< Algorithm of a schedule; nullopt: Gloo.
+  /// Algorithm of the message's schedule; nullopt: c10d's Gloo.
+  std::optional<collective::Algorithm> method;
   collective::Collective operation{};
   SocketGroup group;
   double payload_bytes = 0;  ///< Bytes of the full buffer.

@@ -4,8 +4,8 @@
 
 namespace stepwright::cost {
 
-/// The buffer of the all-reduce whose bandwidth a cluster states: large enough that bytes alone
-/// count.
+/// Bytes of the all-reduce whose bandwidth a cluster states: large enough that latency does not
+/// matter.
 inline constexpr double kStatedBytes = 1024.0 * 1024 * 1024;
 
 /// Returns `constants` with congestion set so that an all-reduce of kStatedBytes over all devices

@@ -24,11 +24,11 @@ struct DeviceConditions {
   double network_rate = 1;  ///< Messages between nodes, if they were not measured on the cluster.
 };
 
-/// How a training framework drives the devices.
+/// Constants of how a training framework drives the devices.
 struct FrameworkConditions {
   std::string framework;  ///< One of `kFrameworkNames`; empty: all frameworks without an entry.
-  double host_us = 0;     ///< Time of the host thread to issue one kernel.
-  double step_ms = 0;     ///< Time between two steps while the device is idle.
+  double host_us = 0;     ///< Microseconds of the host thread to issue one kernel.
+  double step_ms = 0;     ///< Milliseconds between two steps in which the device is idle.
   /// Time of an optimizer update and its norm, over the time of moving each operand once.
   double update_passes = 1;
   /// Microseconds of the host to issue a layer's message, in addition to its kernel.
@@ -36,7 +36,8 @@ struct FrameworkConditions {
   /// Host time of a pass, as a share of itself, that each rank of a tensor group adds where
   /// messages between stages cross nodes and make hosts wait. 0: the host runs ahead of its device.
   double stage_wait = 0;
-  double beside_inside = 1;  ///< Factor on computation beside a message inside the node.
+  /// Factor on the time of computation beside a message inside the node.
+  double beside_inside = 1;
   double beside_network = 1;
   double tensor_exposed = 1;  ///< Share of an overlapped tensor message that its product waits for.
   /// Share of an overlapped exchange with experts that computation waits for.

@@ -21,7 +21,7 @@ inline constexpr Named<collective::Collective> kCollectiveNames[] = {
 };
 inline constexpr int kCollectives = std::size(kCollectiveNames);
 
-/// Ways in which a collective library puts data on a wire, from the one with the shortest start and
+/// The protocols by which a collective library sends data, from the one with the shortest start and
 /// the lowest rate to the one with the longest and the highest. NCCL calls them LL, LL128, Simple.
 enum class Protocol { kLowLatency, kLowLatency128, kFull };
 inline constexpr int kProtocols = 3;

@@ -9,8 +9,8 @@ namespace stepwright::cost {
 /// sister groups run the same one: a start and the schedule's closed form. The loopback of a node
 /// carries the messages of all of its ranks.
 struct ScheduleLaw {
-  double start_s = 0;        ///< Start of a call.
-  double message_s = 0;      ///< Start of each message, at both ends.
+  double start_s = 0;        ///< Seconds to start a call.
+  double message_s = 0;      ///< Seconds to start each message, at both ends.
   double network_hop_s = 0;  ///< Seconds of a hop from node to node.
   double inside_s_per_byte = 0;
   double network_s_per_byte = 0;

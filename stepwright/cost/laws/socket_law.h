@@ -29,8 +29,8 @@ struct SocketLoads {
 /// How a group is placed on its nodes.
 struct SocketGroup {
   std::int64_t nodes = 1;
-  std::int64_t members = 1;  ///< Ranks of one group in a node.
-  std::int64_t groups = 1;   ///< Groups that have members in a node.
+  std::int64_t members = 1;  ///< Number of ranks of one group in a node.
+  std::int64_t groups = 1;   ///< Number of groups that have members in a node.
 
   [[nodiscard]] std::int64_t size() const { return nodes * members; }
   bool operator==(const SocketGroup&) const = default;
@@ -53,8 +53,8 @@ SocketLoads socket_loads(collective::Collective collective, double payload_bytes
 /// with the hops of a step one after the other.
 struct SocketLaw {
   double start_s = 0;
-  double hop_s = 0;          ///< A hop inside a node.
-  double network_hop_s = 0;  ///< A hop between two nodes.
+  double hop_s = 0;          ///< Seconds of a hop inside a node.
+  double network_hop_s = 0;  ///< Seconds of a hop between two nodes.
   double inside_s_per_byte = 0;
   double network_s_per_byte = 0;
   /// True if each rank has a NIC; false: the ranks of a node share its NICs.

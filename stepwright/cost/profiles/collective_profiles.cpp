@@ -68,7 +68,7 @@ void read_operation(Node node, OperationConstants& operation) {
     const auto found = node.find(each.key);
     if (!found) continue;
     if (found->size() != kProtocols) found->fail("must have one number for each protocol");
-    const bool positive = each.most == 1;  // rate, belief
+    const bool positive = each.most == 1;  // true for `rate` and `belief`
     for (int i = 0; i < kProtocols; ++i) {
       operation.protocols[i].*each.value = found->at(i).number(positive ? 1e-6 : 0, each.most);
     }

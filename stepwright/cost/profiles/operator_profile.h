@@ -18,8 +18,8 @@ namespace stepwright::cost {
 
 /// The form that a fit chose for one class and pass.
 enum class FitKind : std::uint8_t {
-  kLaw,            ///< The physical law alone.
-  kTrees,          ///< Trees over the logarithm of the seconds.
+  kLaw,            ///< The physical law only, without trees.
+  kTrees,          ///< Trees that predict the logarithm of the seconds.
   kLawTimesTrees,  ///< The law, corrected by trees over the logarithm of its error.
 };
 inline constexpr Named<FitKind> kFitKindNames[] = {{FitKind::kLaw, "law"},
@@ -37,7 +37,7 @@ struct OperatorEntry {
   /// to them.
   double lowest_log = 0, highest_log = 0;
   std::vector<FittedRange> range;
-  /// The kernel that was sampled, for kAttention.
+  /// The attention kernel that was sampled, for kAttention.
   cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
 };
 
@@ -45,7 +45,7 @@ struct OperatorEntry {
 /// that was sampled.
 struct FittedKernel {
   cluster::AttentionKernel kernel =
-      cluster::AttentionKernel::kFlash2;  ///< Kernel of kAttention entries.
+      cluster::AttentionKernel::kFlash2;  ///< The attention kernel, for kAttention entries.
   std::unique_ptr<const Later<OperatorEntry>> entry;
 };
 
