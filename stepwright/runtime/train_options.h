@@ -25,12 +25,12 @@ struct TrainOptions {
   /// Weight decay of every parameter; adam, adam_bf16 and sgd have none.
   double weight_decay = 0.1;
   double clip = 1.0;      ///< Largest norm of the gradients; 0: no limit.
-  double timeout_s = 60;  ///< How long a rank waits for others.
+  double timeout_s = 60;  ///< Seconds that a rank waits for other ranks.
   bool skip_nan = false;  ///< Continue after a step whose loss is not a number, without its update.
   std::string weights_from;   ///< Hugging Face directory of the initial weights; empty: random.
   std::string adapters_from;  ///< Folder of peft with the initial adapters; empty: new adapters.
   bool hold = false;       ///< True: hold the priced time of each computation instead of computing.
-  double scale = 1;        ///< For a held run: divides its times and its messages' bytes.
+  double scale = 1;        ///< For a held run: divisor of its times and of its messages' bytes.
   double pace = 1;         ///< Seconds that a computation takes for each second of processor time.
   std::string checkpoint;  ///< Directory of checkpoints; empty: none are written.
   /// Steps between two checkpoints; 0: only after the last step.

@@ -13,11 +13,12 @@ namespace stepwright::runtime {
 /// and optimizer states of which it is the first holder.
 struct StateCopy {
   std::vector<std::vector<std::byte>> buffers;
-  std::vector<checkpoint::ShardTensor> tensors;  ///< Their bytes are in `buffers`.
+  /// Tensors to write, whose bytes are in `buffers`.
+  std::vector<checkpoint::ShardTensor> tensors;
   /// Positions of the tensors in whole parameters.
   std::vector<checkpoint::IndexedTensor> indexed;
 };
-/// Copies states to the host, so that the run can go on while they are written.
+/// Copies a rank's states to the host, so that the run can continue while they are written.
 StateCopy copy_states(RankState& rank);
 
 /// Returns the type of the states, as safetensors calls it.

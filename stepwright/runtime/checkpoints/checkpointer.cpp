@@ -149,7 +149,7 @@ void Checkpointer::tell_failure_of(std::int64_t step, const std::string& why) tr
   put_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank), "-" + why);
   if (world_.rank == 0) put_text(*store_, fmt::format("checkpoint/{}", step), "-" + why);
 } catch (const std::exception&) {
-  return;  // whoever serves the store died or hangs, which the watch of every rank sees
+  return;  // the process that serves the store died or hangs, which the watch of every rank notices
 }
 
 void Checkpointer::write(StateCopy copy, std::int64_t step) {

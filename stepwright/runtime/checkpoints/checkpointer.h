@@ -52,9 +52,10 @@ class Checkpointer {
   const Groups::World& world_;
   checkpoint::CheckpointRun run_;
   c10::intrusive_ptr<c10d::Store> store_;
-  std::unique_ptr<checkpoint::DirectoryLock> lock_;  ///< Held on rank 0 only.
-  std::string token_;                                ///< Name that no other run has.
-  std::string last_;  ///< Name of the checkpoint to continue from; empty: none.
+  /// Lock of the directory, held on rank 0 only.
+  std::unique_ptr<checkpoint::DirectoryLock> lock_;
+  std::string token_;  ///< Name that no other run has.
+  std::string last_;   ///< Name of the checkpoint to continue from; empty: none.
   std::thread writer_;
   std::atomic<bool> failed_ = false;
   std::atomic<bool> ends_ = false;

@@ -7,7 +7,8 @@
 
 namespace stepwright::runtime {
 
-/// The tokens of one micro-batch on a context rank, row by row: [tokens].
+/// The tokens of one micro-batch on a context rank, row by row; tensors are [tokens] where nothing
+/// else is said.
 struct MicroBatch {
   at::Tensor tokens;
   at::Tensor targets;

@@ -30,8 +30,8 @@ TokenFormat token_format(const std::filesystem::path& path, std::string_view wor
 /// A data file as one sequence of tokens.
 class TokenFile {
  public:
-  /// Fails with `kInput` when the file cannot be read, is truncated, contradicts its index, or
-  /// holds a token of `vocabulary` or above.
+  /// Opens and checks the file. Fails with `kInput` when it cannot be read, is truncated,
+  /// contradicts its index, or has a token of `vocabulary` or above.
   TokenFile(const std::filesystem::path& path, TokenFormat format, std::int64_t vocabulary);
 
   /// Returns the number of tokens in the file; `at` returns the token at an index below it.

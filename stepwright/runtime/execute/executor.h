@@ -34,7 +34,8 @@ class Executor {
   /// The state of a template while it runs.
   struct Frame {
     std::vector<CellPtr> cells;
-    std::vector<Ticket> tickets;  ///< Tickets of operators on other streams.
+    /// Tickets of the template's operators on streams other than the compute stream.
+    std::vector<Ticket> tickets;
     std::vector<CellPtr> outputs;
     bool issued = false;
   };

@@ -1,4 +1,4 @@
-// Activation functions; gated ones read gates, then ups.
+// Kernels of activation functions; gated ones read rows of gates, then ups.
 #include "stepwright/runtime/kernels/expert_rows.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
@@ -19,7 +19,7 @@ at::Tensor apply(model::Activation kind, const at::Tensor& x) {
     case model::Activation::kSquaredRelu: return at::relu(x).square();
     case model::Activation::kQuickGelu:
     case model::Activation::kClampedSwiglu: return x * at::sigmoid(kQuickGeluSlope * x);
-    case model::Activation::kXielu: break;  // refused before a run
+    case model::Activation::kXielu: break;  // `check_executable` refuses it before a run
   }
   return {};
 }
@@ -45,7 +45,7 @@ at::Tensor gradient_of(model::Activation kind, const at::Tensor& dy, const at::T
 struct Gated {
   at::Tensor gates;
   at::Tensor ups;
-  at::Tensor open_gates;  ///< Where gates let gradients pass; undefined: everywhere.
+  at::Tensor open_gates;  ///< True where gates let gradients pass; undefined: everywhere.
   at::Tensor open_ups;
 };
 

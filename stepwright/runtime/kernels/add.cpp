@@ -1,4 +1,4 @@
-// Sums of rows, and learned positions added to them.
+// Kernels that sum rows, or add learned positions to them.
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {

@@ -1,5 +1,6 @@
-// The attention core from queries, keys and values side by side in each row. Context parallelism
-// gives it keys and values apart: those of one other rank (ring) or those of all (all-gather).
+// Kernels of the attention core, which reads queries, keys and values side by side in each row.
+// With context parallelism keys and values are separate operands: those of one other rank (ring) or
+// of all ranks (all-gather).
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -26,9 +27,9 @@ at::Tensor positions_of(const Call& call, std::int64_t context_rank) {
 
 /// The keys and values of an attention, and their positions.
 struct Visitors {
-  at::Tensor rows;  ///< [tokens, keys and values].
+  at::Tensor rows;  ///< Rows of keys and values, [tokens, columns].
   at::Tensor positions;
-  bool whole = false;  ///< True if keys are the queries' own: one sequence in order.
+  bool whole = false;  ///< True if keys belong to the same whole sequence as the queries.
 };
 
 /// Returns the numbers of a call's heads among the model's heads.
@@ -237,7 +238,7 @@ void attention_forward(Call& call) {
   AttentionResult result = attend(inputs(call, qkv, visitors));
   if (call.reads.size() == 4) {
     result = merge(result_of(call, call.read(2), call.read(3)), result);
-  } else if (call.rank.setting.model->sinks) {  // once, beside the first keys of a ring
+  } else if (call.rank.setting.model->sinks) {  // added once, with the first keys of a ring
     result = with_sinks(result, own_sinks(call, call.weight(kSinks)));
   }
   call.write(0, rows_of(result.out));

@@ -47,7 +47,7 @@ struct AttentionInputs {
 /// The result of an attention over some keys; `merge` combines two of them into the result over the
 /// keys of both.
 struct AttentionResult {
-  at::Tensor out;          ///< [batch, heads, queries, value dim].
+  at::Tensor out;          ///< Result of attention, [batch, heads, queries, value dim].
   at::Tensor log_sum_exp;  ///< Log of each query's sum of exponentials, [batch, heads, queries].
 };
 

@@ -1,5 +1,5 @@
-// Look-up of token rows; under tensor parallelism a rank has part of the vocabulary and leaves rows
-// of other parts zero.
+// Kernels that look up token rows. With tensor parallelism a rank has a part of the vocabulary, and
+// leaves the rows of tokens of other parts zero.
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {

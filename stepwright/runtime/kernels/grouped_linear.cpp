@@ -1,4 +1,5 @@
-// Products of runs of rows with the weights of the experts, stored [experts, columns, inner].
+// Kernels that multiply runs of rows by the weights of the experts, stored as [experts, columns,
+// inner].
 #include "stepwright/runtime/kernels/expert_rows.h"
 #include "stepwright/runtime/kernels/kernels.h"
 

@@ -1,5 +1,6 @@
-// The indexer of sparse attention: which keys each token attends to (DeepSeek-V3.2, section 2.1.1;
-// huggingface/transformers models/deepseek_v32, `DeepseekV32Indexer`).
+// Kernels of the indexer of sparse attention, which chooses the keys that each token attends to
+// (DeepSeek-V3.2, section 2.1.1; huggingface/transformers models/deepseek_v32,
+// `DeepseekV32Indexer`).
 #include <algorithm>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// Matrix products with a weight stored [columns, inner], and the bias beside it.
+// Kernels of matrix products with a weight stored as [columns, inner], and of its bias.
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {

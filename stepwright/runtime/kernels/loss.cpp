@@ -1,5 +1,6 @@
-// Cross entropy over a vocabulary that tensor ranks may share, in the passes of the program: the
-// largest logit, the exponentials with their sum and the target's logit, the gradient.
+// Kernels of the cross entropy over a vocabulary that tensor ranks may share, in the passes of the
+// program: the largest logit; the exponentials with their sum, and the target's logit; the
+// gradient.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -51,7 +52,7 @@ at::Tensor exact_logits(const Call& call, const at::Tensor& logits) {
 struct Task {
   at::Tensor targets;
   at::Tensor counted;  ///< True for tokens that count; undefined: all do.
-  double weight = 1;   ///< Weight of each token.
+  double weight = 1;   ///< Weight of each token's gradient.
 };
 
 /// Returns the task of a call. The losses of multi-token layers are averaged, each over the tokens
@@ -74,8 +75,9 @@ Task task_of(const Call& call) {
 }
 
 struct Targets {
-  at::Tensor local;  ///< [tokens, 1], clamped to the entries here.
-  at::Tensor here;   ///< [tokens, 1], true if the target is an entry here.
+  /// Index of each target among this rank's entries, [tokens, 1], clamped to them.
+  at::Tensor local;
+  at::Tensor here;  ///< True if this rank has the target's entry, [tokens, 1].
 };
 
 Targets targets_here(const Call& call, const at::Tensor& targets) {

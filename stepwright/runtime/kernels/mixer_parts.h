@@ -17,7 +17,7 @@ struct MixerParts {
   std::int64_t ranks = 1;  ///< Number of context ranks, which divide the heads of a tensor rank.
   std::int64_t heads = 0;
   std::int64_t head_dim = 0;
-  std::int64_t groups = 0;  ///< Heads of keys and queries.
+  std::int64_t groups = 0;  ///< Number of heads of keys and queries.
   std::int64_t state = 0;
 
   [[nodiscard]] std::int64_t values() const { return heads * head_dim; }

@@ -1,4 +1,4 @@
-// RMSNorm and LayerNorm over rows.
+// Kernels of RMSNorm and LayerNorm over rows.
 #include <array>
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace {
 
 struct Normed {
   at::Tensor out;
-  at::Tensor statistics;  ///< By row: 1 / rms; for LayerNorm: mean, 1 / deviation.
+  at::Tensor statistics;  ///< For each row 1 / rms; for LayerNorm mean and 1 / deviation.
 };
 
 /// Norms over the last dimension of `x`, which is in the exact type.

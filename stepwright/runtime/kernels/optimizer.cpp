@@ -1,4 +1,4 @@
-// The end of a step: the norm of the gradients, and the update of this rank's share.
+// Kernels of the end of a step: the norm of the gradients, and the update of this rank's share.
 #include <algorithm>
 #include <cmath>
 #include <vector>

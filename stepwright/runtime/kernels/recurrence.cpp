@@ -13,7 +13,7 @@ struct Token {
   at::Tensor key;       ///< Key of a token, [.., state, 1].
   at::Tensor value;     ///< Value of a token, [.., 1, dimension].
   at::Tensor strength;  ///< Strength of a token, [.., 1, 1].
-  at::Tensor decay;     ///< [.., state or 1, 1].
+  at::Tensor decay;     ///< Decay of a token, [.., state or 1, 1].
 };
 
 Token token(const Recurrence& in, std::int64_t t) {

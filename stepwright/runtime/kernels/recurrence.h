@@ -13,11 +13,11 @@ namespace stepwright::runtime {
 /// state's value for a key is not subtracted from the new value: u_t = b_t v_t. The gated delta
 /// rule (2412.06464) corrects, Mamba (2312.00752) and Mamba-2 (2405.21060) do not.
 struct Recurrence {
-  at::Tensor queries;    ///< [batch, length, heads, state].
-  at::Tensor keys;       ///< [batch, length, heads, state].
-  at::Tensor values;     ///< [batch, length, heads, dimension].
+  at::Tensor queries;    ///< Queries q, [batch, length, heads, state].
+  at::Tensor keys;       ///< Keys k, [batch, length, heads, state].
+  at::Tensor values;     ///< Values v, [batch, length, heads, dimension].
   at::Tensor strengths;  ///< Strengths b, [batch, length, heads].
-  at::Tensor decays;     ///< [batch, length, heads, state or 1].
+  at::Tensor decays;     ///< Decays a, [batch, length, heads, state or 1].
   bool corrects = false;
 };
 

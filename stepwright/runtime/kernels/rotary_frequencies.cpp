@@ -62,7 +62,7 @@ double scaled(double frequency, std::int64_t pair, const model::Architecture& mo
   }
 }
 
-/// Returns `get_mscale` of `_compute_yarn_parameters`.
+/// Returns YaRN's factor `get_mscale` of `_compute_yarn_parameters` in transformers.
 double mscale_of(double factor, double weight) {
   return factor <= 1 ? 1 : 0.1 * weight * std::log(factor) + 1;
 }

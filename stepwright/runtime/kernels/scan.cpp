@@ -1,6 +1,6 @@
-// The scans of mixers with a state: the gated delta rule, Mamba-2 and Mamba, as transformers
-// computes them (models/qwen3_next `torch_recurrent_gated_delta_rule`, models/mamba2 and
-// models/mamba `torch_forward`), each as one recurrence.
+// Kernels of the scans of mixers with a state (the gated delta rule, Mamba-2 and Mamba), as
+// transformers computes them (models/qwen3_next `torch_recurrent_gated_delta_rule`, models/mamba2
+// and models/mamba `torch_forward`), each as one recurrence.
 #include <cmath>
 
 #include "stepwright/runtime/kernels/kernels.h"

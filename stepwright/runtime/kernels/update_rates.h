@@ -4,7 +4,7 @@
 
 namespace stepwright::runtime {
 
-/// Rates that all updates of a step share.
+/// Numbers that all optimizer updates of a step share.
 struct UpdateRates {
   double learning;
   double norm;   ///< Norm of the gradients over all ranks.

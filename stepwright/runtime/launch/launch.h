@@ -35,7 +35,7 @@ std::optional<Lack> missing_rank_program();
 /// how to build it, if it is missing.
 std::filesystem::path rank_program();
 
-/// A rank that a signal ended.
+/// A rank that was ended by a signal.
 struct KilledRank {
   std::int64_t rank = 0;
   int signal = 0;
@@ -52,7 +52,7 @@ struct RanksEnding {
   int code = 0;  ///< Exit code of the first rank that failed; 0: none did.
   /// The first rank killed by a signal that this process did not send; nullopt: none.
   std::optional<KilledRank> killed;
-  int interrupted = 0;  ///< The signal by which this process was asked to end, or 0.
+  int interrupted = 0;  ///< The signal by which this process was asked to end; 0: none.
 };
 
 /// Starts `ranks` processes of a program on this machine with RANK, WORLD_SIZE, MASTER_ADDR and
@@ -62,7 +62,7 @@ RanksEnding run_ranks(const std::filesystem::path& program,
                       const std::vector<std::string>& arguments, std::int64_t ranks,
                       std::chrono::seconds grace);
 
-/// Replaces this process by the program. Does not return; fails with `kRuntime`.
+/// Replaces this process by `program`. Does not return; fails with `kRuntime`.
 [[noreturn]] void become(const std::filesystem::path& program,
                          const std::vector<std::string>& arguments);
 

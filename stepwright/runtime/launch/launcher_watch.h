@@ -21,7 +21,7 @@ class LauncherWatch {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;  ///< Null: no launcher is known.
+  std::unique_ptr<State> state_;  ///< State of the watching thread; null: no launcher is known.
 };
 
 }  // namespace stepwright::runtime

@@ -46,13 +46,14 @@ std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
-/// The store of the ranks, as their launcher places it.
+/// Where the store of the ranks is, as their launcher says.
 struct StorePlace {
   std::string address;
   std::uint16_t port = 0;
   std::string server;   ///< The process that serves it, as messages name it.
   bool serves = false;  ///< True if this rank serves it.
-  std::string prefix;   ///< Prefix of its keys: torchrun keeps a store when it starts ranks again.
+  /// Prefix of its keys, since torchrun keeps a store when it starts ranks again.
+  std::string prefix;
 };
 
 StorePlace store_place(const LaunchedRank& place) {

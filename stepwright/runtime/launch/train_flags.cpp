@@ -24,7 +24,7 @@ struct TrainFlag {
       value;
   const char* type;  ///< Name of its value in the help; null for a flag.
   const char* help;
-  NumberRange range = {};  ///< Range of a number.
+  NumberRange range = {};  ///< Allowed range of a number.
 };
 
 constexpr NumberRange kCounts{0, 1e15};

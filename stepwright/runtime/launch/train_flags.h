@@ -17,11 +17,11 @@ namespace stepwright::runtime {
 /// options.
 void add_train_flags(CLI::App& app, TrainOptions& options);
 
-/// Fails with `kInput`, naming the option, for values that no training can have.
+/// Fails with `kInput`, naming the option, for values that are invalid in any training.
 void check_train_options(const TrainOptions& options);
 
-/// Fails with `kInput`, naming the option, for values that no training of this plan can have; opens
-/// --weights-from (`HuggingFaceWeights`).
+/// Fails with `kInput`, naming the option, for values that are invalid in a training of this plan;
+/// opens --weights-from (`HuggingFaceWeights`).
 void check_for_plan(const TrainOptions& options, const plan::PlannedJob& planned);
 
 /// Returns the files, other than checkpoints, that a training run writes.

@@ -20,8 +20,8 @@ class MetricsFile {
   /// starts empty. The file is not touched before that first step.
   MetricsFile(std::string path, bool resumed) : path_(std::move(path)), resumed_(resumed) {}
 
-  /// Adds the line of a step, without its end. Fails with `kRuntime`, naming the file and the
-  /// reason, when it cannot be written.
+  /// Adds the line of a step, given without a line break. Fails with `kRuntime`, naming the file
+  /// and the reason, when it cannot be written.
   void add(std::int64_t step, std::string_view line);
   /// Ends the file. Fails as `add` does.
   void close();

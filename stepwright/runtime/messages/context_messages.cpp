@@ -1,5 +1,5 @@
-// Messages of context parallelism: keys and values round a ring or gathered from all, and the
-// exchange of sequence parts against head parts (Ulysses).
+// Messages of context parallelism: keys and values that go round a ring or are gathered from all
+// ranks, and the exchange of sequence parts for head parts (Ulysses).
 #include <fmt/format.h>
 
 #include "stepwright/core/error.h"

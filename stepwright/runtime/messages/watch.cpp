@@ -179,7 +179,7 @@ void Watch::conclude(const std::string& why, bool lost, int code) {
     if (why.empty()) code = told["code"];
     message = mine ? why : fmt::format("{}; here: {}", blame(told, places), own);
     put_text(*ending_, heard_key(rank), "");
-    std::vector<std::string> heard;  // rank 0 serves the store: it stays until the others know
+    std::vector<std::string> heard;  // rank 0 serves the store, so it stays until the others know
     for (std::size_t r = 0; r < places.size(); ++r) {
       if (places[r].empty() || places[r] == kLeft) continue;
       heard.push_back(heard_key(static_cast<std::int64_t>(r)));

@@ -23,7 +23,7 @@ namespace stepwright::runtime {
 /// the store when the store does not answer.
 class Watch {
  public:
-  /// The ranks, and the store that they share.
+  /// This rank, and the store that all ranks share.
   struct World {
     c10::intrusive_ptr<process_group::BoundedStore> store;
     std::int64_t rank = 0;
@@ -82,7 +82,7 @@ class Watch {
   c10::intrusive_ptr<c10d::Store> store_;
   /// Store connection for final messages, which wait for seconds.
   c10::intrusive_ptr<c10d::Store> ending_;
-  std::vector<Pulse> pulses_;  ///< Pulse of each rank; on rank 0.
+  std::vector<Pulse> pulses_;  ///< Pulse of each rank; used on rank 0 only.
   End end_;
   std::atomic<std::int64_t> step_ = 0;
   std::mutex mutex_;

@@ -13,7 +13,7 @@ namespace stepwright::runtime {
 /// An operator with its operands, ready to run on a rank.
 struct Call : PlacedOperator {
   RankState& rank;
-  const MicroBatch* batch = nullptr;  ///< Null in an update.
+  const MicroBatch* batch = nullptr;  ///< Tokens of the micro-batch; null in an update.
 
   /// Returns the operand number `i`, in the order of the program, or the operator's rows of it
   /// (`Operator::rows`); throws when there is none.
@@ -56,7 +56,7 @@ struct Call : PlacedOperator {
   [[nodiscard]] at::Tensor places(std::int64_t rows) const;
 };
 
-/// Adds to a gradient in its type.
+/// Adds `value` to the gradient `into`, in the gradient's type.
 void accumulate(const at::Tensor& into, const at::Tensor& value);
 
 }  // namespace stepwright::runtime

@@ -43,7 +43,7 @@ struct PlacedOperator {
   std::int32_t layer = -1;  ///< Layer of the model, as `Item::layer`.
   std::int32_t unit = -1;   ///< Number of its block, as in `Item::units`.
   std::int32_t chunk = 0;
-  std::int32_t micro_batch = -1;  ///< -1 in an update.
+  std::int32_t micro_batch = -1;  ///< Number of the micro-batch; -1 in an update.
   std::vector<CellPtr> reads = {};
   std::vector<CellPtr> writes = {};
   std::vector<CellPtr> gathered_reads = {};

@@ -17,8 +17,9 @@ class Groups;
 
 /// The sums that a step's update needs; 1-element tensors of the exact type.
 struct StepSums {
-  at::Tensor loss;          ///< [2]: sum of the tokens' losses, tokens.
-  at::Tensor dense_square;  ///< Sum of squares of the gradients.
+  at::Tensor loss;  ///< Sum of the tokens' losses, and number of tokens: [2].
+  /// Sum of squares of the gradients of dense parameters; `expert_square`: of experts.
+  at::Tensor dense_square;
   at::Tensor expert_square;
 };
 

@@ -18,8 +18,8 @@ const at::Tensor& numbers_of_bytes(Signs signs);
 /// elements of a run: the largest absolute value among them (bitsandbytes csrc/kernels.cu,
 /// kOptimizerStatic8bit2StateBlockwise).
 struct EightBits {
-  at::Tensor bytes;   ///< [blocks x elements], flat.
-  at::Tensor scales;  ///< [blocks x divide_up(elements, kScaleBlock)], flat.
+  at::Tensor bytes;   ///< Encoded numbers, [blocks x elements], flat.
+  at::Tensor scales;  ///< Scales, [blocks x divide_up(elements, kScaleBlock)], flat.
   std::int64_t blocks = 1;
   Signs signs = Signs::kBoth;
 

@@ -34,7 +34,7 @@ struct ParameterSlice {
   std::int64_t first_column = 0;
   std::int64_t first_copy = 0;
   bool expert = false;
-  bool partial = false;  ///< True if its gradient is summed over the tensor ranks.
+  bool partial = false;  ///< True if its gradient must be summed over the tensor ranks.
   bool adapter = false;  ///< True for the A or the B of an adapter.
   model::Start start{};
   /// True if another rank of the tensor group, or the first pipeline position, has the same values

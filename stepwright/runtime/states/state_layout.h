@@ -23,8 +23,8 @@ struct StateLayout {
   plan::Sharding sharding;
   std::int64_t inner = 1;     ///< Ranks of a sharding group (m).
   std::int64_t outer = 1;     ///< Number of sharding groups (n).
-  std::int64_t group = 0;     ///< i of this rank.
-  std::int64_t position = 0;  ///< j of this rank.
+  std::int64_t group = 0;     ///< Number i of this rank's sharding group.
+  std::int64_t position = 0;  ///< Position j of this rank in its sharding group.
   /// For a tensor whose optimizer states are whole on one of the ranks that share states: the
   /// owner's index among those ranks. Parameters and gradients of such tensors are whole on all
   /// ranks. nullopt: states are cut.
