@@ -8,7 +8,8 @@
 namespace stepwright::fit {
 namespace {
 
-constexpr double kNoise = 0.03;  ///< Relative deviation above which rows count less.
+/// Relative deviation above which rows count less than by their square.
+constexpr double kNoise = 0.03;
 /// A constant that is one spread off its prior counts as a row with this error.
 constexpr double kPriorWeight = 0.05;
 constexpr int kRounds = 8;
@@ -20,7 +21,7 @@ using Matrix = Eigen::Matrix<double, kParameters, kParameters>;
 
 /// A constant as a parameter of the fit: its logarithm, or its value.
 struct Parameter {
-  double spread;     ///< Spread of the prior.
+  double spread;     ///< Spread of the prior of the parameter.
   double low, high;  ///< Bounds of the constant.
   bool logarithmic = true;
   bool inside = true;  ///< True if samples inside a node determine it.
@@ -43,12 +44,13 @@ constexpr std::array<Parameter, kParameters> kTable = {
     kNetworkHop,
     {.spread = 0.3, .low = 0.01, .high = 1},  // inside share
     kRate,
-    kRate,                                                           // over the next protocol's
+    kRate,  // rate of a protocol, over the next protocol's
     {.spread = 0.07, .low = 0, .high = 0.85, .logarithmic = false},  // few ranks
     {.spread = 0.5, .low = 0.2, .high = 8},                          // fill
-    kNetworkShare,                                                   // on rings
-    {.spread = 0.3, .low = 0.1, .high = 3, .inside = false},         // on trees, over that
-    {.spread = 0.2, .low = 0.05, .high = 1},                         // switch share
+    kNetworkShare,                                                   // network share on rings
+    // network share on trees, over that on rings
+    {.spread = 0.3, .low = 0.1, .high = 3, .inside = false},
+    {.spread = 0.2, .low = 0.05, .high = 1},                                      // switch share
     {.spread = 0.1, .low = 0, .high = 1, .logarithmic = false, .inside = false},  // crowding
 };
 

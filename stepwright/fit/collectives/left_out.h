@@ -10,7 +10,7 @@ namespace stepwright::fit {
 /// Errors of constants on samples that their fit did not use.
 struct LeftOutErrors {
   ErrorSummary all;
-  ErrorSummary small;     ///< Payloads below 1 MiB.
+  ErrorSummary small;     ///< Errors on payloads below 1 MiB.
   ErrorSummary unfitted;  ///< Errors of the documented constants on the same samples.
 };
 

@@ -29,7 +29,7 @@ struct MachineFit {
   std::string library;
   cost::CollectiveConstants constants;
   std::array<cost::FittedParts, cost::kCollectives> parts{};
-  std::array<std::size_t, cost::kCollectives> rows{};  ///< Samples of each operation.
+  std::array<std::size_t, cost::kCollectives> rows{};  ///< Number of samples of each operation.
 };
 
 /// Samples of one library on one machine.

@@ -101,7 +101,8 @@ void ClassFit::sweep() {
 }
 
 void ClassFit::drop_impossible() {
-  std::map<std::string, std::pair<std::size_t, std::size_t>> series;  // impossible, all
+  // number of impossible rows, and of all rows
+  std::map<std::string, std::pair<std::size_t, std::size_t>> series;
   for (const FitRow& row : rows_) {
     auto& [impossible, all] = series[row.sample->name];
     ++all;

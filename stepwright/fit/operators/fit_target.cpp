@@ -14,7 +14,7 @@ namespace stepwright::fit {
 namespace {
 
 struct Multiprocessors {
-  std::string_view device;  ///< Beginning of the device's name.
+  std::string_view device;  ///< Beginning of a device's name.
   int count;
 };
 /// Enabled streaming multiprocessors by beginning of the device's name; the last match counts. From

@@ -18,7 +18,7 @@ struct FitRow {
   const std::string* file = nullptr;
   const OperatorSample* sample = nullptr;
   double seconds = 0;
-  double floor_s = 0;     ///< Seconds at the device's peaks.
+  double floor_s = 0;     ///< Least seconds at the device's peaks.
   double unfitted_s = 0;  ///< Seconds by the documented defaults.
   cost::PassWork work;
   cost::Features inputs;
@@ -31,7 +31,7 @@ struct FitSetting {
   cost::DevicePeaks peaks;
 };
 
-/// Seconds of each row, predicted by fits that saw no row of its hidden size.
+/// Seconds of each row, predicted by fits without the rows of its hidden size.
 struct HeldOut {
   std::vector<double> law, trees, law_times_trees;
 };

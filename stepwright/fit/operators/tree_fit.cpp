@@ -32,7 +32,7 @@ void check(int status) {
   throw Error(ErrorKind::kRuntime, fmt::format("XGBoost: {}", xgboost().last_error()));
 }
 
-/// A handle of the C interface that frees itself.
+/// A handle of XGBoost's C interface that is freed with this object.
 class Handle {
  public:
   explicit Handle(int (*free)(void*)) : free_(free) {}

@@ -33,7 +33,8 @@ struct ClusterFit {
   cost::MeasuredOverlap overlap;
 };
 
-/// Fits every operation, and every kind, phase and type of computation, that has samples.
+/// Fits laws for every operation, and for every kind, phase and type of computation, that has
+/// samples.
 ClusterFit fit_cluster(const OwnSamples& samples);
 
 /// Returns the file `measured/1` of a fit: {`name`, `messages`, `handling`, `computations`,

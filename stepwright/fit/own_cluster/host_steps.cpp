@@ -24,7 +24,7 @@ constexpr std::string_view kStepMark = "ProfilerStep#";
 constexpr std::string_view kUpdateMark = "Optimizer.step#";
 constexpr std::string_view kNodeOfBackward = "autograd::engine::evaluate_function";
 
-/// The names of DTensor's work around the operators that it runs, forward and backward.
+/// Names of DTensor's operators around those that it runs, in forward and backward.
 constexpr auto kDispatchNames = std::to_array<std::string_view>(
     {"PythonSubclass", "_FromTorchTensor", "_ToTorchTensor", "Redistribute", "NestedRedistribute"});
 

@@ -15,7 +15,7 @@ struct StepFit {
   ClusterFit fit;
   double step_s = 0;     ///< Mean seconds of a step, over the middle half of all steps by duration.
   double waiting_s = 0;  ///< Seconds of a step in which ranks wait for messages.
-  double unknown_s = 0;  ///< Seconds of a step in no operator of the plan.
+  double unknown_s = 0;  ///< Seconds of a step that belong to no operator of the plan.
   std::vector<std::string> notes;
 };
 

@@ -16,7 +16,7 @@ struct GroupedCall {
   logs::LogRecord record;
   collective::Collective operation{};
   plan::GroupKind group{};
-  double shortest_s = 0;  ///< Shortest time of all ranks.
+  double shortest_s = 0;  ///< Shortest seconds of the call over all ranks.
 };
 
 class GroupedCalls {

@@ -33,7 +33,7 @@ struct CollectiveSample {
   bool switch_adds = true;  ///< True if a switch can add numbers of this type (16 bits or more).
   std::string id;           ///< Id of the row in its source, else its file and line.
   std::size_t line = 0;
-  cost::Routes routes;  ///< Routes of the message when nothing else runs on the machine.
+  cost::Routes routes;  ///< Routes of the message, assuming that nothing else runs on the machine.
 
   /// Returns the layout as text, nodes x ranks on each: "2x4".
   [[nodiscard]] std::string layout() const;

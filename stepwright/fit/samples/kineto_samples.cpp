@@ -62,7 +62,7 @@ struct Timed {
   }
 };
 
-/// The fields that make two operators the same sample.
+/// The fields that two operators share if they are the same sample.
 using SampleKey = std::tuple<std::string, cost::OperatorClass, cost::Pass, step::Shape, DType,
                              cluster::AttentionKernel>;
 
