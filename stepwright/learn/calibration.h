@@ -48,7 +48,7 @@ struct Calibration {
   std::vector<SkippedRun> skipped;
   /// Errors of the runs that count, with the constants before, after, and fitted without the run.
   validate::ErrorStatistics built_in, fitted, held_out;
-  cost::TrainingConditions conditions;  ///< `start` with the calibrated entries.
+  cost::TrainingConditions conditions;  ///< The start conditions with the calibrated entries.
 };
 
 /// Fits the conditions of the runs' devices and frameworks to their step times: the posterior of

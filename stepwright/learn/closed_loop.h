@@ -19,7 +19,7 @@ struct LoopPlan {
   double low_s = 0;  ///< Lower bound of the 80 % interval of the step time; `high_s`: upper bound.
   double high_s = 0;
   double p_fits = 0;
-  bool ran = false;  ///< True if its step was measured.
+  bool ran = false;  ///< True if a step of the plan was measured.
   /// Expected gain of measuring it: the share of the best step time that this is expected to save,
   /// less the cost of a failed start.
   double gain = 0;
@@ -50,8 +50,9 @@ struct ClosedLoop {
   std::vector<LearnedConstant> learned;
   /// The learned constants that moved step times against the direction of most runs.
   std::vector<LearnedConstant> contrary;
-  std::vector<SkippedRun> skipped;             ///< Rows of the runs that were skipped.
-  std::vector<SkippedRun> skipped_candidates;  ///< Rows of the candidates that were skipped.
+  std::vector<SkippedRun> skipped;  ///< Rows of the table of runs that were skipped.
+  /// Rows of the table of candidates that were skipped.
+  std::vector<SkippedRun> skipped_candidates;
 };
 
 struct LoopOptions {

@@ -30,7 +30,7 @@ class Learnable {
 
   [[nodiscard]] Eigen::Index size() const { return static_cast<Eigen::Index>(places_.size()); }
   [[nodiscard]] const Distribution& prior() const { return prior_; }
-  /// The conditions before any run.
+  /// Returns the conditions before any run.
   [[nodiscard]] const cost::TrainingConditions& start() const { return start_; }
   /// Returns constant number `index` at this logarithm; `before`: its value before any run.
   [[nodiscard]] LearnableConstant constant(Eigen::Index index, double logarithm) const;

@@ -24,8 +24,8 @@ class MemoryPosterior {
   [[nodiscard]] double share_at(double probability) const;
 
  private:
-  std::vector<memory::MemoryErrorModel> cases_;  ///< Error models that the job may have.
-  std::vector<double> weights_;                  ///< Probability of each; they sum to 1.
+  std::vector<memory::MemoryErrorModel> cases_;  ///< Possible error models of the job.
+  std::vector<double> weights_;  ///< Probability of each of `cases_`; they sum to 1.
 };
 
 }  // namespace stepwright::learn

@@ -18,8 +18,8 @@ struct Distribution {
 /// `seconds + slopes * (constants - around)`.
 struct LinearTimes {
   Eigen::VectorXd around;
-  Eigen::VectorXd seconds;  ///< One for each plan.
-  Eigen::MatrixXd slopes;   ///< Rows: plans; columns: constants.
+  Eigen::VectorXd seconds;  ///< Logarithms of seconds at `around`, one for each plan.
+  Eigen::MatrixXd slopes;   ///< Derivatives of `seconds`; rows: plans; columns: constants.
 
   [[nodiscard]] Eigen::VectorXd at(const Eigen::VectorXd& constants) const {
     return seconds + slopes * (constants - around);
