@@ -9,7 +9,7 @@
 
 namespace stepwright::checkpoint {
 
-/// The size and checksum that a file should have.
+/// The size and checksum of a file.
 struct FileSum {
   std::int64_t bytes = 0;
   std::string checksum;  ///< XXH3, 64 bits, 16 hexadecimal digits.

@@ -48,7 +48,7 @@ struct IndexedTensor {
 struct CheckpointRun {
   std::int64_t step = 0;     ///< Number of steps done.
   std::uint64_t seed = 0;    ///< Seed of initial values and of the order of samples.
-  std::int64_t samples = 0;  ///< Sequences taken from the data.
+  std::int64_t samples = 0;  ///< Sequences taken from the data so far.
   std::int64_t length = 0;   ///< Tokens of a sequence.
   std::int64_t tokens = 0;   ///< Tokens of the data file.
   /// Path of the data file; empty: an older checkpoint, which does not state it.
@@ -66,8 +66,8 @@ struct CheckpointRun {
 /// Everything about a checkpoint except the numbers in its tensors.
 struct CheckpointIndex {
   CheckpointRun run;
-  std::string dtype;                ///< Type of all states, as safetensors calls it.
-  std::vector<std::string> states;  ///< "weights", and the optimizer's.
+  std::string dtype;                ///< Type of all states, by its safetensors name.
+  std::vector<std::string> states;  ///< Names of states: "weights", and those of the optimizer.
   std::vector<IndexedFile> files;
   std::vector<IndexedTensor> tensors;
   bool operator==(const CheckpointIndex&) const = default;

@@ -175,7 +175,7 @@ IndexedTensor read_tensor(const IndexJson& json, const std::filesystem::path& pa
   IndexedTensor tensor{.name = reader.name("name"), .shape = {}, .slices = {}};
   const std::string where = fmt::format("tensor '{}'", tensor.name);
   const IndexReader named(json, where, path);
-  std::int64_t whole = 8;  // bytes, at most: no arithmetic on sizes may overflow
+  std::int64_t whole = 8;  // bytes of an element, at most: no arithmetic on sizes may overflow
   for (const IndexJson& extent : named.list("shape")) {
     tensor.shape.push_back(named.number_of(extent, "shape"));
     if (__builtin_mul_overflow(whole, tensor.shape.back(), &whole)) {

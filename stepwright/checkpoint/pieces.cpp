@@ -55,7 +55,7 @@ std::int64_t first_flaw(std::span<const Piece> pieces, std::int64_t elements) {
     nexts.pop();
     if (next.begin != end) return std::min(next.begin, end);
     const Piece& piece = *next.piece;
-    const bool joined = piece.stride == piece.length;  // runs that touch are one
+    const bool joined = piece.stride == piece.length;  // runs that touch each other count as one
     const std::int64_t runs = joined ? next.runs : 1;
     end += runs * piece.length;
     if (next.runs > runs) nexts.push({next.begin + piece.stride, next.runs - runs, &piece});

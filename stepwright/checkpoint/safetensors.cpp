@@ -19,7 +19,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors are little-endian");
 
-constexpr std::size_t kPrefix = 8;  ///< Bytes of the header's length.
+/// Bytes of the number in front that states the header's length.
+constexpr std::size_t kPrefix = 8;
 /// Most bytes of a header, as in the format's own reader.
 constexpr std::uint64_t kLongestHeader = 100'000'000;
 
