@@ -25,7 +25,7 @@ struct ComparedRank {
 struct SnapshotComparison {
   std::vector<ComparedRank> ranks;  ///< Ranks, in the order of files and devices.
   std::size_t fullest = 0;          ///< Index in `ranks` of the rank with the largest peak.
-  std::vector<std::string> notes;   ///< Remarks for people who read the answer.
+  std::vector<std::string> notes;   ///< Notes for people on the comparison.
 };
 
 /// Reads the snapshots of some ranks and compares each with the plan. The rank of a file is: the

@@ -55,7 +55,7 @@ class Matching {
  private:
   /// The properties that paired blocks of equal size must share.
   enum class Likeness : std::uint8_t {
-    kModule,  ///< Equal age and equal module.
+    kModule,  ///< Blocks of equal age and equal module are paired.
     kAge,  ///< Blocks from before the recording are paired with states, other blocks with others.
     kSize,
   };

@@ -10,7 +10,8 @@ namespace stepwright::snapshot {
 /// The blocks of one pipeline position of a plan at its peak of bytes in use.
 struct PlannedPeak {
   std::int64_t bytes = 0;
-  std::vector<memory::PlannedBlock> blocks;  ///< Blocks in the order of their allocation.
+  /// Blocks at the peak, in the order of their allocation.
+  std::vector<memory::PlannedBlock> blocks;
 };
 
 PlannedPeak planned_peak(const plan::Job& job, const step::StepProgram& program,

@@ -52,7 +52,7 @@ class SnapshotBuilder {
     segments_.push_back(std::move(segment));
   }
 
-  /// Finishes the snapshot; `traces`: one for each device.
+  /// Returns the finished snapshot; `traces`: one for each device.
   Snapshot finish(std::vector<TraceWalk> traces) && {
     std::map<std::int64_t, std::vector<const Segment*>> by_device;
     for (const Segment& segment : segments_) by_device[segment.device].push_back(&segment);

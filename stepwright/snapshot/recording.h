@@ -15,7 +15,7 @@ namespace stepwright::snapshot {
 /// An allocation that failed.
 struct OutOfMemory {
   std::int64_t event = 0;
-  std::int64_t bytes = 0;       ///< Bytes that were asked for.
+  std::int64_t bytes = 0;       ///< Bytes that were requested.
   std::int64_t free_bytes = 0;  ///< Free bytes of the device.
 };
 
@@ -30,8 +30,8 @@ struct Recording {
   std::int64_t reserved_bytes = 0;  ///< Bytes of the caching allocator's segments at the peak.
   /// Bytes of the caching allocator's segments when the snapshot was taken.
   std::int64_t reserved_at_end_bytes = 0;
-  std::int64_t unused_bytes = 0;          ///< Bytes of those segments that no block uses.
-  std::int64_t largest_unused_bytes = 0;  ///< Largest piece of the unused bytes.
+  std::int64_t unused_bytes = 0;          ///< Bytes of the segments at the end that no block uses.
+  std::int64_t largest_unused_bytes = 0;  ///< Largest contiguous piece of the unused bytes.
   std::int64_t before_bytes = 0;          ///< Bytes in use before the first event.
   /// Blocks at the peak in order of allocation; `what` is a `StackId`.
   std::vector<Block> at_peak;

@@ -19,7 +19,7 @@ class Timeline {
   [[nodiscard]] const std::vector<TimelinePoint>& points() const { return points_; }
 
  private:
-  std::int64_t width_ = 1;  ///< Events of one point.
+  std::int64_t width_ = 1;  ///< Number of events for which one point stands.
   std::vector<TimelinePoint> points_;
 };
 

@@ -71,7 +71,7 @@ struct Segment {
   }
 };
 
-/// Follows the trace of one device.
+/// Processes the events of one device's trace in order.
 class TraceWalk {
  public:
   void add(const TraceEvent& event);
@@ -83,8 +83,8 @@ class TraceWalk {
  private:
   PeakWalk walk_;
   std::int64_t events_ = 0;
-  std::int64_t reserved_ = 0;          ///< Bytes that events so far have reserved.
-  std::int64_t reserved_at_peak_ = 0;  ///< Bytes that events up to the peak have reserved.
+  std::int64_t reserved_ = 0;          ///< Bytes of segments reserved by the events so far.
+  std::int64_t reserved_at_peak_ = 0;  ///< Bytes of segments reserved by the events up to the peak.
   Timeline timeline_;
   std::vector<OutOfMemory> failures_;
 };

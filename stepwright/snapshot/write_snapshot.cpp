@@ -227,9 +227,9 @@ class SnapshotWriter {
   Segments segments_;
   std::map<std::int64_t, PlacedBlock> in_use_;  ///< Blocks in use, by number.
   bool recording_ = false;
-  std::vector<End> ends_;  ///< Ends of traces, by device.
+  std::vector<End> ends_;  ///< The end state of each device's trace.
   std::map<std::tuple<std::int32_t, std::string_view, std::string_view>, std::uint32_t>
-      stacks_;  ///< Names of lists of frames.
+      stacks_;  ///< Numbers under which lists of frames were written, to repeat them.
 };
 
 }  // namespace
