@@ -201,7 +201,7 @@ StepwrightBackend::Work StepwrightBackend::pass(const char* name, const std::str
   std::string text = tensor == nullptr ? fmt::format("{} (call {})", name, calls_)
                                        : fmt::format("{} of {} {} (call {})", name, tensor->numel(),
                                                      c10::toString(tensor->scalar_type()), calls_);
-  // A work may outlive its group.
+  // The function owns copies, since a work may outlive its group.
   auto explain = [board = board_, text = std::move(text), rank = rank_]() mutable {
     return fmt::format(" in {} on rank {}{}", text, rank,
                        board.compare(text, std::chrono::milliseconds(2000)));

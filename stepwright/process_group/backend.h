@@ -132,7 +132,7 @@ class StepwrightBackend : public c10d::Backend {
   Work schedule(const Request& request, const Tensors& outputs, std::function<void()> after);
   void record(const Request& request) const;
   [[nodiscard]] std::string text_of(const Request& request) const;
-  /// Counts and wraps a call of the wrapped backend.
+  /// Passes a call to the wrapped backend by `act`, and counts it.
   Work pass(const char* name, const std::string& reason, const at::Tensor* tensor,
             const std::function<Work(Backend&)>& act);
   Work kept(Work work);

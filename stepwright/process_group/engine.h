@@ -29,7 +29,8 @@ struct SizeChoice {
 /// The options that a person can choose; they must be equal on all ranks.
 struct EngineOptions {
   collective::Algorithm method = collective::Algorithm::kHoRing;
-  std::int64_t chunk_bytes = 128 << 10;   ///< Bytes of a block (`chunks_of`).
+  /// Bytes of a block into which a collective is cut (`chunks_of`).
+  std::int64_t chunk_bytes = 128 << 10;
   std::int64_t segment_bytes = 64 << 20;  ///< Bytes of an all-reduce that are processed at a time.
   std::int64_t message_bytes = 1 << 20;   ///< Bytes of the longest message.
   /// Choices by size, ascending; they take precedence over `method`.

@@ -16,7 +16,8 @@ namespace stepwright::process_group {
 /// A collective that waits in the queue.
 struct QueuedCall {
   CollectiveCall call;
-  std::function<void()> after;  ///< Called with the result, before the work is over; may be empty.
+  /// Called when the result is complete, before the work is; may be empty.
+  std::function<void()> after;
   c10::intrusive_ptr<ScheduledWork> work;
 };
 
