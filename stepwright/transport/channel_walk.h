@@ -15,7 +15,7 @@
 
 namespace stepwright::transport {
 
-/// The state that all channels of a run share.
+/// The objects and limits that all channels of a run share.
 struct RunContext {
   const collective::RankSchedule& schedule;
   const RankMemory& memory;
