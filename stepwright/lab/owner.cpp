@@ -35,7 +35,7 @@ std::optional<Owner> find_owner(pid_t pid) {
   std::string state;
   fields >> state;
   if (state == "Z" || state == "X") return std::nullopt;
-  constexpr int kBeforeStart = 18;  // fields 4 to 21 of proc(5)
+  constexpr int kBeforeStart = 18;  // number of fields before the start time: 4 to 21 of proc(5)
   std::string skipped;
   for (int i = 0; i < kBeforeStart; ++i) fields >> skipped;
   Owner owner{.pid = pid};

@@ -12,7 +12,8 @@ namespace stepwright::lab {
 /// A process, identified by its number and its start time, since numbers are reused.
 struct Owner {
   pid_t pid = 0;
-  std::uint64_t start = 0;  ///< Clock ticks since the machine started.
+  /// Start time of the process, in clock ticks since the machine started.
+  std::uint64_t start = 0;
 
   bool operator==(const Owner&) const = default;
 };

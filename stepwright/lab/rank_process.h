@@ -17,7 +17,7 @@ struct RankStart {
   /// Variables that replace those of this process.
   std::map<std::string, std::string> environment;
   std::string network;  ///< Name of the network namespace.
-  /// Descriptors of its standard output and error.
+  /// Descriptor of its standard output; `err`: of its standard error.
   int out = -1;
   int err = -1;
 };

@@ -13,7 +13,7 @@ namespace stepwright::lab {
 /// How ranks are run.
 struct RunOptions {
   std::ostream& out;     ///< Stream for the ranks' standard output, each line after `[RANK] `.
-  std::ostream& err;     ///< Stream for the ranks' standard error.
+  std::ostream& err;     ///< Stream for the ranks' standard error, in the same form.
   double timeout_s = 0;  ///< Seconds after which ranks that still run are stopped; 0: no limit.
   double grace_s = 5;    ///< Seconds from SIGTERM to SIGKILL for ranks that are stopped.
   /// Descriptor that stops ranks when it can be read, and kills them when it can a second time; -1:

@@ -37,7 +37,7 @@ struct LabSpec {
   ShapedLink nic;  ///< One NIC, in each direction.
   NicOwner nic_of = NicOwner::kNode;
   ShapedLink inside;  ///< The bus that all ranks of a node share, for both directions together.
-  cluster::Device device;  ///< Device that a rank stands for in predictions.
+  cluster::Device device;  ///< Device that each rank stands for in predictions.
 
   [[nodiscard]] std::int64_t ranks() const { return nodes * ranks_per_node; }
   [[nodiscard]] std::int64_t nics_per_node() const {
