@@ -29,7 +29,7 @@ DocumentFigures document_figures(const Prediction& prediction);
 struct PackingGain {
   std::string set;  ///< The field that sets the packing, as `--set` takes it.
   double step_time_s = 0;
-  double tokens_per_s = 0;  ///< Tokens of documents a second.
+  double tokens_per_s = 0;  ///< Tokens of documents that a step computes, per second.
   /// Gain in tokens of documents a second: the ratio to the plan's own rate, less one.
   double gain = 0;
 };
@@ -40,7 +40,7 @@ std::vector<PackingGain> packing_gains(const Prediction& prediction);
 /// Gain from choosing the context degree anew for each micro-batch (dynamic context parallelism,
 /// Megatron-LM #5679).
 struct DynamicContext {
-  double tokens_per_s = 0;  ///< Tokens of documents a second.
+  double tokens_per_s = 0;  ///< Tokens of documents a second with dynamic context parallelism.
   /// Gain in tokens of documents a second: the ratio to the plan's own rate, less one.
   double gain = 0;
 };

@@ -20,9 +20,9 @@ struct BlockChoice {
   /// that counts where sharding has no parameters to gather.
   bool first_without_parameters = true;
   plan::FrameworkLaw::Joint joint;
-  /// Framework rule lines (as bit sets) that force a free overlap to give up one kind of overlap
-  /// that its degrees allow; one set per kind given up. If no line of a set holds, another choice
-  /// with more overlap is better.
+  /// Lines of the framework's rules (as bit sets) that force a free overlap to give up one kind of
+  /// overlap that its degrees allow; one set for each kind given up. If no line of a set holds,
+  /// another choice with more overlap is better.
   std::vector<std::uint64_t> spares;
 
   /// True if the choice gives up a kind of overlap though none of the lines `holds` forces it to.

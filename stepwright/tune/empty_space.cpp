@@ -146,7 +146,7 @@ std::optional<plan::Rejected> broken_in(const plan::Job& job, const Dimensions& 
   return std::nullopt;
 }
 
-/// Says which abilities the framework lacks, where some plans would be legal without a framework;
+/// Returns which choices the framework runs, where some plans would be legal without a framework;
 /// else nullopt.
 std::optional<std::string> left_by_framework(const plan::Job& job, const Dimensions& space,
                                              const Enumeration& enumeration) {

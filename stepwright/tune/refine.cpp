@@ -231,8 +231,8 @@ void UnitSearch::each_least_work(const GridChoice& grid, const SearchUnit& part,
   }
 }
 
-/// Returns the least floor over the pipelines of a grid, from the work of their blocks; infinite
-/// where all are settled.
+/// Returns the least floor over the pipelines of a grid, from the work of their blocks; infinite if
+/// every floor is `settled`.
 StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part,
                                   const Work& work) {
   const plan::Plan plan = unit_plan(job_, part, grid);
@@ -247,8 +247,8 @@ StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part
 }
 
 /// Returns the least floor over the pipelines of a grid that may fit, each with its own
-/// recomputation and the overlap that the framework runs with it; infinite where none may fit or
-/// all are settled.
+/// recomputation and the overlap that the framework runs with it; infinite if none may fit or every
+/// floor is `settled`.
 StageFloor UnitSearch::fitting_floor(const GridChoice& grid, const SearchUnit& part,
                                      double states_bytes) {
   const plan::Plan plan = unit_plan(job_, part, grid);

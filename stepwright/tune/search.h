@@ -9,10 +9,10 @@
 namespace stepwright::tune {
 
 /// Searches all legal plans for the best by price (or by memory). Units wait in a queue by their
-/// floor; each round takes the units with the least floors, as many as a fixed size of rounds says,
-/// whatever the number of threads. Rough units go back into the queue refined; refined units are
-/// searched. All units of a round know the threshold at its start and their own. The answer is the
-/// same on any number of threads.
+/// floor; each round takes the units with the least floors; the number of units in a round does not
+/// depend on the number of threads. Rough units go back into the queue refined; refined units are
+/// searched. Each unit of a round is searched with the threshold at the start of the round and its
+/// own. The answer is the same on any number of threads.
 class PlanSearch {
  public:
   /// All arguments but `prices` must outlive it; `prices` keeps the prices that were computed.

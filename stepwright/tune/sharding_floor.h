@@ -40,7 +40,8 @@ struct ShardingTable {
   struct Choice {
     std::uint32_t dense = 0;  ///< Index into the table's `*dense`.
     std::uint32_t expert = 0;
-    /// Number of its optimizer update; choices with equal updates share it.
+    /// Number of the choice's optimizer update, from 0; choices with equal updates have the same
+    /// number.
     std::uint32_t update = 0;
     bool gathers = false;
   };

@@ -125,7 +125,7 @@ class UnitSearch {
   /// looked at again, and a bound as low is already recorded.
   [[nodiscard]] bool forgets(double simulated_s) const;
   /// Visits the floors of a choice with even or listed layers and with its balanced split, except
-  /// floors that are settled.
+  /// floors that are `settled`.
   template <class Visit>
   void each_floor(const Work& work, const StageChoice& choice, const plan::Plan& plan,
                   Visit&& visit);

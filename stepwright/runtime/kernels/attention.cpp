@@ -41,9 +41,10 @@ at::Tensor heads_of_call(const Call& call) {
   return at::arange(first, first + call.op.shape.heads, call.rank.index_options());
 }
 
-/// Returns a slope for each head: evenly spaced powers of two down to 2^-8, for the largest power
-/// of two of heads; the slopes of the remaining heads lie between them (ALiBi, arXiv 2108.12409;
-/// huggingface/ transformers models/bloom/modeling_bloom.py, `build_alibi_tensor`).
+/// Returns a slope for each head. With n the largest power of two up to the number of heads, the
+/// first n slopes are evenly spaced powers of two down to 2^-8; the remaining ones lie between
+/// these (ALiBi, arXiv 2108.12409; huggingface/transformers models/bloom/modeling_bloom.py,
+/// `build_alibi_tensor`).
 at::Tensor slopes_of(const Call& call) {
   const auto exact = call.rank.options_of(call.rank.setting.exact);
   const auto even = static_cast<std::int64_t>(
