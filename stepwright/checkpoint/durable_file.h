@@ -12,7 +12,7 @@ namespace stepwright::checkpoint {
 /// The size and checksum of a file.
 struct FileSum {
   std::int64_t bytes = 0;
-  std::string checksum;  ///< XXH3, 64 bits, 16 hexadecimal digits.
+  std::string checksum;  ///< XXH3 checksum of 64 bits, as 16 hexadecimal digits.
   bool operator==(const FileSum&) const = default;
 };
 

@@ -47,7 +47,8 @@ class ChannelWalk {
     std::size_t bytes;
     bool last;
     std::byte* staged;
-    std::span<const collective::StepWait> waits;  ///< Waits before staged pieces are added.
+    /// Waits that must be over before the staged pieces are added.
+    std::span<const collective::StepWait> waits;
     std::unique_ptr<Transfer> transfer;
   };
 

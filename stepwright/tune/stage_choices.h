@@ -25,7 +25,7 @@ struct StageChoice {
 /// The recomputations that the space lists, sorted by whether the pipelines of a grid may use them.
 struct Recomputations {
   std::vector<plan::Recompute> legal;  ///< Legal recomputations that the framework runs.
-  /// Illegal recomputations that the framework runs.
+  /// Illegal recomputations that the framework runs, each with the rule that it breaks.
   std::vector<std::pair<plan::Rule, plan::Recompute>> refused;
   std::int64_t not_run = 0;
 };

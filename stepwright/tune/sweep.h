@@ -44,7 +44,7 @@ SweptField read_swept_field(const std::string& text, std::string_view example);
 /// value, and for a missing one.
 Sweep read_sweep(const plan::Job& job, const std::string& text);
 
-/// Finds the best plan of each point. A job without a legal plan is a point without one.
+/// Finds the best plan of each point. A point whose job has no legal plan gets none.
 void tune_sweep(Sweep& sweep, const std::function<TuneResult(const plan::Job&)>& search);
 
 /// Returns the key `sweep` of the output of `tune --json`.

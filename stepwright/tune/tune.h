@@ -186,7 +186,7 @@ TuneOutcome try_tune(const plan::Job& job, const TuneOptions& options = {});
 /// The fastest plans of a job, and the job that was searched.
 struct FastPlans {
   plan::Job job;
-  std::vector<TunedPlan> plans;  ///< Best first; all fit.
+  std::vector<TunedPlan> plans;  ///< Plans, best first; all of them fit.
 };
 
 /// Searches as `try_tune` does for plans that take less than `below_s`, on the job's own number of

@@ -67,7 +67,8 @@ struct LayerWork {
   double least_retained_bytes = 0;
 };
 
-/// Seconds of one micro-batch through parts of the model, forward and backward, on one rank.
+/// The least work of a set of plans: seconds of one micro-batch through parts of the model, forward
+/// and backward, on one rank.
 struct Work {
   std::vector<LayerWork> layers;
   /// Returns the seconds of layers, by class, with a recomputation; if it has no entry, of the

@@ -12,21 +12,23 @@ namespace stepwright::cost {
 /// A class of computations that follow one law: by what the kernel computes, and by how the
 /// framework wrote it.
 enum class OperatorClass : std::uint8_t {
-  kProduct,           ///< kLinear; kGroupedLinear as several products at once
-  kScores,            ///< kScores: batched Q K^T
-  kAttendValues,      ///< kAttendValues: batched P V
-  kAttention,         ///< kAttention: a fused kernel
-  kCausalSoftmax,     ///< kSoftmax: mask and softmax in one kernel
-  kUnfusedSoftmax,    ///< kSoftmax: softmax alone, the framework's own
-  kMask,              ///< the mask alone, before an unfused softmax
-  kNorm,              ///< kNorm: one fused kernel
-  kUnfusedNorm,       ///< kNorm: several kernels, in fp32
-  kActivation,        ///< kActivation: one fused kernel
-  kUnfusedRotary,     ///< kRotary: several kernels in turn
-  kResidual,          ///< kAdd: a sum of two tensors
-  kEmbedding,         ///< kEmbedding: rows of a table
-  kLoss,              ///< kLossLocal: an unfused cross entropy
-  kOptimizer,         ///< kOptimizer: multi-tensor kernels; `Shape::batch` counts layers' tensors
+  kProduct,         ///< kLinear; kGroupedLinear as several products at once
+  kScores,          ///< kScores: batched Q K^T
+  kAttendValues,    ///< kAttendValues: batched P V
+  kAttention,       ///< kAttention: a fused kernel
+  kCausalSoftmax,   ///< kSoftmax: mask and softmax in one kernel
+  kUnfusedSoftmax,  ///< kSoftmax: softmax alone, the framework's own
+  kMask,            ///< the mask alone, before an unfused softmax
+  kNorm,            ///< kNorm: one fused kernel
+  kUnfusedNorm,     ///< kNorm: several kernels, in fp32
+  kActivation,      ///< kActivation: one fused kernel
+  kUnfusedRotary,   ///< kRotary: several kernels in turn
+  kResidual,        ///< kAdd: a sum of two tensors
+  kEmbedding,       ///< kEmbedding: rows of a table
+  kLoss,            ///< kLossLocal: an unfused cross entropy
+  /// kOptimizer: multi-tensor kernels; `Shape::batch` is the number of layers whose tensors they
+  /// update
+  kOptimizer,
   kUnfusedOptimizer,  ///< kOptimizer: a kernel per tensor and step of the update
 };
 inline constexpr Named<OperatorClass> kOperatorClassNames[] = {

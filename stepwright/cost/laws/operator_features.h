@@ -20,7 +20,8 @@ struct KernelWork {
   /// rows of queries.
   double waves = 1;
   double depth = 0;  ///< Length of the inner sum of each result; 0: not a product.
-  double rows = 0;   ///< Rows of a vector kernel; for an optimizer, number of layers' tensors.
+  /// Rows of a vector kernel; for an optimizer, the number of layers whose tensors it updates.
+  double rows = 0;
   /// True if the head dimension is not a multiple of 32 (fused attention).
   bool uneven_head = false;
   bool wide_head = false;  ///< True if the head dimension is above 128 (fused attention).

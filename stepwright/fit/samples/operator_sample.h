@@ -32,7 +32,7 @@ struct OperatorSample {
 struct BadRow {
   std::string file;
   std::size_t line = 0;
-  std::string reason;  ///< "bad value", "duplicate", or why a fit dropped it.
+  std::string reason;  ///< Reason in short: "bad value", "duplicate", or why a fit dropped the row.
   std::string detail;
 };
 

@@ -31,7 +31,7 @@ struct FactoredStep {
   ByParameter sums;  ///< For each matrix, sums of squares along all its rows and columns, padded.
   ByParameter own;   ///< The part of `sums` whose moments this rank holds.
   ByParameter moments;  ///< Moments of all rows and columns.
-  ByParameter squares;  ///< Sum of squares of each update.
+  ByParameter squares;  ///< For each parameter, the sum of squares of its update.
 };
 
 /// A matrix that is made orthogonal, as a tensor rank has it.

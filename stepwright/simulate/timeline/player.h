@@ -37,8 +37,8 @@ class Player {
  public:
   explicit Player(const StageScore& part);
 
-  /// Simulates everything that happens at `next_s`: tasks that are due end, tasks that can start
-  /// do.
+  /// Simulates everything that happens at `next_s`: tasks that are due end, and tasks that can
+  /// start do start.
   void settle(std::vector<Notice>& notices);
   /// Returns the next instant at which something happens on this stage, as far as is known;
   /// `kNever`: nothing will.
