@@ -80,7 +80,7 @@ class BestPlans {
   /// The key above which nothing is kept: the limit set, or the threshold of the list that this one
   /// is merged into.
   double limit_;
-  double best_;  ///< The least key offered.
+  double best_;  ///< The least key offered so far.
   /// Step time of a plan that fits, where the plans with the least keys turned out not to; or 0.
   double fitting_s_;
   std::vector<Candidate> list_;

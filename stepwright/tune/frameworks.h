@@ -27,8 +27,9 @@ struct FrameworkRun {
   cluster::AttentionKernel attention{};  ///< Attention kernel that the framework's file starts.
   double price_s = 0;                    ///< Closed-form seconds of a step with this framework.
   double step_time_s = 0;                ///< Simulated time of a step.
-  bool fits = false;                     ///< True if its program fits.
-  memory::FitVerdict verdict = memory::FitVerdict::kDoesNotFit;  ///< The verdict behind `fits`.
+  bool fits = false;                     ///< True if the plan's program fits in memory.
+  /// Whether the plan fits, is tight or does not fit.
+  memory::FitVerdict verdict = memory::FitVerdict::kDoesNotFit;
 };
 
 /// Returns one run for each of `frameworks`, in that order; `frameworks` must outlive the result.

@@ -38,7 +38,7 @@ using ShardingKinds = std::vector<DataChoice>;
 /// their product.
 struct ShardingTable {
   struct Choice {
-    std::uint32_t dense = 0;  ///< Index into the table's `*dense`.
+    std::uint32_t dense = 0;  ///< Index of the dense way to shard in the table's `*dense`.
     std::uint32_t expert = 0;
     /// Number of the choice's optimizer update, from 0; choices with equal updates have the same
     /// number.

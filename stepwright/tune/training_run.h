@@ -17,7 +17,7 @@ struct TrainingRun {
 /// The cost of a whole training run; counts its steps only, no restarts, checkpoints or evaluation.
 struct RunCost {
   double days = 0;
-  double gpu_hours = 0;  ///< Hours of all devices, idle ones among them.
+  double gpu_hours = 0;  ///< Device hours of the run, including those of idle devices.
   std::optional<double> cost;
 };
 

@@ -75,9 +75,10 @@ struct TunedPlan {
   /// Peak bytes of a device, from the lifetimes of the program's tensors.
   double peak_memory_bytes = 0;
   bool fits = true;
-  double p_fits = 1;              ///< Probability that it fits.
-  memory::FitVerdict verdict{};   ///< The verdict behind `fits`; host memory counts, too.
-  double over_by_bytes = 0;       ///< Bytes that it lacks; 0 when it fits.
+  double p_fits = 1;  ///< Probability that the plan fits in memory.
+  /// Whether it fits, is tight or does not fit; host memory counts, too.
+  memory::FitVerdict verdict{};
+  double over_by_bytes = 0;       ///< Bytes by which the plan exceeds the memory; 0 when it fits.
   std::string_view largest_part;  ///< Name of the largest part where it does not fit.
   bool tied = false;  ///< True if its step time is within `kOrderUnknown` of the best plan's.
   simulate::Breakdown breakdown;  ///< Seconds of the critical stage, by kind.
@@ -105,7 +106,7 @@ inline constexpr std::string_view kFrameworkRule = "framework";
 
 /// Plans refused for one reason.
 struct Refusal {
-  std::string rule;    ///< Name of a rule (`rule_name`), or `kFrameworkRule`.
+  std::string rule;    ///< Name of the rule (`rule_name`), or `kFrameworkRule`.
   std::string reason;  ///< The demand of the rule, or the choices that the framework runs.
   std::int64_t count = 0;
 };
@@ -140,7 +141,7 @@ struct TuneResult {
   /// objective the nodes found.
   plan::Job job;
   std::int64_t devices_idle = 0;  ///< Devices of the given cluster that the plans leave idle.
-  std::optional<Spares> spares;   ///< nullopt: no device is idle.
+  std::optional<Spares> spares;   ///< Idle devices, and what they cost; nullopt: no device is idle.
   /// Best first; at least one. If no plan fits, the tight plans; if none is tight, only the plan
   /// that needs least memory.
   std::vector<TunedPlan> plans;

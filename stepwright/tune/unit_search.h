@@ -44,7 +44,7 @@ inline constexpr double kPriceRounding = 1e-9;
 
 /// Keys of plans that are known before a search begins.
 struct KnownKeys {
-  double best = std::numeric_limits<double>::infinity();  ///< The least known key.
+  double best = std::numeric_limits<double>::infinity();  ///< The least key of a known plan.
   /// A known key above which no plan is kept.
   double last = std::numeric_limits<double>::infinity();
   double fitting_s = 0;  ///< Step time of a plan that fits; 0: none is known.
@@ -175,7 +175,7 @@ class UnitSearch {
   /// Returns the least bytes of states on the mean position of a grid, without memory that is set
   /// aside.
   double least_states_bytes(const GridChoice& grid, const Work& work);
-  /// Lower bounds over a grid's ways to shard.
+  /// Lower bounds over all ways to shard of a grid.
   struct StatesFloor {
     double memory_bytes = 0;  ///< Least bytes that any way to shard needs.
     double messages_s = 0;    ///< Least seconds of a micro-batch; infinite: none fits.

@@ -23,7 +23,7 @@ class LayerCounts {
   /// Number of layers of one pipeline position, by class of layer.
   struct Held {
     std::vector<double> own;
-    std::vector<double> before;  ///< Layers before the position's first chunk.
+    std::vector<double> before;  ///< Number of layers before the position's first chunk, by class.
     bool head = false;           ///< True if the position has the head.
   };
 
@@ -84,7 +84,7 @@ struct Work {
   step::UnitSize resting;  ///< Parameters of blocks without a backward.
 };
 
-/// Returns, for each member, the lesser of both.
+/// Returns the member-by-member minimum of two works.
 Work least(Work a, const Work& b);
 
 /// Lower bounds of work before any block is priced. Matrix products, norms, activations and tensor
