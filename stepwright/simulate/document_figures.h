@@ -16,7 +16,7 @@ struct DocumentFigures {
   double mean_length = 0;      ///< Mean tokens of a document.
   double sequence_length = 0;  ///< Tokens of a sequence in the mean micro-batch, padding included.
   double too_long = 0;         ///< Share of the data's documents that were split or dropped.
-  double tokens = 0;           ///< Tokens of documents in a step.
+  double tokens = 0;           ///< Number of tokens of documents in a step, padding left out.
   double tokens_per_s = 0;     ///< Tokens of documents a second with this packing.
   double even_step_s = 0;      ///< Seconds of a step if all micro-batches were the mean one.
   Uneven uneven;  ///< Seconds that unequal micro-batches add, and how much step times vary.

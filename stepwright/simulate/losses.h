@@ -10,8 +10,8 @@ namespace stepwright::simulate {
 /// A part of the step in which the critical stage does something else than multiply at the dense
 /// peak; never below 0.
 struct Loss {
-  std::string_view key;   ///< Key for machines: `exposed_tensor`.
-  std::string_view name;  ///< Name for people: "exposed tensor-parallel messages".
+  std::string_view key;   ///< Key of the loss, for machines: `exposed_tensor`.
+  std::string_view name;  ///< Name of the loss for people: "exposed tensor-parallel messages".
   double seconds = 0;     ///< Seconds of the step that are lost.
 };
 

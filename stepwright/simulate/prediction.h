@@ -17,7 +17,7 @@ namespace stepwright::simulate {
 
 /// Operators whose price was fitted on other sizes, grouped by how their sizes differ.
 struct UnmeasuredSizes {
-  std::vector<std::string> operators;  ///< Names of operators, as "mlp.fc1".
+  std::vector<std::string> operators;  ///< Names of the operators, such as "mlp.fc1".
   std::string how;                     ///< "columns 28,672, measured 2,048 to 8,192".
 };
 

@@ -12,7 +12,7 @@ namespace stepwright::simulate {
 
 /// The 80 % interval of a step's time, and the unstated choices that widen it.
 struct StepSpan {
-  cost::StepInterval interval;  ///< The interval, in shares of the step.
+  cost::StepInterval interval;  ///< The 80 % interval, in shares of the step time.
   /// Effect of uneven expert loads; nullopt where the job states them.
   std::optional<ImbalanceSpan> loads;
   /// Step times over frameworks; nullopt where the job names its framework.

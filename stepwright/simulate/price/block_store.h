@@ -14,7 +14,7 @@ namespace stepwright::simulate {
 /// store leaves references to its entries valid.
 class BlockStore {
  public:
-  /// Everything that block costs depend on.
+  /// Cache key: everything on which block costs depend.
   struct Key {
     std::int64_t tensor, context, expert, expert_tensor, micro_batch;
     /// 0 in the default rank order, where these degrees change no layout.
@@ -30,7 +30,8 @@ class BlockStore {
     collective::Algorithm tensor_algorithm, context_algorithm, expert_algorithm;
     plan::RankOrder order;
     plan::OffloadModules offloaded;
-    std::vector<plan::ModuleSet> listed;  ///< Sets of recomputed modules, as in `BlockCosts`.
+    /// Sets of recomputed modules to price, as in `BlockCosts::listed`.
+    std::vector<plan::ModuleSet> listed;
     auto operator<=>(const Key&) const = default;
   };
   static Key key_of(const plan::Plan& plan);

@@ -26,8 +26,9 @@ namespace stepwright::simulate {
 struct MessageCost {
   double seconds = 0;
   double floor_s = 0;
-  cost::LinkClass link = cost::LinkClass::kNone;      ///< The outermost link class of its messages.
-  std::array<double, cost::kLinkClasses> floors_s{};  ///< Lower bounds by link class.
+  cost::LinkClass link = cost::LinkClass::kNone;  ///< The outermost link class of its messages.
+  /// Lower bounds of the seconds, by link class.
+  std::array<double, cost::kLinkClasses> floors_s{};
 
   MessageCost& operator+=(const MessageCost& other);
 };
@@ -65,9 +66,9 @@ void add_messages(DataCost& sum, const PricedPosition& at, const step::StateSpre
 /// gradients are being reduced.
 struct DataMemory {
   double states_bytes = 0;
-  double parameter_bytes = 0;  ///< Bytes of trained parameters, in `states_bytes`.
-  double optimizer_bytes = 0;  ///< Bytes of optimizer states, in `states_bytes`.
-  double gradient_bytes = 0;   ///< Bytes of gradients, in `states_bytes`.
+  double parameter_bytes = 0;  ///< Bytes of trained parameters, which are part of `states_bytes`.
+  double optimizer_bytes = 0;  ///< Bytes of optimizer states, which are part of `states_bytes`.
+  double gradient_bytes = 0;   ///< Bytes of gradients, which are part of `states_bytes`.
   double transient_bytes = 0;
   double host_bytes = 0;  ///< Bytes of states in host memory.
 };

@@ -39,9 +39,9 @@ struct BlockCost {
   /// Lower bound of the time that it takes of its compute stream in a step
   /// (`simulate/price/block_floor.h`).
   double floor_s = 0;
-  double compute_s = 0;  ///< Seconds of computation in it.
+  double compute_s = 0;  ///< Seconds of the computation in the template.
   double kernels_s = 0;  ///< Seconds of its computation if it never waited for the host.
-  double stream_s = 0;   ///< Seconds of everything on its compute stream.
+  double stream_s = 0;   ///< Seconds of everything on the template's compute stream.
   double waiting_s = 0;  ///< Seconds in which its compute stream can compute nothing.
   double serial_s = 0;   ///< Seconds of all its operators one after the other.
   /// Growth of its seconds with tokens: extra seconds over the relative increase of tokens; set
@@ -105,7 +105,8 @@ struct BlockCosts {
   struct Layer {
     model::LayerClass which;
     step::UnitSize size;
-    std::vector<std::unique_ptr<Recomputed>> with;  ///< Costs by `place`; null until asked for.
+    /// Costs of the layer, indexed by `BlockCosts::place`; null until asked for.
+    std::vector<std::unique_ptr<Recomputed>> with;
 
     /// Returns the cost of a layer with one recomputation; zero before it was asked for.
     [[nodiscard]] const Recomputed& of(std::size_t place) const;
@@ -211,12 +212,13 @@ struct StageCost {
   step::UnitSize head_size;  ///< Parameters of a head whose gradients are deferred; 0: none are.
   std::int64_t units = 0;    ///< Number of blocks with parameters.
   std::int64_t trained_units = 0;  ///< Number of blocks that train some parameters.
-  BlockSizes blocks;               ///< Smallest and largest of its blocks.
+  BlockSizes blocks;               ///< Smallest and largest of the position's blocks.
   std::int64_t routed_units = 0;   ///< Number of blocks with routed parameters.
   std::int64_t corrected = 0;      ///< Number of routers whose biases a step corrects.
   RestingBlocks resting;           ///< Blocks of the position that have no backward.
-  std::int64_t tied_table = 0;     ///< Elements of a tied table, as in `StepEnd`.
-  bool head = false;               ///< True if it computes the loss.
+  /// Elements of an embedding table that is tied to the head, as in `StepEnd`.
+  std::int64_t tied_table = 0;
+  bool head = false;  ///< True if the position has the head and computes the loss.
   /// True if forwards run beside backwards: floors then hold for the sum of both.
   bool strands = false;
 };
@@ -250,7 +252,7 @@ struct Price {
   double seconds = 0;
   double lower_bound_s = 0;
   double upper_bound_s = 0;
-  Uneven uneven;  ///< Effect of unequal micro-batches; `seconds` includes its waits.
+  Uneven uneven;  ///< Effect of unequal micro-batches on the step; `seconds` includes its waits.
   /// The bytes that the largest stage needs, with the memory of processes and with experts loaded
   /// as `memory::held_load` says. Never more than the program's account
   /// (`MemoryReport::needed_bytes`), so that a plan that does not fit by this figure does not fit.

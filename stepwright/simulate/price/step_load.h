@@ -9,7 +9,7 @@ namespace stepwright::simulate {
 /// The load of one pipeline position in a step, in seconds without any slow-down: enough to bound
 /// its simulated time from below.
 struct StepLoad {
-  double compute_s = 0;  ///< Seconds of all its computation.
+  double compute_s = 0;  ///< Seconds of all computation of the position.
   /// Least seconds in which its compute stream cannot compute, since it waits for messages in a
   /// pass.
   double waiting_s = 0;
@@ -21,7 +21,8 @@ struct StepLoad {
   double first_messages_s = 0;
   /// Seconds of messages that cannot start before the last turn.
   double last_messages_s = 0;
-  std::array<double, cost::kLinkClasses> busy_s{};  ///< Seconds of all its messages, by link class.
+  /// Seconds of all messages of the position, by link class.
+  std::array<double, cost::kLinkClasses> busy_s{};
 
   /// Adds `times` times the seconds of messages, by link class.
   void add(const std::array<double, cost::kLinkClasses>& seconds, double times);

@@ -11,7 +11,7 @@ namespace stepwright::simulate {
 
 /// The seconds of a template or sequence when one stage runs nothing else.
 struct Alone {
-  double duration_s = 0;  ///< Seconds until everything has ended.
+  double duration_s = 0;  ///< Seconds until all operators have ended.
   /// Seconds until the compute stream has ended; messages may still run.
   double compute_end_s = 0;
   double compute_s = 0;  ///< Priced seconds of computation.

@@ -15,7 +15,7 @@ namespace stepwright::simulate {
 enum class ComputeKind : std::uint8_t {
   kProducts,     ///< Matrix products of layers, except those of experts.
   kAttention,    ///< The core of attention: scores, softmax and values.
-  kExperts,      ///< Grouped products of routed experts.
+  kExperts,      ///< Grouped matrix products of routed experts.
   kRouting,      ///< The choice of experts, and the copying of rows to experts' order and back.
   kMemoryBound,  ///< Norms, activations, additions, rotations, dropout, sums of gradients.
   kVocabulary,   ///< Embedding, and the head with its norm and loss.

@@ -127,7 +127,7 @@ class Player {
   std::array<std::int32_t, cost::kLinkClasses> on_link_{};
   // Sets of streams, one bit for each stream.
   unsigned unfinished_ = 0;
-  unsigned waiting_ = 0;  ///< Streams whose head waits for something.
+  unsigned waiting_ = 0;  ///< Set of streams whose head waits for something.
   unsigned check_ = 0;    ///< Streams in `waiting_` whose wait may be over.
   struct Watch {
     unsigned streams = 0;  ///< Streams that wait for this lane.
@@ -136,7 +136,7 @@ class Player {
   };
   std::array<Watch, step::kStreams + 1> watches_;  ///< Watches by the lane that is waited for.
   unsigned running_ = 0;
-  unsigned computing_ = 0;  ///< Streams that run a computation.
+  unsigned computing_ = 0;  ///< Set of streams that run a computation.
   unsigned meeting_ = 0;    ///< Streams that have reached a meeting that has not begun.
   unsigned held_ = 0;       ///< Streams that are done in a meeting that has not ended.
 

@@ -36,9 +36,9 @@ inline constexpr std::int32_t kNoOperation = -1;
 struct Task {
   double seconds = 0;
   std::int32_t first_wait = 0;  ///< Index of its first wait in `Score::waits`.
-  std::int32_t last_wait = 0;   ///< Index past the last of its waits.
+  std::int32_t last_wait = 0;   ///< Index past its last wait in `Score::waits`.
   std::int32_t item = 0;        ///< Index of its item in the sequence.
-  std::int32_t operation = 0;   ///< Operator of the item's template, or `kNoOperation`.
+  std::int32_t operation = 0;  ///< Index of its operator in the item's template, or `kNoOperation`.
   Role role = Role::kComputation;
   cost::LinkClass link = cost::LinkClass::kNone;
   step::Scheme scheme = step::Scheme::kNone;

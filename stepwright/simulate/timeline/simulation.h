@@ -23,8 +23,8 @@ struct Breakdown {
   double context_s = 0;
   double expert_s = 0;
   double pipeline_s = 0;
-  double data_s = 0;             ///< Gradients, parameters, and the small control messages.
-  double host_s = 0;             ///< Copies to and from the host.
+  double data_s = 0;  ///< Exposed messages of gradients and parameters, and small control messages.
+  double host_s = 0;  ///< Exposed copies to and from the host.
   ComputeSeconds computation{};  ///< Seconds of `compute_s`, by kind.
   ComputeSeconds recomputed{};   ///< The part of `computation` that repeats a forward.
   [[nodiscard]] double total() const {

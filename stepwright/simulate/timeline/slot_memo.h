@@ -14,7 +14,7 @@ struct Notice {
   What what{};
   std::int8_t stream = 0;
   plan::GroupKind group = plan::GroupKind::kNone;
-  std::int32_t send = 0;  ///< Index among the stage's sends.
+  std::int32_t send = 0;  ///< For news of a send: its index among the stage's sends.
   double time_s = 0;
 };
 

@@ -49,7 +49,7 @@ struct Lane {
   Pace before;
   double start_s = 0;
   double called_s = kNever;    ///< When the present meeting begins; once begun, when it ends.
-  const Task* task = nullptr;  ///< The task at the head.
+  const Task* task = nullptr;  ///< The task at the head of the queue.
   const Task* end = nullptr;   ///< One past the last task of the head's slot.
   const Wait* wait = nullptr;  ///< The first wait of the head that is not known to be over.
   std::int32_t slot = -1;
@@ -69,7 +69,7 @@ struct Stand {
   // Sets of streams, one bit for each stream.
   unsigned unfinished = 0;
   unsigned running = 0;
-  unsigned computing = 0;  ///< Streams that run a computation.
+  unsigned computing = 0;  ///< Set of streams that run a computation.
   Account account;
 };
 
