@@ -32,10 +32,10 @@ struct Routes {
   double stages = 1;
 };
 
-/// A message of one operation.
+/// A message of a collective operation, or a point-to-point one.
 struct CollectiveMessage {
   collective::Collective collective{};
-  double payload_bytes = 0;  ///< Bytes of the full buffer.
+  double payload_bytes = 0;  ///< Bytes of the message's full buffer.
   cluster::GroupLayout layout;
   /// Algorithm, which must cover the operation and suit the group.
   collective::Algorithm algorithm = collective::Algorithm::kLibrary;
@@ -58,7 +58,7 @@ class LineRates {
                                              const OperationConstants& constants) const;
 
  private:
-  /// A link of one level of the cluster.
+  /// A link of one network level of the cluster.
   struct Link {
     double s_per_byte = 0;
     double latency_s = 0;

@@ -76,7 +76,7 @@ class ComputeCost {
   /// Reciprocals of attainable rates, and the fixed costs of every kernel.
   struct Rates {
     std::array<double, kDTypes> matrix_s_per_flop{};
-    /// For the forward of the job's attention kernel.
+    /// Seconds per FLOP of the job's attention kernel in the forward, by type.
     std::array<double, kDTypes> attention_s_per_flop{};
     double vector_s_per_flop = 0;
     double memory_s_per_byte = 0;

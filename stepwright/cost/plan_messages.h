@@ -14,7 +14,7 @@ struct PlanMessage {
   std::optional<collective::Algorithm> method;
   collective::Collective operation{};
   SocketGroup group;
-  double payload_bytes = 0;  ///< Bytes of the full buffer.
+  double payload_bytes = 0;  ///< Bytes of the message's full buffer.
   bool operator==(const PlanMessage&) const = default;
 };
 

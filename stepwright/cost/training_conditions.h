@@ -14,14 +14,22 @@ namespace stepwright::cost {
 /// and shares its power and memory. 1: all of the rate.
 struct DeviceConditions {
   std::string device;  ///< A device's name, or a generation, for all its devices without an entry.
-  double product_rate = 1;  ///< Matrix products in 16 bits, including those of unfused attention.
-  double narrow_product_rate = 1;  ///< Matrix products in fp8 and narrower.
-  double attention_rate = 1;       ///< Kernels of fused attention.
-  /// FlashAttention-1 and its contemporaries, in addition to `attention_rate`.
+  /// Share of their rate that matrix products in 16 bits keep, including those of unfused
+  /// attention.
+  double product_rate = 1;
+  /// Share of their rate that matrix products in fp8 and narrower keep.
+  double narrow_product_rate = 1;
+  double attention_rate = 1;  ///< Share of their rate that fused attention kernels keep.
+  /// Share of their rate that FlashAttention-1 and its contemporaries keep, in addition to
+  /// `attention_rate`.
   double flash1_rate = 1;
-  double memory_rate = 1;   ///< Everything that memory bandwidth limits.
-  double inside_rate = 1;   ///< Messages inside a node, if they were not measured on the cluster.
-  double network_rate = 1;  ///< Messages between nodes, if they were not measured on the cluster.
+  double memory_rate = 1;  ///< Share of their rate that kernels limited by memory bandwidth keep.
+  /// Share of their rate that messages inside a node keep, if they were not measured on the
+  /// cluster.
+  double inside_rate = 1;
+  /// Share of their rate that messages between nodes keep, if they were not measured on the
+  /// cluster.
+  double network_rate = 1;
 };
 
 /// Constants of how a training framework drives the devices.
@@ -89,7 +97,7 @@ struct StepIntervals {
   /// never waits.
   StepInterval known;
   double unknown = 1;  ///< Factor for each of these three that no run shows.
-  double experts = 1;  ///< Factor for mixtures of experts.
+  double experts = 1;  ///< Widening factor for jobs with mixtures of experts.
   /// Factor for a step that only waits. A step that waits for a share s of its time gets this
   /// factor to the power of s.
   double waits = 1;

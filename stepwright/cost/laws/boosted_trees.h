@@ -28,9 +28,10 @@ class BoostedTrees {
 
  private:
   struct Node {
-    float value = 0;            ///< Threshold of a node, or the value that a leaf adds.
-    std::int32_t upper = -1;    ///< Child at or above the threshold; the lower one comes next.
-    std::int16_t feature = -1;  ///< Index of a feature; -1: a leaf.
+    float value = 0;          ///< Threshold of a node, or the value that a leaf adds.
+    std::int32_t upper = -1;  ///< Child at or above the threshold; the lower one comes next.
+    /// Index of the feature that the node tests; -1: the node is a leaf.
+    std::int16_t feature = -1;
   };
 
   std::size_t read(std::string_view text, std::size_t at, std::size_t features,

@@ -26,12 +26,12 @@ inline constexpr int kCollectives = std::size(kCollectiveNames);
 enum class Protocol { kLowLatency, kLowLatency128, kFull };
 inline constexpr int kProtocols = 3;
 
-/// The constants of one protocol.
+/// The constants of one protocol of a collective library.
 struct ProtocolConstants {
   double start_us = 0;     ///< Start of a message in microseconds.
   double hop = 0;          ///< Time of a hop inside a node, as a multiple of the link's latency.
   double network_hop = 0;  ///< Time of a hop on the network, as a multiple of that link's latency.
-  double rate = 1;         ///< Rate, as a share of the full protocol's.
+  double rate = 1;         ///< Rate of the protocol, as a share of the full protocol's.
   /// Selection factor (`belief` in files): the library chooses the protocol whose time multiplied
   /// by its factor is least; with 1 for all, the fastest one. It never grows from one protocol to
   /// the next, so that time grows with the payload.
@@ -55,7 +55,7 @@ struct OperationConstants {
   double fill = 1;
   double inside_share = 1;   ///< Share of the line rate inside a node, with many ranks.
   double few_ranks = 0;      ///< Share of the rate inside a node that n ranks lose, times n - 1.
-  double network_share = 1;  ///< Share of the NICs' line rate.
+  double network_share = 1;  ///< Share of the NICs' line rate that messages attain.
   double tree_share = 1;  ///< Share of the NICs' line rate along a tree of nodes; all-reduce only.
   double congestion = 0;  ///< Exponent of `crowd` with which large groups lose network rate.
   /// Share of the line rate inside a node when the switch adds (NVLS) and each rank sends its

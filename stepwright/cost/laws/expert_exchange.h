@@ -9,7 +9,7 @@ namespace stepwright::cost {
 /// experts are on that rank.
 struct ExpertExchange {
   bool combines = false;
-  double tokens = 0;  ///< Rows of one rank before the exchange.
+  double tokens = 0;  ///< Rows of one rank before the exchange, one for each token.
   double width = 0;   ///< Elements of a row.
   double bytes = 2;   ///< Bytes of an element as it is sent.
   std::int64_t ranks = 8;

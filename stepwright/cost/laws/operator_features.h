@@ -14,7 +14,7 @@ namespace stepwright::cost {
 /// The features of one kernel of a sampled pass that its law uses.
 struct KernelWork {
   double flops = 0;  ///< FLOPs, with the head dimension padded to the one that the kernel computes.
-  double bytes = 0;  ///< Bytes moved, as `memory_bytes` counts.
+  double bytes = 0;  ///< Bytes that the kernel moves, as `memory_bytes` counts them.
   /// Ratio (at least 1) of the elements that full waves of tiles compute to the elements asked for:
   /// the least over tiles of 128 x 256, 256 x 128 and 128 x 128; for a fused attention from the
   /// rows of queries.

@@ -11,8 +11,8 @@ namespace stepwright::cost {
 /// The constants of the law of one class and pass on one device. A share refers to a peak of the
 /// device, so that a law also applies to a device with other peaks.
 struct LawConstants {
-  double start_us = 0;          ///< Start of a pass, whatever its size.
-  double arithmetic_share = 1;  ///< Share of the 16-bit peak.
+  double start_us = 0;          ///< Microseconds to start a pass, whatever its size.
+  double arithmetic_share = 1;  ///< Share of the 16-bit peak that arithmetic attains.
   double wave_weight = 0;       ///< Exponent of `KernelWork::waves`; 1: tiles wait for full waves.
   double ramp = 0;  ///< Extra depth of the inner sum that each result costs: filling the pipeline.
   double memory_share = 1;  ///< Share of the memory bandwidth, over the counted bytes.
@@ -60,7 +60,7 @@ constexpr bool uses(OperatorClass what, const LawConstant& constant) {
 
 /// The peaks of a device to which the shares of a law refer.
 struct DevicePeaks {
-  double flops = 1;  ///< Dense FLOP/s in 16 bits.
+  double flops = 1;  ///< Peak dense FLOP/s in 16 bits.
   double bandwidth_bytes_per_s = 1;
 };
 

@@ -11,7 +11,8 @@ inline constexpr int kLinkClasses = 3;
 /// Seconds of one operator when nothing else runs beside it.
 struct OperatorTime {
   double seconds = 0;
-  LinkClass link = LinkClass::kNone;  ///< The slower link; kNone for computation.
+  /// Class of the slowest link that a message uses; kNone for computation.
+  LinkClass link = LinkClass::kNone;
 };
 
 }  // namespace stepwright::cost

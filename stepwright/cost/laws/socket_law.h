@@ -15,9 +15,9 @@ namespace stepwright::cost {
 ///     all-to-all       one step, in which every rank sends its share to every other
 ///     send, shift      one step, a message to the next rank
 struct SocketLoads {
-  double steps = 0;             ///< Steps that run one after the other.
-  double hops = 0;              ///< Messages that a rank sends, over all steps.
-  double block_bytes = 0;       ///< Bytes of one message.
+  double steps = 0;        ///< Number of steps of the collective, which run one after the other.
+  double hops = 0;         ///< Messages that a rank sends, over all steps.
+  double block_bytes = 0;  ///< Bytes of one message of a step.
   double inside_messages = 0;   ///< Messages over the node's loopback in a step.
   double network_messages = 0;  ///< Messages out of a node in a step; as many come in.
   double network_senders = 1;   ///< Ranks of a node that send these messages, each equally many.

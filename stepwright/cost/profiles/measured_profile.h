@@ -17,7 +17,7 @@ namespace stepwright::cost {
 /// with FLOPs and bytes as `step/work.h` counts them.
 struct ComputationLaw {
   step::OperatorKind kind{};
-  step::Phase phase{};  ///< Recomputation counts as forward.
+  step::Phase phase{};  ///< Phase of the computation; recomputation counts as forward.
   DType dtype{};
   double start_s = 0;
   double s_per_flop = 0;
@@ -45,7 +45,7 @@ struct HostOverheadLaw {
   step::Scheme scheme{};
   collective::Collective operation{};
   double start_s = 0;
-  double s_per_byte = 0;  ///< Seconds for each byte of the full buffer.
+  double s_per_byte = 0;  ///< Seconds of the host for each byte of the message's full buffer.
 
   [[nodiscard]] double seconds(double payload_bytes) const {
     return start_s + payload_bytes * s_per_byte;
