@@ -24,7 +24,7 @@ struct TrainOptions {
   double epsilon = 1e-8;
   /// Weight decay of every parameter; adam, adam_bf16 and sgd have none.
   double weight_decay = 0.1;
-  double clip = 1.0;      ///< Largest norm of the gradients; 0: no limit.
+  double clip = 1.0;      ///< Norm to which gradients are clipped; 0: no limit.
   double timeout_s = 60;  ///< Seconds that a rank waits for other ranks.
   bool skip_nan = false;  ///< Continue after a step whose loss is not a number, without its update.
   std::string weights_from;   ///< Hugging Face directory of the initial weights; empty: random.

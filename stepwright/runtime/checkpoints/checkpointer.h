@@ -54,7 +54,7 @@ class Checkpointer {
   c10::intrusive_ptr<c10d::Store> store_;
   /// Lock of the directory, held on rank 0 only.
   std::unique_ptr<checkpoint::DirectoryLock> lock_;
-  std::string token_;  ///< Name that no other run has.
+  std::string token_;  ///< Name of this run, which no other run has.
   std::string last_;   ///< Name of the checkpoint to continue from; empty: none.
   std::thread writer_;
   std::atomic<bool> failed_ = false;

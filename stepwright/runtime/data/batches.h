@@ -25,10 +25,10 @@ class Batches {
   [[nodiscard]] at::Tensor shifted(std::int64_t step, std::int64_t micro_batch, std::int64_t by);
   const TokenFile& tokens_;
   Samples samples_;
-  std::int64_t sequences_;               ///< Sequences of the global batch.
-  std::int64_t length_;                  ///< Tokens of one sequence.
-  std::int64_t rank_first_;              ///< First sequence of this data rank.
-  std::int64_t micro_batch_;             ///< Sequences of one micro-batch.
+  std::int64_t sequences_;    ///< Sequences of the global batch.
+  std::int64_t length_;       ///< Tokens of one sequence.
+  std::int64_t rank_first_;   ///< Number of this data rank's first sequence in the global batch.
+  std::int64_t micro_batch_;  ///< Sequences of one micro-batch.
   std::vector<std::int64_t> positions_;  ///< Positions of a sequence that this context rank has.
   SequenceDocuments documents_;
   std::int64_t ahead_;  ///< Number of multi-token layers.

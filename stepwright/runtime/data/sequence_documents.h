@@ -23,7 +23,7 @@ class SequenceDocuments {
   [[nodiscard]] std::int64_t targets(std::int64_t step) const;
 
  private:
-  std::int64_t sequences_;  ///< Sequences of a step.
+  std::int64_t sequences_;  ///< Number of sequences in a step.
   std::int64_t length_;
   std::vector<packing::Documents> packs_;
 };

@@ -9,8 +9,8 @@ namespace stepwright::runtime {
 /// The keys that a query sees: keys of its own document, at its position or before, within the
 /// window.
 struct AttentionMask {
-  at::Tensor queries;  ///< Positions of queries, [queries].
-  at::Tensor keys;     ///< Positions of keys, [keys].
+  at::Tensor queries;  ///< Positions of the queries in their sequence, [queries].
+  at::Tensor keys;     ///< Positions of the keys in their sequence, [keys].
   /// Number of positions that a query sees, its own included; 0: all earlier ones.
   std::int64_t window = 0;
   /// True if `window` cuts the positions into chunks that do not see each other.
@@ -38,7 +38,7 @@ struct AttentionInputs {
   at::Tensor values;
   AttentionMask mask;
   AttentionDropout dropout;
-  double scale = 1;  ///< Factor on the scores.
+  double scale = 1;  ///< Factor on the attention scores.
   double cap = 0;    ///< Bound of the scores, by a hyperbolic tangent; 0: not bounded.
   /// ALiBi's slopes [heads], which times the distance are subtracted from scores; undefined: none.
   at::Tensor slopes = {};

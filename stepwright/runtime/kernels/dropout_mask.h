@@ -40,7 +40,7 @@ struct DropoutDraw {
 struct DropoutSheet {
   at::Tensor rows;         ///< Numbers of the rows in the whole matrix.
   at::Tensor columns;      ///< Numbers of the columns in the whole matrix.
-  std::int64_t width = 0;  ///< Columns of the whole matrix.
+  std::int64_t width = 0;  ///< Number of columns of the whole matrix.
 };
 
 /// Returns the elements that a dropout keeps: bool [rows, columns], on the device of the rows. An

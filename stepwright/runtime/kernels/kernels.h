@@ -87,7 +87,7 @@ void adapter_up_weight_gradient(const Call& call, const AdapterRows& rows,
 /// Returns the number of columns of A's output.
 std::int64_t adapter_width(const Call& call);
 
-/// The function of an operator.
+/// A function that runs an operator.
 using Kernel = void (*)(Call& call);
 
 /// Returns the kernel of an operator; null when there is none.

@@ -8,7 +8,7 @@ namespace stepwright::runtime {
 struct UpdateRates {
   double learning;
   double norm;   ///< Norm of the gradients over all ranks.
-  double scale;  ///< Factor on gradients, from clipping.
+  double scale;  ///< Factor on gradients that clips their norm.
 };
 UpdateRates update_rates(const RankState& rank);
 

@@ -15,7 +15,7 @@ namespace stepwright::runtime {
 struct LaunchedRank {
   std::int64_t rank = 0;
   std::int64_t size = 1;
-  std::string launcher;  ///< "torchrun", "slurm" or "mpirun".
+  std::string launcher;  ///< Name of the launcher: "torchrun", "slurm" or "mpirun".
 };
 
 /// Reads RANK and WORLD_SIZE (torchrun), SLURM_PROCID and SLURM_NTASKS, or OMPI_COMM_WORLD_RANK and

@@ -16,7 +16,8 @@ struct TrainReports {
   Reporter step;  ///< Called after each step.
   /// Called after the last step, if operators were timed.
   std::function<void(const StepSummary&)> end;
-  std::function<void(const std::string&)> note;  ///< Called before the first step, on rank 0.
+  /// Called with a note for people before the first step, on rank 0.
+  std::function<void(const std::string&)> note;
 };
 
 /// Trains a plan as one rank of a world. `times`: file of the predicted times of its operators;

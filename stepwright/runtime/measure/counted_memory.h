@@ -11,8 +11,8 @@ namespace stepwright::runtime {
 
 /// The memory of a rank at the peak of its last step, next to the prediction for its stage.
 struct CountedMemory {
-  using Kinds =
-      std::array<double, memory::kMemoryKinds>;  ///< Bytes by `MemoryKind`; the reserve stays 0.
+  /// Bytes by `MemoryKind`; the entry of the reserve is 0.
+  using Kinds = std::array<double, memory::kMemoryKinds>;
   Kinds predicted{};
   Kinds counted{};          ///< Bytes by kind, each tensor of the program in full.
   double shared_bytes = 0;  ///< Bytes saved because results share the buffers of their operands.

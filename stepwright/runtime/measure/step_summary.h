@@ -12,7 +12,7 @@ namespace stepwright::runtime {
 /// Where the time of a rank's step went, measured and predicted: seconds of a step by kind of
 /// computation and by scheme of messages. Messages that overlap computations count in full.
 struct StepSummary {
-  /// Seconds of a step.
+  /// Predicted and measured seconds of a key in a step.
   struct Times {
     double predicted_s = 0;
     double measured_s = 0;

@@ -23,7 +23,7 @@ struct ExecutedCall {
 struct ExecutedCommunicator {
   std::int64_t rank = 0;
   plan::GroupKind group{};
-  std::string channel;  ///< Name of its channel, from `channel_of`.
+  std::string channel;  ///< Name of the communicator's channel, from `channel_of`.
   std::vector<std::int64_t> members;
   std::vector<ExecutedCall> calls;
   std::int64_t scheduled = 0;  ///< Number of these calls that ran as schedules.

@@ -34,7 +34,7 @@ struct Call : PlacedOperator {
   /// Returns the type of statistics, in which norms compute, too.
   [[nodiscard]] at::ScalarType exact_type() const { return scalar_type(rank.setting.exact); }
 
-  /// Returns the operator's parameter.
+  /// Returns the parameter that the operator uses.
   [[nodiscard]] const step::LocalParameter& parameter() const;
   /// Returns the weight of the operator, as a matrix, vector or stack of matrices.
   [[nodiscard]] at::Tensor weight() const;

@@ -13,7 +13,8 @@ namespace stepwright::runtime {
 
 /// The place of a rank in one process group.
 struct GroupPlace {
-  c10::intrusive_ptr<c10d::Store> store;  ///< Store of this group only.
+  /// Store of this group only, through which its ranks connect.
+  c10::intrusive_ptr<c10d::Store> store;
   int rank = 0;
   int size = 1;
   std::chrono::milliseconds timeout{};

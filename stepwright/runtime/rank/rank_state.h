@@ -75,7 +75,7 @@ struct RankState {
   /// Progress of the updates; index 0: dense parameters, 1: experts.
   std::array<FactoredStep, 2> factored{};
   std::array<OrthogonalStep, 2> orthogonal{};
-  std::int64_t step = 0;  ///< Number of the step, from 0.
+  std::int64_t step = 0;  ///< Number of the present step, from 0.
   /// The map that collects the head's logits of each micro-batch; null: they are not kept.
   std::map<std::int32_t, at::Tensor>* logits = nullptr;
 

@@ -92,7 +92,7 @@ struct StoredUnit {
   /// Parameters that are stored but not trained: biases of routers. Their `gradient` holds the
   /// loads of experts.
   std::vector<StoredParameter> buffers;
-  std::int64_t gathered_elements = 0;  ///< Elements of its gathered parameters.
+  std::int64_t gathered_elements = 0;  ///< Number of elements of its gathered parameters.
   /// Elements of the gradients that it passes on to a reduction.
   std::int64_t leaving_elements = 0;
   /// Returns the parameter of a name that templates use; null when the block has none of this name.
