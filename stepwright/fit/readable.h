@@ -8,7 +8,7 @@ namespace stepwright::fit {
 /// A file that a fit is about to write.
 struct FittedFile {
   std::string text;
-  std::string path;                  ///< Path of the file, for messages.
+  std::string path;                  ///< Path of the file, for error messages.
   std::vector<std::string> samples;  ///< The files of samples that were fitted.
 };
 

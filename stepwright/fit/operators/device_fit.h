@@ -33,7 +33,7 @@ struct FittedOperator {
   Candidates errors;
   /// Errors of the chosen candidate, by series.
   std::map<std::string, FitError> by_series;
-  std::map<std::string, std::size_t> dropped;  ///< Dropped rows, by reason.
+  std::map<std::string, std::size_t> dropped;  ///< Number of dropped rows, by reason.
   std::size_t rows = 0;
   std::string refused;  ///< Why it must not be used; empty: it may be.
   /// The law from which it was derived, since nothing was measured; empty: it was measured.

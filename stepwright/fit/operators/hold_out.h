@@ -19,7 +19,7 @@ struct FitRow {
   const OperatorSample* sample = nullptr;
   double seconds = 0;
   double floor_s = 0;     ///< Least seconds at the device's peaks.
-  double unfitted_s = 0;  ///< Seconds by the documented defaults.
+  double unfitted_s = 0;  ///< Seconds predicted by the documented defaults.
   cost::PassWork work;
   cost::Features inputs;
   bool kept = true;

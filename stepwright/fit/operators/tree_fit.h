@@ -7,7 +7,7 @@
 
 namespace stepwright::fit {
 
-/// One row of a fit of trees.
+/// One row of a fit of trees: features and target.
 struct TreeRow {
   cost::Features inputs;
   float target = 0;

@@ -11,8 +11,9 @@ namespace stepwright::fit {
 
 /// Host seconds of one kind of computation in one step.
 struct HostSeconds {
-  double busy = 0;  ///< Seconds inside its operators.
-  double host = 0;  ///< Seconds between its operators, and in operators that only call others.
+  double busy = 0;  ///< Seconds inside operators of the kind.
+  /// Seconds between operators of the kind, and in operators that only call others.
+  double host = 0;
 };
 
 /// One step of a host thread. Every moment of it belongs to a computation, to waiting for a

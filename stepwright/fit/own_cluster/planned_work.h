@@ -21,7 +21,7 @@ using WorkByKind = std::map<std::pair<step::OperatorKind, step::Phase>, PlannedW
 /// The messages of one scheme and operation that one rank sends in one step, by the plan.
 struct PlannedMessages {
   double calls = 0;
-  double bytes = 0;  ///< Bytes of full buffers.
+  double bytes = 0;  ///< Bytes of the full buffers of all calls.
 };
 using MessagesByScheme = std::map<std::pair<step::Scheme, collective::Collective>, PlannedMessages>;
 

@@ -7,7 +7,7 @@
 
 namespace stepwright::fit {
 
-/// The messages of a trace.
+/// The messages read from a trace, and the kernels that gave none.
 struct TraceCollectives {
   /// Table in the second schema of `read_collective_samples`; its lines are numbers of events.
   CsvTable table;

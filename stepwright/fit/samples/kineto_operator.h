@@ -17,7 +17,8 @@ struct MappedOperator {
   cost::OperatorClass what{};
   cost::Pass pass = cost::Pass::kForward;
   step::Operator op;
-  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;  ///< Kernel of an attention.
+  /// Kernel of an attention; of no meaning for other operators.
+  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
   /// Size by which rows are left out together, as in `OperatorSample`.
   std::int64_t hold_out = 0;
 };

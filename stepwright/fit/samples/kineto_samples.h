@@ -17,7 +17,7 @@ struct UnusedKernels {
 };
 using UnusedByName = std::map<std::pair<std::string, std::string>, UnusedKernels>;
 
-/// The operators of a trace.
+/// The operator samples read from a trace, and the kernels that gave none.
 struct TraceOperators {
   OperatorTable table;  ///< Samples; their lines are numbers of events.
   UnusedByName unused;

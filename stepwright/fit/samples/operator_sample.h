@@ -24,7 +24,8 @@ struct OperatorSample {
   /// the next best (heads, tokens).
   std::int64_t hold_out = 0;
   std::string device;  ///< Built-in device; empty when the table does not state it.
-  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;  ///< Kernel of an attention.
+  /// Kernel of an attention; of no meaning for other operators.
+  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
   std::size_t line = 0;
 };
 

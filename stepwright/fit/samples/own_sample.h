@@ -11,8 +11,9 @@ namespace stepwright::fit {
 
 /// A message that `stepwright sample collectives` timed.
 struct MessageSample {
-  std::optional<collective::Algorithm> method;  ///< Method of a schedule; nullopt: c10d's Gloo.
-  double chunk_bytes = 0;                       ///< Bytes of a schedule's chunk.
+  /// Algorithm of the schedule that was timed; nullopt: c10d's Gloo.
+  std::optional<collective::Algorithm> method;
+  double chunk_bytes = 0;  ///< Bytes of a chunk of the schedule.
   collective::Collective operation{};
   cost::SocketGroup group;
   double payload_bytes = 0;
