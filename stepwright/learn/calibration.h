@@ -13,8 +13,9 @@ namespace stepwright::learn {
 
 /// A constant before and after calibration.
 struct CalibratedConstant {
-  std::string_view key;  ///< Key of docs/formats.md, "Conditions of training".
-  std::string of;        ///< Device or framework of the constant.
+  /// Key of the constant in files (docs/formats.md, "Conditions of training").
+  std::string_view key;
+  std::string of;  ///< Device or framework of the constant.
   double built_in = 0;
   double calibrated = 0;
 };

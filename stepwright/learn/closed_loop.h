@@ -35,7 +35,7 @@ struct LoopRun {
   std::size_t line = 0;
   std::string id;
   double measured_s = 0;
-  double before_s = 0;  ///< Seconds predicted before any run.
+  double before_s = 0;  ///< Step time predicted before any run.
   double now_s = 0;     ///< Seconds predicted with the constants learned from all runs.
 };
 
@@ -44,7 +44,8 @@ struct ClosedLoop {
   std::optional<LoopPlan> best;  ///< The best plan; nullopt where no plan fits.
   std::vector<LoopPlan> next;    ///< Plans that are most worth measuring, best first.
   bool stop = false;  ///< True if no measurement is expected to gain a hundredth of a step.
-  std::size_t measured = 0, out_of_memory = 0, failed = 0;  ///< Number of runs of each outcome.
+  /// Number of runs that were measured, ran out of memory, or failed otherwise.
+  std::size_t measured = 0, out_of_memory = 0, failed = 0;
   /// The measured runs, in file order.
   std::vector<LoopRun> runs;
   std::vector<LearnedConstant> learned;

@@ -14,8 +14,9 @@ namespace stepwright::learn {
 
 /// A constant of the training conditions of one device or one framework.
 struct LearnableConstant {
-  std::string_view key;  ///< Key of docs/formats.md, "Conditions of training".
-  std::string of;        ///< Name of the device or framework.
+  /// Key of the constant in files (docs/formats.md, "Conditions of training").
+  std::string_view key;
+  std::string of;  ///< Name of the device or framework.
   double value = 0;
 };
 
@@ -44,8 +45,8 @@ class Learnable {
 
  private:
   struct Place {
-    int key = 0;            ///< Index among all keys that can be learned.
-    std::size_t entry = 0;  ///< Index among the devices or frameworks.
+    int key = 0;            ///< Index of the constant's key among all keys that can be learned.
+    std::size_t entry = 0;  ///< Index of its entry among the devices or frameworks.
     LearnableConstant before;
   };
   void add_places();

@@ -17,12 +17,12 @@ enum class RunOutcome : std::uint8_t {
   kOpen,  ///< Not run yet: neither an outcome nor a measurement.
   kOk,
   kOutOfMemory,
-  kFailed,  ///< Failed for another reason.
+  kFailed,  ///< The run failed for another reason.
 };
 inline constexpr Named<RunOutcome> kRunOutcomeNames[] = {
     {RunOutcome::kOk, "ok"}, {RunOutcome::kOutOfMemory, "oom"}, {RunOutcome::kFailed, "failed"}};
 
-/// A row of a person's own table.
+/// A row of a person's own table of runs.
 struct OwnRun {
   std::size_t line = 0;
   std::string id;
@@ -34,7 +34,7 @@ struct OwnRun {
 /// A table of runs, each with the plan that its row describes.
 struct OwnRuns {
   std::string table;
-  std::vector<OwnRun> runs;  ///< Runs in file order, as `plans`.
+  std::vector<OwnRun> runs;  ///< Runs in file order, parallel to `plans`.
   std::vector<plan::PlannedJob> plans;
   std::vector<SkippedRun> skipped;
 };
