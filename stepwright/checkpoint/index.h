@@ -27,7 +27,7 @@ struct IndexedFile {
 
 /// A part of a whole tensor; in its file it is a flat tensor named `STATE/TENSOR`.
 struct IndexedSlice {
-  std::int64_t file = 0;  ///< Index of the file in the index's list.
+  std::int64_t file = 0;  ///< Number of the slice's file in the list of files of the index.
   std::vector<Piece> pieces;
   bool operator==(const IndexedSlice&) const = default;
 };
@@ -46,11 +46,11 @@ struct IndexedTensor {
 
 /// The facts of a run that a run which continues it must share, and its progress.
 struct CheckpointRun {
-  std::int64_t step = 0;     ///< Number of steps done.
+  std::int64_t step = 0;     ///< Number of training steps done before the checkpoint.
   std::uint64_t seed = 0;    ///< Seed of initial values and of the order of samples.
   std::int64_t samples = 0;  ///< Sequences taken from the data so far.
   std::int64_t length = 0;   ///< Tokens of a sequence.
-  std::int64_t tokens = 0;   ///< Tokens of the data file.
+  std::int64_t tokens = 0;   ///< Number of tokens in the data file.
   /// Path of the data file; empty: an older checkpoint, which does not state it.
   std::string data = {};
   /// Checksum of all bytes of the data file; empty: not stated, as for `data`.

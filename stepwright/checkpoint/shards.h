@@ -47,7 +47,7 @@ class ShardReader {
   [[nodiscard]] const CheckpointIndex& index() const { return index_; }
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
 
-  /// Verifies a file of the checkpoint, as `verify_file`.
+  /// Verifies the size and checksum of a file of the checkpoint, as `verify_file` does.
   void verify(const IndexedFile& file) const { verify_file(directory_, file); }
   /// Returns a tensor of the index; null when it has none of this name.
   [[nodiscard]] const IndexedTensor* find(std::string_view tensor) const;
