@@ -6,7 +6,7 @@
 
 namespace stepwright::snapshot {
 
-/// A block in use.
+/// A block of memory in use.
 struct Block {
   std::int64_t bytes = 0;
   std::int64_t event = -1;  ///< Event that allocated it; -1: it existed before the first event.

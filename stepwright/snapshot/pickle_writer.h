@@ -24,7 +24,7 @@ class PickleWriter {
   void integer(std::int64_t value);
   /// Gives the value that was just written a number, by which `named` can repeat it.
   std::uint32_t name();
-  /// Writes a value with a number again.
+  /// Writes the value that `name` gave this number once more.
   void named(std::uint32_t name);
   void end();
 

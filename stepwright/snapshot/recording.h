@@ -35,8 +35,8 @@ struct Recording {
   std::int64_t before_bytes = 0;          ///< Bytes in use before the first event.
   /// Blocks at the peak in order of allocation; `what` is a `StackId`.
   std::vector<Block> at_peak;
-  std::vector<TimelinePoint> timeline;  ///< Bytes in use over events.
-  std::vector<OutOfMemory> failures;    ///< The first 100 failures.
+  std::vector<TimelinePoint> timeline;  ///< Bytes in use, over the events.
+  std::vector<OutOfMemory> failures;    ///< Allocations that failed, the first 100.
   /// True if more than 4 Mi blocks were in use, of which some were left out.
   bool overflows = false;
 };

@@ -5,7 +5,7 @@
 
 namespace stepwright::snapshot {
 
-/// A moment of a timeline.
+/// One point of a timeline.
 struct TimelinePoint {
   std::int64_t event = 0;  ///< First event of the events that the point stands for.
   std::int64_t bytes = 0;  ///< Largest sum at any of those events.
