@@ -66,7 +66,7 @@ class ChannelWalk {
   const collective::ScheduleChannel& channel_;
   std::span<std::byte> staging_;
   std::size_t wait_ = 0;   ///< Index of the first wait that belongs to a later step.
-  std::size_t parts_ = 0;  ///< Parts started so far.
+  std::size_t parts_ = 0;  ///< Number of parts of messages started so far.
   std::deque<Part> flight_;
 };
 

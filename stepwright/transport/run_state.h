@@ -20,10 +20,11 @@ class RunState {
   /// Records that the next step of a channel is done.
   void step_over(std::size_t channel);
 
-  /// True if all these steps are done.
+  /// True if all steps that `waits` names are done.
   [[nodiscard]] bool all_over(std::span<const collective::StepWait> waits);
 
-  /// Returns when all these steps are done; throws `Error{kRuntime}` when a channel has failed.
+  /// Returns when all steps that `waits` names are done; throws `Error{kRuntime}` when a channel
+  /// has failed.
   void await(std::span<const collective::StepWait> waits);
 
   /// Stores the first failure and wakes all that wait. Returns true if this was the first.

@@ -16,7 +16,7 @@ namespace stepwright::transport {
 struct ExecutionLimits {
   /// Most bytes of a message, a multiple of 16; longer messages are cut.
   std::int64_t message_bytes = 1 << 20;
-  std::size_t in_flight = 8;  ///< Most messages of a channel in flight.
+  std::size_t in_flight = 8;  ///< Most messages of a channel that are in flight at a time.
 };
 
 /// Runs the part of one rank in a schedule in which `defect_of` finds no defect. Channels run in
