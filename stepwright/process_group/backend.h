@@ -18,7 +18,7 @@
 
 namespace stepwright::process_group {
 
-/// The parts from which a group is made.
+/// The parts from which a process group is made.
 struct GroupSetup {
   c10::intrusive_ptr<c10d::Store> store;
   int rank = 0;

@@ -32,7 +32,7 @@ struct EngineOptions {
   /// Bytes of a block into which a collective is cut (`chunks_of`).
   std::int64_t chunk_bytes = 128 << 10;
   std::int64_t segment_bytes = 64 << 20;  ///< Bytes of an all-reduce that are processed at a time.
-  std::int64_t message_bytes = 1 << 20;   ///< Bytes of the longest message.
+  std::int64_t message_bytes = 1 << 20;   ///< Most bytes of a message between two ranks.
   /// Choices by size, ascending; they take precedence over `method`.
   std::vector<SizeChoice> choices;
 
@@ -50,7 +50,7 @@ struct CollectiveCall {
   at::Tensor input;
   at::Tensor output;
   transport::Reduction reduction;
-  std::optional<double> factor;  ///< Factor on every input, before the sum.
+  std::optional<double> factor;  ///< Factor on every input before the sum; nullopt: none.
   bool average = false;          ///< True: the sum is divided by the number of ranks.
   std::chrono::milliseconds timeout{};
   collective::Algorithm method{};

@@ -12,7 +12,7 @@ namespace stepwright::process_group {
 /// reason.
 class Tally {
  public:
-  /// Calls of one kind.
+  /// Number and bytes of calls of one kind.
   struct Count {
     std::int64_t calls = 0;
     std::int64_t bytes = 0;  ///< Bytes of full buffers.
