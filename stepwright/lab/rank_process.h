@@ -14,9 +14,9 @@ namespace stepwright::lab {
 /// standard input.
 struct RankStart {
   CommandLine command;
-  /// Variables that replace those of this process.
+  /// Environment variables that replace those of this process.
   std::map<std::string, std::string> environment;
-  std::string network;  ///< Name of the network namespace.
+  std::string network;  ///< Name of the network namespace in which the program starts.
   /// Descriptor of its standard output; `err`: of its standard error.
   int out = -1;
   int err = -1;

@@ -10,7 +10,7 @@
 
 namespace stepwright::lab {
 
-/// How ranks are run.
+/// Options for running the ranks of a lab.
 struct RunOptions {
   std::ostream& out;     ///< Stream for the ranks' standard output, each line after `[RANK] `.
   std::ostream& err;     ///< Stream for the ranks' standard error, in the same form.
@@ -21,7 +21,7 @@ struct RunOptions {
   int stop_fd = -1;
 };
 
-/// How a run ended.
+/// How a run of all ranks ended.
 struct RunResult {
   std::vector<RankEnd> ranks;
   double seconds = 0;

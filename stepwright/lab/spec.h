@@ -34,7 +34,7 @@ struct LabSpec {
   std::string name;
   std::int64_t nodes = 1;
   std::int64_t ranks_per_node = 1;
-  ShapedLink nic;  ///< One NIC, in each direction.
+  ShapedLink nic;  ///< Link of one NIC, in each direction.
   NicOwner nic_of = NicOwner::kNode;
   ShapedLink inside;  ///< The bus that all ranks of a node share, for both directions together.
   cluster::Device device;  ///< Device that each rank stands for in predictions.
