@@ -8,7 +8,7 @@ namespace stepwright::cost {
 struct Constant {
   std::string_view name;
   double value = 0;
-  std::string_view unit;  ///< Unit of the value: "", "us", "rows" or "keys".
+  std::string_view unit;  ///< Unit of the value: "", "us", "ns", "rows" or "keys".
   std::string_view source;
 };
 
