@@ -248,8 +248,9 @@ class HostReader {
     return meanings_[static_cast<std::size_t>(index)].phase != step::Phase::kOptimizer;
   }
 
-  /// Books a stretch of time in which operator `owner` itself ran; -1: none ran, and the time
-  /// before operator `next` is booked to `next`.
+  /// Books a stretch of time in which operator `owner` itself ran (-1: none did) to the owner's
+  /// kind, or if it has none to the kind of the operator `next`. Waits for messages and dispatch
+  /// are booked apart.
   void take_piece(double start_us, double end_us, int owner, int next) {
     if (end_us <= start_us) return;
     HostStep& step = out_.steps.back();

@@ -201,9 +201,9 @@ struct StageCost {
   /// Lower bound of the most bytes of activations that its host keeps for a rank.
   double on_host_bytes = 0;
   step::UnitSize size;
-  /// Parameters whose gradients exist at the peak because of cut backwards: the blocks that are
-  /// cut, and those whose weight gradients wait at the peak, once for each micro-batch. Gradients
-  /// that are reduced each time exist from the first part of a backward on.
+  /// Parameters whose weight gradients wait at the peak because backwards are cut, once for each
+  /// micro-batch that waits; gradients that are reduced in each backward exist from its first part
+  /// on. `cut_size`: parameters of the blocks whose backward is cut.
   step::UnitSize deferred_size;
   step::UnitSize cut_size;
   /// As in `BlockCosts`, for one micro-batch; but its `peak` is the peak of the position while all
