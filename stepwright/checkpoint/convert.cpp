@@ -6,7 +6,7 @@
 namespace stepwright::checkpoint {
 namespace {
 
-/// Tensor after tensor, so that one of them is in memory at a time.
+/// Writes tensor after tensor, so that only one of them is in memory at a time.
 void write_whole(ShardReader& reader, const std::filesystem::path& path) {
   const CheckpointIndex& index = reader.index();
   std::vector<StoredTensor> entries;

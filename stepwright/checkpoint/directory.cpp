@@ -20,13 +20,13 @@ namespace {
 constexpr std::string_view kCommittedPrefix = "step-";
 constexpr std::string_view kWritingPrefix = ".writing-";
 
-/// True if a folder has an index; one that cannot be looked at has none.
+/// True if a folder has an index; false also if it cannot be examined.
 bool is_committed(const std::filesystem::path& folder) {
   std::error_code error;
   return std::filesystem::exists(folder / kIndexName, error);
 }
 
-/// The step that a name says; nothing for other names.
+/// Returns the step in a checkpoint's name; nullopt for other names.
 std::optional<std::int64_t> step_of(std::string_view name) {
   if (!name.starts_with(kCommittedPrefix)) return std::nullopt;
   name.remove_prefix(kCommittedPrefix.size());

@@ -9,21 +9,22 @@
 
 namespace stepwright::checkpoint {
 
-/// The name of a committed checkpoint: `step-00000010`.
+/// Returns the name of a committed checkpoint: `step-00000010`.
 std::string checkpoint_name(std::int64_t step);
 
-/// The committed checkpoint of the highest step in a directory; nullopt if there is none.
+/// Returns the committed checkpoint of the highest step in a directory; nullopt if there is none.
 std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path& directory);
 
-/// A checkpoint's directory itself, or the last one in a directory of checkpoints. Fails with
-/// `kInput` when there is neither.
+/// Returns `path` if it is a checkpoint's directory, else the last checkpoint in that directory.
+/// Fails with `kInput` when there is neither.
 std::filesystem::path find_checkpoint(const std::filesystem::path& path);
 
-/// Held by one run at a time, also across machines that share the directory.
+/// A lock on a directory that one run holds at a time, also across machines that share the
+/// directory.
 class DirectoryLock {
  public:
-  /// Makes the directory where needed. Fails with `kInput` while another run holds the lock or when
-  /// the directory cannot be written.
+  /// Creates the directory if needed, and locks it. Fails with `kInput` while another run holds the
+  /// lock or when the directory cannot be written.
   explicit DirectoryLock(const std::filesystem::path& directory);
   ~DirectoryLock();
   DirectoryLock(const DirectoryLock&) = delete;
@@ -33,16 +34,17 @@ class DirectoryLock {
   int file_ = -1;
 };
 
-/// The folder into which a run's ranks write a checkpoint before it is committed. `run` differs
-/// from run to run, so that a left-over rank of a dead run never writes into a living one's.
+/// Returns the folder into which a run's ranks write a checkpoint before it is committed. `run`
+/// differs between runs, so that a left-over rank of a dead run never writes into the folder of a
+/// live one.
 std::filesystem::path writing_directory(const std::filesystem::path& directory, std::int64_t step,
                                         const std::string& run);
 
-/// Removes what was not committed. The caller holds the lock.
+/// Removes folders that were not committed. The caller holds the lock.
 void remove_uncommitted(const std::filesystem::path& directory);
 
-/// Makes what ranks wrote a checkpoint: index, sync, rename, sync. Either all of it is there after
-/// a crash or nothing is. Fails with `kRuntime`.
+/// Turns the files that ranks wrote into a committed checkpoint: index, sync, rename, sync. After a
+/// crash the checkpoint is either complete or absent. Fails with `kRuntime`.
 void commit(const std::filesystem::path& writing, const std::filesystem::path& directory,
             const CheckpointIndex& index);
 

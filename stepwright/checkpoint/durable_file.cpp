@@ -8,7 +8,7 @@
 #include "stepwright/core/output_path.h"
 
 #define XXH_INLINE_ALL
-#ifndef NDEBUG  // Builds for a debugger do not inline what must be.
+#ifndef NDEBUG  // Debug builds do not inline functions that must be inlined.
 #define XXH_NO_INLINE_HINTS 1
 #endif
 #include <xxhash.h>

@@ -9,18 +9,18 @@
 
 namespace stepwright::checkpoint {
 
-/// The size and checksum that a file should have.
+/// The size and checksum of a file.
 struct FileSum {
   std::int64_t bytes = 0;
-  std::string checksum;  ///< XXH3, 64 bits, 16 hexadecimal digits.
+  std::string checksum;  ///< XXH3 checksum of 64 bits, as 16 hexadecimal digits.
   bool operator==(const FileSum&) const = default;
 };
 
-/// The checksum of bytes, as in `FileSum`.
+/// Returns the checksum of bytes or text, as in `FileSum`.
 std::string checksum(std::span<const std::byte> bytes);
 std::string checksum(const std::string& text);
 
-/// The checksum of bytes that come part by part.
+/// A checksum of bytes that arrive in parts.
 class RunningChecksum {
  public:
   RunningChecksum();
@@ -29,7 +29,7 @@ class RunningChecksum {
   RunningChecksum& operator=(const RunningChecksum&) = delete;
 
   void add(std::span<const std::byte> bytes);
-  /// The checksum of all bytes so far.
+  /// Returns the checksum of all bytes so far.
   [[nodiscard]] std::string text() const;
 
  private:
@@ -37,10 +37,10 @@ class RunningChecksum {
   std::unique_ptr<State> state_;
 };
 
-/// An `OutputFile` that counts its bytes and sums them up.
+/// An `OutputFile` that counts its bytes and computes their checksum.
 class DurableFile {
  public:
-  /// Every member fails with `kRuntime`, naming the file and what the system says.
+  /// Opens the file. Every member fails with `kRuntime`, naming the file and the system's message.
   explicit DurableFile(const std::filesystem::path& path);
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
@@ -55,7 +55,7 @@ class DurableFile {
   std::unique_ptr<State> state_;
 };
 
-/// Makes names in a directory durable. Fails with `kRuntime`.
+/// Syncs a directory, so that the names in it are durable. Fails with `kRuntime`.
 void sync_directory(const std::filesystem::path& path);
 
 }  // namespace stepwright::checkpoint

@@ -12,21 +12,22 @@
 
 namespace stepwright::checkpoint {
 
-/// The file that makes a checkpoint one: written last, and the directory renamed after it.
+/// Name of the index file, which makes a folder a checkpoint: it is written last, and the folder is
+/// renamed after it.
 inline constexpr std::string_view kIndexName = "checkpoint.json";
-/// The state that every tensor has: its values in the type that the optimizer works in.
+/// Name of the state that every model tensor has: its values in the optimizer's type.
 inline constexpr std::string_view kWeightsState = "weights";
 
-/// A file of a shard, with its sum.
+/// A file of a shard, with its size and checksum.
 struct IndexedFile {
   std::string name;
   FileSum sum;
   bool operator==(const IndexedFile&) const = default;
 };
 
-/// A part of a whole tensor in a file, where it is called `STATE/TENSOR`, flat.
+/// A part of a whole tensor; in its file it is a flat tensor named `STATE/TENSOR`.
 struct IndexedSlice {
-  std::int64_t file = 0;  ///< Index of the file in the index's list.
+  std::int64_t file = 0;  ///< Number of the slice's file in the list of files of the index.
   std::vector<Piece> pieces;
   bool operator==(const IndexedSlice&) const = default;
 };
@@ -36,65 +37,69 @@ struct IndexedTensor {
   std::string name;
   std::vector<std::int64_t> shape;
   std::vector<IndexedSlice> slices;
-  /// States that the tensor has, of the index's; empty: all.
+  /// States that the tensor has, out of the index's states; empty: all.
   std::vector<std::string> states = {};
 
   [[nodiscard]] std::int64_t elements() const;
   bool operator==(const IndexedTensor&) const = default;
 };
 
-/// The facts of a run that the one that continues it must share, and how far it had come.
+/// The facts of a run that a run which continues it must share, and its progress.
 struct CheckpointRun {
-  std::int64_t step = 0;      ///< Number of steps done.
-  std::uint64_t seed = 0;     ///< Seed of initial values and of the order of samples.
-  std::int64_t samples = 0;   ///< Sequences taken from the data.
-  std::int64_t length = 0;    ///< Tokens of a sequence.
-  std::int64_t tokens = 0;    ///< Tokens of the data file.
-  std::string data = {};      ///< The data file's path; empty: an older checkpoint, which has none.
-  std::string data_sum = {};  ///< The checksum of all of its bytes; empty as `data`.
-  std::string plan;           ///< The plan's text (YAML).
-  std::string program;        ///< The hash of its program.
-  /// Directory that the values of frozen parts came from; empty: none, or from the seed.
+  std::int64_t step = 0;     ///< Number of training steps done before the checkpoint.
+  std::uint64_t seed = 0;    ///< Seed of initial values and of the order of samples.
+  std::int64_t samples = 0;  ///< Sequences taken from the data so far.
+  std::int64_t length = 0;   ///< Tokens of a sequence.
+  std::int64_t tokens = 0;   ///< Number of tokens in the data file.
+  /// Path of the data file; empty: an older checkpoint, which does not state it.
+  std::string data = {};
+  /// Checksum of all bytes of the data file; empty: not stated, as for `data`.
+  std::string data_sum = {};
+  std::string plan;     ///< The plan's text (YAML).
+  std::string program;  ///< Hash of the plan's program.
+  /// Directory from which the values of frozen parameters came; empty: there are none, or they came
+  /// from the seed.
   std::string base = {};
   bool operator==(const CheckpointRun&) const = default;
 };
 
-/// All that is known of a checkpoint but its numbers.
+/// Everything about a checkpoint except the numbers in its tensors.
 struct CheckpointIndex {
   CheckpointRun run;
-  std::string dtype;                ///< Type of all states, as safetensors calls it.
-  std::vector<std::string> states;  ///< "weights", and the optimizer's.
+  std::string dtype;                ///< Type of all states, by its safetensors name.
+  std::vector<std::string> states;  ///< Names of states: "weights", and those of the optimizer.
   std::vector<IndexedFile> files;
   std::vector<IndexedTensor> tensors;
   bool operator==(const CheckpointIndex&) const = default;
 };
 
-/// The states that a tensor of an index has.
+/// Returns the states that a tensor of an index has.
 const std::vector<std::string>& states_of(const CheckpointIndex& index,
                                           const IndexedTensor& tensor);
 
-/// Whether it has weights; else it is a state of an optimizer alone.
+/// True if a tensor has weights; false: it has optimizer states only.
 bool has_weights(const CheckpointIndex& index, const IndexedTensor& tensor);
 
 /// The part of a checkpoint that one rank wrote: its file, and its part of each tensor (`slices`
-/// has one, file 0).
+/// has one entry, with file 0).
 struct ShardPart {
   IndexedFile file;
   std::vector<IndexedTensor> tensors;
 };
 
-/// Adds a rank's part. Fails with `kRuntime` when ranks disagree about a tensor's shape.
+/// Adds a rank's part to an index. Fails with `kRuntime` when ranks disagree about a tensor's
+/// shape.
 void add_part(CheckpointIndex& index, const ShardPart& part);
 
-/// The index as the text of its file, under its own checksum.
+/// Returns the text of an index file, which includes its own checksum.
 std::string index_text(const CheckpointIndex& index);
-/// Reads that text. Fails with `kInput`, naming the file, the entry and what is allowed. Sizes are
-/// bounded by those that the index gives its files.
+/// Reads the text of an index file. Fails with `kInput`, naming the file, the entry and the allowed
+/// values. Sizes of tensors may not exceed the sizes of files in the index.
 CheckpointIndex parse_index(std::string_view text, const std::filesystem::path& path);
 /// Reads the index of a committed checkpoint's directory.
 CheckpointIndex load_index(const std::filesystem::path& directory);
 
-/// A part as a text that goes from rank to rank, and back.
+/// Convert a part to a text that is sent between ranks (`part_text`), and back (`parse_part`).
 std::string part_text(const ShardPart& part);
 ShardPart parse_part(std::string_view text);
 

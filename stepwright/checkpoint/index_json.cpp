@@ -1,4 +1,4 @@
-// The index as a file: docs/formats.md, "Checkpoint".
+// Reads and writes the index file: docs/formats.md, "Checkpoint".
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,9 +18,10 @@ namespace {
 
 using IndexJson = nlohmann::ordered_json;
 constexpr std::string_view kIndexVersion = "checkpoint/1";
-/// The largest index that is read: parsed it takes some sixteen times as much memory.
+/// Most bytes of an index that are read: parsed, it takes some sixteen times as much memory.
 constexpr std::size_t kLargestIndex = 1U << 28U;
-/// The deepest lists and mappings of an index; a writer of JSON calls itself for each level.
+/// Most levels of lists and mappings in an index, since the JSON writer calls itself for each
+/// level.
 constexpr std::int64_t kDeepestIndex = 16;
 
 [[noreturn]] void refuse_index(const std::filesystem::path& path, const std::string& what) {
@@ -71,7 +72,7 @@ IndexJson content_json(const CheckpointIndex& index) {
   return content;
 }
 
-/// The levels of lists and mappings in a text of JSON; quotes that do not match give any number.
+/// Returns the levels of lists and mappings in a JSON text; any number if quotes do not match.
 std::int64_t nesting_of(std::string_view text) {
   std::int64_t depth = 0;
   std::int64_t deepest = 0;
@@ -90,7 +91,7 @@ std::int64_t nesting_of(std::string_view text) {
   return deepest;
 }
 
-/// Entries of a mapping, with messages that name them.
+/// Reads entries of a mapping; its errors name them.
 class IndexReader {
  public:
   IndexReader(const IndexJson& json, std::string where, const std::filesystem::path& path)
@@ -107,7 +108,7 @@ class IndexReader {
     if (!at(key).is_string()) refuse_index(path_, fmt::format("{}: '{}' is no text", where_, key));
     return at(key).get<std::string>();
   }
-  /// A text without control characters, which names something.
+  /// Returns an entry that is a name: text without control characters.
   [[nodiscard]] std::string name(const char* key) const { return name_of(at(key), key); }
   [[nodiscard]] std::string name_of(const IndexJson& value, const char* key) const {
     if (!value.is_string()) refuse(fmt::format("'{}' is no text", key));
@@ -174,7 +175,7 @@ IndexedTensor read_tensor(const IndexJson& json, const std::filesystem::path& pa
   IndexedTensor tensor{.name = reader.name("name"), .shape = {}, .slices = {}};
   const std::string where = fmt::format("tensor '{}'", tensor.name);
   const IndexReader named(json, where, path);
-  std::int64_t whole = 8;  // bytes, at most: no arithmetic on sizes may overflow
+  std::int64_t whole = 8;  // bytes of an element, at most: no arithmetic on sizes may overflow
   for (const IndexJson& extent : named.list("shape")) {
     tensor.shape.push_back(named.number_of(extent, "shape"));
     if (__builtin_mul_overflow(whole, tensor.shape.back(), &whole)) {
@@ -218,7 +219,7 @@ CheckpointRun read_run(const IndexReader& content, const std::filesystem::path& 
   return run;
 }
 
-/// States, files and tensors name each other correctly.
+/// Fails unless states, files and tensors refer to each other correctly.
 void check_names(const CheckpointIndex& index, const std::filesystem::path& path) {
   if (element_bytes(index.dtype) == 0) {
     refuse_index(path, fmt::format("dtype '{}' is not known", printable(index.dtype)));
@@ -250,7 +251,7 @@ void check_names(const CheckpointIndex& index, const std::filesystem::path& path
   }
 }
 
-/// No file is smaller than what the tensors have in it.
+/// Fails if a file is smaller than the tensors in it.
 void check_sizes(const CheckpointIndex& index, const std::filesystem::path& path) {
   std::vector<std::int64_t> bytes(index.files.size());
   const std::int64_t width = element_bytes(index.dtype);
@@ -271,7 +272,7 @@ void check_sizes(const CheckpointIndex& index, const std::filesystem::path& path
   }
 }
 
-/// The JSON of an index; nothing in it is deeper or longer than an index needs.
+/// Parses an index; refuses texts that are deeper or longer than an index needs.
 IndexJson parse_json(std::string_view text, const std::filesystem::path& path) {
   if (text.size() > kLargestIndex) {
     refuse_index(path,

@@ -43,7 +43,7 @@ void append_runs(std::vector<Run>& runs, std::span<const Piece> pieces, std::int
 std::int64_t first_flaw(std::span<const Piece> pieces, std::int64_t elements) {
   struct Next {
     std::int64_t begin;
-    std::int64_t runs;  ///< Runs of the piece that are left, with this one.
+    std::int64_t runs;  ///< Remaining runs of the piece, this one included.
     const Piece* piece;
   };
   const auto after = [](const Next& a, const Next& b) { return a.begin > b.begin; };
@@ -55,7 +55,7 @@ std::int64_t first_flaw(std::span<const Piece> pieces, std::int64_t elements) {
     nexts.pop();
     if (next.begin != end) return std::min(next.begin, end);
     const Piece& piece = *next.piece;
-    const bool joined = piece.stride == piece.length;  // runs that touch are one
+    const bool joined = piece.stride == piece.length;  // runs that touch each other count as one
     const std::int64_t runs = joined ? next.runs : 1;
     end += runs * piece.length;
     if (next.runs > runs) nexts.push({next.begin + piece.stride, next.runs - runs, &piece});

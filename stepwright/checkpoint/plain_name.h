@@ -4,12 +4,11 @@
 
 namespace stepwright::checkpoint {
 
-/// True if a name that a file gives is UTF-8 text without characters that control or reorder: those
-/// end a name early for the system, or change what a terminal shows.
+/// True if a name read from a file is UTF-8 text without characters that control or reorder: these
+/// can end a name early for the system, or change what a terminal shows.
 bool is_plain_text(std::string_view name);
 
-/// True if a name is that of a file beside the file that gives it: plain text that leads to no
-/// other folder.
+/// True if a name read from a file is plain text and names a file in the same folder.
 bool is_file_name(std::string_view name);
 
 }  // namespace stepwright::checkpoint

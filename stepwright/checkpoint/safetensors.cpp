@@ -19,8 +19,10 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors are little-endian");
 
-constexpr std::size_t kPrefix = 8;                     ///< Bytes of the header's length.
-constexpr std::uint64_t kLongestHeader = 100'000'000;  ///< The limit of the format's own reader.
+/// Bytes of the number in front that states the header's length.
+constexpr std::size_t kPrefix = 8;
+/// Most bytes of a header, as in the format's own reader.
+constexpr std::uint64_t kLongestHeader = 100'000'000;
 
 struct NamedSize {
   std::string_view name;
@@ -40,7 +42,8 @@ constexpr NamedSize kElementTypes[] = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF1
   refuse(path, fmt::format("tensor '{}'{}", printable(name), what));
 }
 
-/// A number of the header: an integer that no signed 64-bit arithmetic overflows on.
+/// Returns a number of the header; nullopt unless it is an integer on which signed 64-bit
+/// arithmetic cannot overflow.
 std::optional<std::int64_t> size_in(const nlohmann::json& value) {
   if (!value.is_number_unsigned()) return std::nullopt;
   const auto number = value.get<std::uint64_t>();
@@ -50,7 +53,7 @@ std::optional<std::int64_t> size_in(const nlohmann::json& value) {
   return static_cast<std::int64_t>(number);
 }
 
-/// A list of such numbers; nothing when it is anything else.
+/// Returns a list of such numbers; nullopt when the entry is anything else.
 std::optional<std::vector<std::int64_t>> sizes_in(const nlohmann::json& entry, const char* key) {
   const auto list = entry.find(key);
   if (list == entry.end() || !list->is_array()) return std::nullopt;
@@ -63,7 +66,7 @@ std::optional<std::vector<std::int64_t>> sizes_in(const nlohmann::json& entry, c
   return sizes;
 }
 
-/// Bytes of a shape; nothing when they overflow.
+/// Returns the bytes of a tensor of this shape; nullopt when they overflow.
 std::optional<std::int64_t> bytes_of_shape(const std::vector<std::int64_t>& shape,
                                            std::int64_t element) {
   std::int64_t bytes = element;
@@ -103,7 +106,7 @@ StoredTensor read_entry(const std::string& name, const nlohmann::json& entry,
   return tensor;
 }
 
-/// One after the other from the first byte to the last.
+/// Fails unless the tensors follow each other without holes from the first byte to the last.
 void check_places(const std::vector<StoredTensor>& tensors, std::int64_t size,
                   const std::filesystem::path& path) {
   std::int64_t end = 0;
@@ -137,7 +140,7 @@ nlohmann::json read_header(std::span<const std::byte> file, const std::filesyste
   const auto* text = reinterpret_cast<const char*>(file.data()) + kPrefix;
   std::size_t values = 0;
   const auto within = [&](int, nlohmann::json::parse_event_t, const nlohmann::json&) {
-    return ++values <= kMostValues;  // what is beyond takes no memory
+    return ++values <= kMostValues;  // further values are not stored
   };
   auto header = nlohmann::json::parse(text, text + length, within, false);
   if (values > kMostValues) {

@@ -25,28 +25,29 @@ struct StoredTensor {
   [[nodiscard]] std::int64_t elements() const;
 };
 
-/// Bytes of an element; 0 for a type that is not known.
+/// Returns the bytes of an element; 0 for an unknown type.
 std::int64_t element_bytes(std::string_view dtype);
 
-/// The header of a file that holds these tensors one after the other; sets their `begin` and `end`.
-/// `metadata`: words for other readers.
+/// Returns the header of a file with these tensors one after the other; sets their `begin` and
+/// `end`. `metadata`: text entries for other readers.
 std::string safetensors_header(std::vector<StoredTensor>& tensors,
                                const std::map<std::string, std::string>& metadata = {});
 
-/// Reads the header of a whole file's bytes. Fails with `kInput`, naming the file, the tensor and
-/// the value: a truncated file, a header that is no JSON, unknown types, extents that contradict
-/// the bytes, tensors that overlap or leave holes. Tensors are in the order of their bytes.
+/// Reads the header from a whole file's bytes. Fails with `kInput`, naming the file, the tensor and
+/// the value, for a truncated file, a header that is not JSON, unknown types, extents that
+/// contradict the bytes, or tensors that overlap or leave holes. Returns the tensors in the order
+/// of their bytes.
 std::vector<StoredTensor> read_safetensors(std::span<const std::byte> file,
                                            const std::filesystem::path& path);
 
-/// A safetensors file, mapped.
+/// A safetensors file, mapped into memory.
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path);
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] const std::map<std::string, StoredTensor>& tensors() const { return tensors_; }
   [[nodiscard]] std::span<const std::byte> bytes_of(const StoredTensor& tensor) const;
-  /// All bytes of the file.
+  /// Returns all bytes of the file.
   [[nodiscard]] std::span<const std::byte> file() const { return file_.bytes(); }
 
  private:

@@ -101,7 +101,8 @@ void ShardReader::read(const IndexedTensor& tensor, std::string_view state,
   for (const Run& target : targets) {
     auto source = std::ranges::upper_bound(sources, target.begin, {}, &Run::begin);
     std::int64_t done = 0;
-    for (--source; done < target.length; ++source) {  // complete: a source holds every element
+    // always ends: the tensor is complete, so a source has every element
+    for (--source; done < target.length; ++source) {
       const std::int64_t skip = target.begin + done - source->begin;
       const std::int64_t count = std::min(source->length - skip, target.length - done);
       std::memcpy(

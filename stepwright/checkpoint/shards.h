@@ -14,7 +14,7 @@
 
 namespace stepwright::checkpoint {
 
-/// A flat tensor to write: its bytes live elsewhere.
+/// A flat tensor to write; its bytes are owned elsewhere.
 struct ShardTensor {
   std::string name;
   std::string dtype;
@@ -26,35 +26,36 @@ struct ShardTensor {
 FileSum write_safetensors_file(const std::filesystem::path& path,
                                const std::vector<ShardTensor>& tensors);
 
-/// The name of a state's part in a shard.
+/// Returns the name of a tensor's state in a shard.
 std::string shard_tensor_name(std::string_view state, std::string_view tensor);
 
-/// Fails with `kInput`, naming the file, unless a file of a checkpoint is there, plain, and of the
-/// size that the index says.
+/// Fails with `kInput`, naming the file, unless a file of a checkpoint exists, is a plain file, and
+/// has the size that the index states.
 void check_file(const std::filesystem::path& directory, const IndexedFile& file);
-/// Fails with `kInput`, naming the file, unless its checksum is that of the index, too.
+/// Checks as `check_file` does, and that the file has the checksum that the index states.
 void verify_file(const std::filesystem::path& directory, const IndexedFile& file);
 
-/// The numbers of a committed checkpoint.
+/// Reads the tensors of a committed checkpoint.
 class ShardReader {
  public:
-  /// Fails with `kInput` when the index is damaged or incomplete, or a file is not of its size.
+  /// Opens a checkpoint. Fails with `kInput` when the index is damaged or incomplete, or a file has
+  /// another size.
   explicit ShardReader(const std::filesystem::path& directory);
-  /// Takes the index of the directory, which the caller has loaded. Fails with `kInput` when it is
-  /// incomplete, or a file is not of its size.
+  /// Opens a checkpoint whose index the caller has loaded. Fails with `kInput` when the index is
+  /// incomplete, or a file has another size.
   ShardReader(const std::filesystem::path& directory, CheckpointIndex index);
   [[nodiscard]] const CheckpointIndex& index() const { return index_; }
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
 
-  /// Verifies a file of the checkpoint, as `verify_file`.
+  /// Verifies the size and checksum of a file of the checkpoint, as `verify_file` does.
   void verify(const IndexedFile& file) const { verify_file(directory_, file); }
-  /// A tensor of the index; null when it has none of this name.
+  /// Returns a tensor of the index; null when it has none of this name.
   [[nodiscard]] const IndexedTensor* find(std::string_view tensor) const;
-  /// Reads the elements that the pieces name, one after the other. Fails with `kInput`, naming file
+  /// Reads the elements of the pieces, one piece after the other. Fails with `kInput`, naming file
   /// and tensor, when a shard contradicts the index.
   void read(const IndexedTensor& tensor, std::string_view state, std::span<const Piece> pieces,
             std::span<std::byte> out);
-  /// Fails as `read` does; reads no element.
+  /// Checks what `read` checks, and fails as it does, without reading elements.
   void check(const IndexedTensor& tensor, std::string_view state);
 
  private:

@@ -6,7 +6,7 @@
 namespace stepwright::checkpoint {
 namespace {
 
-/// Runs a check; what it refuses is a flaw.
+/// Runs a check and records an error that it throws as a flaw; true if there was none.
 template <class Check>
 bool passes(std::vector<std::string>& flaws, Check check) {
   try {

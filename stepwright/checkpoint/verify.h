@@ -9,10 +9,10 @@
 
 namespace stepwright::checkpoint {
 
-/// The flaws of a committed checkpoint, a sentence for each file or tensor that is damaged; empty:
-/// every checksum, header, type and place is as the index says. An index that cannot be read is one
-/// such sentence. `further` looks at the index of a checkpoint without a flaw; what it refuses with
-/// `Error` is one.
+/// Returns the flaws of a committed checkpoint, one sentence for each damaged file or tensor;
+/// empty: every checksum, header, type and position is as the index states. An index that cannot be
+/// read is one flaw. `further` is called with the index of a checkpoint without flaws; an `Error`
+/// that it throws becomes one.
 std::vector<std::string> flaws_of_checkpoint(
     const std::filesystem::path& directory,
     const std::function<void(const CheckpointIndex&)>& further = {});

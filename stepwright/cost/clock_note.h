@@ -6,8 +6,8 @@
 
 namespace stepwright::cost {
 
-/// A sentence about the power limit under which a device's clocks are predicted; empty where the
-/// usual limit of its generation is not known.
+/// Returns a sentence about the power limit under which a device's clocks are predicted; empty
+/// where the usual limit of its generation is not known.
 std::string clock_note(const cluster::Device& device);
 
 }  // namespace stepwright::cost

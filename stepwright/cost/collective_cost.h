@@ -13,30 +13,31 @@
 namespace stepwright::cost {
 
 /// Prices messages on one cluster. Immutable, safe to share between threads; pricing allocates
-/// nothing. With the constants that were fitted for the cluster, else for its device, else with the
-/// documented default (`docs/models.md`).
+/// nothing. Uses the constants that were fitted for the cluster, else those of its device, else the
+/// documented defaults (`docs/models.md`).
 class CollectiveCost {
  public:
   explicit CollectiveCost(const cluster::Cluster& cluster);
   CollectiveCost(const cluster::Cluster& cluster, CollectiveConstants constants);
 
-  /// One message of a full buffer; point to point: the transfer between the two neighbours that are
-  /// farthest apart. A group of one takes no time. Grows with the payload. By the named algorithm
-  /// where it covers the operation and suits the group, else by the library: its ways alone (ring,
-  /// tree, nvls; the least of them for the library), both levels in turn or at once (two-level,
-  /// ho-ring), others by the closed form of their schedule, a start of the full protocol before it.
+  /// Returns the time of one message of a full buffer; for point to point, the transfer between the
+  /// two neighbours that are farthest apart. A group of one takes no time. The time grows with the
+  /// payload. The message uses its named algorithm if that covers the operation and suits the
+  /// group, else the library's choice. Ring, tree and nvls are priced as the library's own routes
+  /// (the library takes the fastest), two-level and ho-ring as both levels in turn or at once,
+  /// other algorithms by the closed form of their schedule after a start of the full protocol.
   [[nodiscard]] OperatorTime message(const CollectiveMessage& message) const;
 
-  /// Whether such messages were measured on this very cluster, so that their time needs no
-  /// correction that runs on other clusters taught.
+  /// True if such messages were measured on this very cluster, so that their time needs no
+  /// correction learnt from runs on other clusters.
   [[nodiscard]] bool measured_here(collective::Collective collective, LinkClass link) const {
     return measured_[static_cast<std::size_t>(collective)][static_cast<std::size_t>(link)];
   }
 
-  /// The profile that was fitted; nullopt: documented defaults.
+  /// The profile whose fitted constants are used; nullopt: documented defaults.
   [[nodiscard]] const std::optional<std::string>& fit() const { return constants_.fit; }
   [[nodiscard]] const CollectiveConstants& constants() const { return constants_; }
-  /// The links at their line rates.
+  /// Returns the links of the cluster at their line rates.
   [[nodiscard]] const LineRates& rates() const { return rates_; }
 
  private:

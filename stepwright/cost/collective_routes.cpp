@@ -20,17 +20,18 @@ double inside_share(const Routes& routes, const OperationConstants& constants) {
   return constants.inside_share * (1 - constants.few_ranks * routes.few_ranks);
 }
 
-/// Factor on transfers across nodes.
+/// Returns the factor on the time of transfers across nodes.
 double crowded(const Routes& routes, const OperationConstants& constants) {
   return constants.congestion > 0 ? std::pow(routes.crowd, constants.congestion) : 1;
 }
 
-/// A way's own constants: of the network, and with switches that add of the links inside.
+/// A library algorithm with its route and its constants: of the network and, with switches that
+/// add, of the links inside.
 struct Way {
   collective::Algorithm algorithm;
   Route Routes::* route;
   double OperationConstants::* network_share;
-  double OperationConstants::* switch_share = nullptr;  ///< Then by the full protocol alone.
+  double OperationConstants::* switch_share = nullptr;  ///< Set: only the full protocol is used.
 };
 constexpr Way kLibraryWays[] = {
     {collective::Algorithm::kRing, &Routes::ring, &OperationConstants::network_share},
@@ -43,7 +44,7 @@ bool exists(const Way& algorithm, const Routes& routes, const OperationConstants
          (algorithm.switch_share == nullptr || constants.*algorithm.switch_share > 0);
 }
 
-/// The transfer by the full protocol.
+/// Returns the seconds of the transfer by the full protocol.
 double move_s(const Way& algorithm, const Routes& routes, const OperationConstants& constants) {
   const Route& route = routes.*algorithm.route;
   const double inside_s =
@@ -61,7 +62,7 @@ AlgorithmTimes times(const Routes& routes, const Route& route, double move,
           move / protocol.rate};
 }
 
-/// Squared seconds one way by the protocol in which the library believes.
+/// Returns the squared seconds of one algorithm by the protocol that the library chooses.
 double chosen(const Way& algorithm, const Routes& routes, const OperationConstants& constants) {
   const Route& route = routes.*algorithm.route;
   const double move = move_s(algorithm, routes, constants);
@@ -98,7 +99,8 @@ LineRates::LineRates(const cluster::Cluster& cluster) {
   nic_s_per_byte_ = nic > 0 ? 1 / nic : 0;
 }
 
-/// The share of a unit's uplink that joins it to units which take part: all of it through a switch.
+/// Returns the share of a unit's uplinks that connect it to the units that take part; 1 through a
+/// switch.
 double LineRates::share_of_links(const CollectiveMessage& message, int level) const {
   const std::int64_t others = levels_[level].others;
   if (others == 0) return 1;
@@ -135,9 +137,9 @@ Route LineRates::route(const CollectiveMessage& message) const {
   return route;
 }
 
-/// Two nodes exchange their sums; in the two trees of more nodes, each of which carries half of the
-/// buffer, an inner node sends to its parent and to two children in one and to a parent in the
-/// other (Sanders et al. 2009).
+/// Adds the tree routes. Two nodes exchange their sums. More nodes use two trees, each with half of
+/// the buffer: an inner node sends to its parent and to two children in one tree, and to a parent
+/// in the other (Sanders et al. 2009).
 void LineRates::add_tree(Routes& routes, const CollectiveMessage& message) const {
   const cluster::GroupLayout& layout = message.layout;
   const std::int64_t together = collective::members_in_node(layout, inside_);
@@ -157,7 +159,7 @@ void LineRates::add_tree(Routes& routes, const CollectiveMessage& message) const
   routes.switches.exists = together >= cluster::kAddingRanks;
 }
 
-/// Both levels at once. Behind a switch a chunk takes one hop inside.
+/// Lets both levels of a route run at once. Behind a switch a chunk takes one hop inside.
 void LineRates::overlap_levels(Route& route, const CollectiveMessage& message) const {
   const auto members = static_cast<double>(collective::members_in_node(message.layout, inside_));
   const auto nodes = static_cast<double>(collective::nodes_of(message.layout, inside_));
@@ -179,7 +181,8 @@ Routes LineRates::routes(const CollectiveMessage& message) const {
   routes.few_ranks = 1.0 / static_cast<double>(std::max<std::int64_t>(1, together - 1));
   const std::int64_t nodes = collective::nodes_of(message.layout, inside_);
   if (nodes > 1 && message.collective != collective::Collective::kPointToPoint) {
-    const std::int64_t beside = at_once || in_turn ? nodes : message.layout.size;  // in one ring
+    // ranks in one ring
+    const std::int64_t beside = at_once || in_turn ? nodes : message.layout.size;
     routes.crowd = std::max(1.0, static_cast<double>(beside) / kUncrowdedRanks);
   }
   routes.ring = route(message);
@@ -195,8 +198,8 @@ Routes LineRates::routes(const CollectiveMessage& message) const {
   return routes;
 }
 
-/// A level's rate as `route` has it: inside that of a rank alone, out of a node that of each rank
-/// while all send, and of one that sends alone.
+/// Uses the rates of `route` for each level: inside a node the rate of a rank alone; out of a node
+/// the rate of each rank while all send, and of one that sends alone.
 collective::GroupLinks LineRates::links(const CollectiveMessage& message,
                                         const OperationConstants& constants) const {
   const cluster::GroupLayout& layout = message.layout;

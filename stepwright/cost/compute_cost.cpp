@@ -24,8 +24,8 @@ double peak_or(const cluster::Device& device, DType type, double otherwise) {
   return peak == device.peak_flops.end() ? otherwise : peak->second;
 }
 
-/// Whether products in a type are in TF32: those in fp32 where a job allows it and the device has
-/// it.
+/// True if products in a type run in TF32: products in fp32, if the job allows TF32 and the device
+/// has it.
 bool in_tf32(const plan::Kernels& kernels, const cluster::Generation& generation, DType type) {
   return kernels.tf32 && generation.tf32_slowdown > 0 && type == DType::kFp32;
 }
@@ -33,8 +33,8 @@ bool in_tf32(const plan::Kernels& kernels, const cluster::Generation& generation
 /// Compute capability of Hopper, whose fast products (wgmma) cannot transpose operands in TF32.
 constexpr int kWarpGroupCapability = 9;
 
-/// False for products of which an operand lies across the inner dimension: gradients of weights and
-/// inputs, weighted values, and gradients of queries, keys and values.
+/// False for products with an operand across the inner dimension: gradients of weights and inputs,
+/// weighted values, and gradients of queries, keys and values.
 bool along_inner_dimension(const step::Operator& op) {
   switch (op.kind) {
     case step::OperatorKind::kLinear:
@@ -46,7 +46,7 @@ bool along_inner_dimension(const step::Operator& op) {
   }
 }
 
-/// FLOP/s that large matrix products of a type reach.
+/// Returns the FLOP/s that large matrix products of a type reach.
 double matrix_flops(const cluster::Device& device, const cluster::Generation& defaults,
                     const plan::Kernels& kernels, DType type) {
   const double wide = cluster::sixteen_bit_flops(device);
@@ -64,8 +64,8 @@ double matrix_flops(const cluster::Device& device, const cluster::Generation& de
   }
 }
 
-/// Time of a fused attention over that of a long unmasked forward at head dimension 128, where a
-/// long backward has `backward_rate` of a forward's rate.
+/// Returns the time of a fused attention over that of a long unmasked forward at head dimension
+/// 128; `backward_rate`: rate of a long backward over a forward's.
 double attention_slowdown(const step::Operator& op, double backward_rate) {
   const step::Shape& s = op.shape;
   const double all = static_cast<double>(s.queries) * static_cast<double>(s.keys);
@@ -94,7 +94,7 @@ double grouped_slowdown(const step::Shape& shape) {
   return (rows + padding) / rows / constants::kGroupedShare.value;
 }
 
-/// Products that a grouped product is issued as: one, or one for each expert.
+/// Returns the number of products that a grouped product is issued as: one, or one for each expert.
 double experts_apart(const step::Operator& op, const plan::Kernels& kernels) {
   const bool apart = op.kind == step::OperatorKind::kGroupedLinear && !kernels.grouped_experts;
   return apart ? static_cast<double>(std::max<std::int64_t>(1, op.shape.batch)) : 1;
@@ -105,7 +105,7 @@ step::Operator in_phase_of(step::Operator op, Pass pass) {
   return op;
 }
 
-/// A product whose two gradients are measured as one backward.
+/// True for products whose two gradients are measured as one backward.
 bool has_two_gradients(OperatorClass what, Pass pass) {
   return what == OperatorClass::kProduct && pass == Pass::kBackward;
 }
@@ -126,8 +126,8 @@ double unfused_traffic(const step::Operator& op) {
   }
 }
 
-/// Returns the kernels of expert biases: a product and a sum for each expert, in the backward two
-/// of both, and one copy of all.
+/// Returns the number of kernels of expert biases: a product and a sum for each expert (in the
+/// backward two of each), and one copy for all.
 double expert_bias_kernels(const step::Operator& op) {
   return (step::is_backward(op.phase) ? 4 : 2) * static_cast<double>(op.shape.batch) + 1;
 }
@@ -183,7 +183,7 @@ ComputeCost::ComputeCost(const plan::Job& job, std::span<const OperatorProfile* 
       device_(job.cluster.device.name),
       peaks_{cluster::sixteen_bit_flops(job.cluster.device),
              job.cluster.device.memory_bandwidth_bytes_per_s} {
-  // The kernel of scale, mask and softmax takes 16 bits alone (NVIDIA/Megatron-LM
+  // The fused kernel of scale, mask and softmax runs in 16 bits only (NVIDIA/Megatron-LM
   // megatron/core/fusions/fused_softmax.py, is_kernel_available).
   if (job.precision == DType::kFp32) kernels_.fused_softmax = false;
   set_rates(job.cluster.device);
@@ -228,8 +228,9 @@ ComputeCost::Fitted ComputeCost::best_fit(OperatorClass what, Pass pass,
   return {};
 }
 
-/// How much faster the arithmetic of a fit is on this device and job than its share of the peak
-/// says: generations attain different shares, kernels too, and a running job less than one kernel.
+/// Returns how much faster the arithmetic of a fit is on this device and job than the fit's share
+/// of the peak says: generations and kernels attain different shares, and a running job less than a
+/// single kernel.
 double ComputeCost::speedup(const OperatorProfile& profile, OperatorClass what, Pass pass,
                             const Later<OperatorEntry>& entry) const {
   const cluster::Generation& there = *profile.generation;
@@ -273,7 +274,7 @@ double ComputeCost::arithmetic_s(const step::Operator& op) const {
       return work * rates_.matrix_s_per_flop[index(op.dtype)] +
              step::kOrthogonalKernels * static_cast<double>(op.shape.rows) * rates_.start_s;
     case step::OperatorKind::kScan:
-      // A decay for each element of the state leaves no products (Mamba).
+      // A decay for each element of the state leaves no matrix products (Mamba).
       if (op.purpose == step::Purpose::kMambaScan) return work * rates_.vector_s_per_flop;
       return work * rates_.vector_s_per_flop / constants::kScanShare.value + rates_.start_s;
     default: return work * rates_.vector_s_per_flop;
@@ -335,18 +336,19 @@ double ComputeCost::pass_seconds(OperatorClass what, Pass pass, const step::Oper
 
 double ComputeCost::pass_floor_s(OperatorClass what, Pass pass, const step::Operator& op) const {
   const double one_s = floor_s(in_phase_of(op, pass));
-  // What one kernel alone must move, of what a program's operators are counted with.
+  // One kernel alone moves only this part of the bytes that a program's operators count.
   if (what == OperatorClass::kLoss) return one_s;                 // one pass over the logits
-  if (what == OperatorClass::kCausalSoftmax) return 0.5 * one_s;  // half is masked
+  if (what == OperatorClass::kCausalSoftmax) return 0.5 * one_s;  // half of the scores are masked
   if (what == OperatorClass::kNorm && pass == Pass::kBackward) {
     return 0.75 * one_s;  // without the residual's gradient
   }
   return (has_two_gradients(what, pass) ? 2 : equal_parts(what, pass)) * one_s;
 }
 
-/// Trees know nothing of products that share a launch, and rows that routing decides are means.
+/// Trees are not used for products that share a launch, nor for rows that routing decides, whose
+/// numbers are means.
 FitUse ComputeCost::use_of(const Fitted& fit, const step::Operator& op) const {
-  // Unfused attention multiplies in the type of storage, in TF32, too.
+  // Unfused attention multiplies in the storage type, also in TF32.
   const bool own_rate =
       fit.entry->get().what == OperatorClass::kProduct || in_tf32(kernels_, *generation_, op.dtype);
   const double rate = own_rate ? narrow_speedup_[index(op.dtype)] * transposed_rate(op) : 1;

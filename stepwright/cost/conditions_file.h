@@ -8,7 +8,7 @@
 
 namespace stepwright::cost {
 
-/// The text of a file of conditions that also has entries of `memory`.
+/// Returns the text of a conditions file that also has entries of `memory`.
 std::string conditions_yaml(const TrainingConditions& all,
                             const std::vector<plan::MemoryConditions>& memory);
 

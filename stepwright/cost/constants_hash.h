@@ -4,8 +4,9 @@
 
 namespace stepwright::cost {
 
-/// A hash of all figures that are compiled in: devices, clusters, generations, fits of operators
-/// and of messages, conditions of training. Sixteen hexadecimal digits, equal on every machine.
+/// Returns a hash of all figures that are compiled in: devices, clusters, generations, fits of
+/// operators and of messages, conditions of training. Sixteen hexadecimal digits, equal on every
+/// machine.
 const std::string& constants_hash();
 
 }  // namespace stepwright::cost

@@ -19,15 +19,16 @@
 namespace stepwright::cost {
 namespace {
 
-/// Calls by which each expert of a product fetches the parameters of its modules and lets go of
-/// them.
+/// Returns the number of calls by which each expert of a product fetches and releases the
+/// parameters of its modules.
 double fetch_calls(const step::Operator& op) {
   if (op.purpose != step::Purpose::kFetchedExperts) return 0;
   return constants::kFetchCalls.value * (op.gated ? 2 : 1);
 }
 
-/// Launches of the host for an operator, in kernels issued by the framework. Casts of a narrow
-/// product and experts of a grouped one are issued by the library that it calls.
+/// Returns the host's launches for an operator, in units of kernels issued by the framework. The
+/// library that the framework calls issues the casts of a narrow product and the experts of a
+/// grouped one.
 double launches(const step::Operator& op, const ComputeCost& compute) {
   const bool narrow = op.dtype != plan::storage_type(op.dtype);
   const double casts =
@@ -35,7 +36,7 @@ double launches(const step::Operator& op, const ComputeCost& compute) {
   switch (op.kind) {
     case step::OperatorKind::kLinear: return 1 + casts;
     case step::OperatorKind::kGroupedLinear:
-      // A loop over experts gathers, multiplies, weighs and adds up the rows of each.
+      // A loop over experts gathers, multiplies, weighs and adds the rows of each expert.
       if (compute.kernels(op) > 1) {
         return compute.kernels(op) * (1 + casts + constants::kLoopKernels.value + fetch_calls(op));
       }
@@ -59,9 +60,10 @@ double launches(const step::Operator& op, const ComputeCost& compute) {
   }
 }
 
-/// Whether an operator is replayed in a graph: of a whole step, or of the part of a layer that it
-/// stands in. A part takes its norm with it; the norm before experts goes with the router, and so
-/// do shared experts. What a step's communication streams carry is never part of a layer's graph.
+/// True if a CUDA graph replays an operator: a graph of the whole step, or of the operator's part
+/// of a layer. The norm before a part belongs to it; the norm before experts and shared experts
+/// belong to the router's part. Operators on communication streams are never part of a layer's
+/// graph.
 bool in_graph(const plan::CudaGraphs& graphs, const step::Operator& op) {
   if (graphs.step) return true;
   if (op.stream != step::Stream::kCompute) return false;
@@ -77,12 +79,12 @@ bool in_graph(const plan::CudaGraphs& graphs, const step::Operator& op) {
 /// Compute capability of Hopper, on which DeepEP's kernels inside a node were measured.
 constexpr int kExchangeCapability = 9;
 
-/// Half of an interval's width.
+/// Returns half of an interval's width, as a relative error.
 double error_of(const StepInterval& interval) {
   return std::sqrt(interval.high / interval.low) - 1;
 }
 
-/// "by PROFILE", or "unfitted".
+/// Returns `word` and the profile ("by PROFILE"), or "unfitted".
 std::string fit_text(std::string_view word, const std::optional<std::string>& fit) {
   return fit ? fmt::format("{} {}", word, *fit) : "unfitted";
 }
@@ -103,16 +105,17 @@ double cast_bytes(const step::Operator& op, plan::Casts casts) {
     const double elements = weights_gradient ? 0 : inputs_gradient ? gradient : input;
     return elements * (stored + 2 * narrow);
   }
-  const double once = stored + narrow;       // by a scale of the row that is read
-  const double twice = 2 * stored + narrow;  // the scale first
-  // By scales of the other direction, written with rows and columns changed places.
+  const double once = stored + narrow;       // scaled by the row that is read
+  const double twice = 2 * stored + narrow;  // read first for the scale
+  // Scaled along the other direction, written with rows and columns exchanged.
   const double across = twice / constants::kTransposedCast.value;
   if (casts == plan::Casts::kTensorwise) {
     if (weights_gradient) return input * twice;
     return inputs_gradient ? gradient * (twice + narrow) + weight * twice
                            : (input + weight) * twice;
   }
-  // What is not accumulated fast is multiplied without scales, which the result is given after.
+  // Products without fast accumulation are multiplied without scales, which are applied to the
+  // result.
   const double scaled = 2 * stored;
   if (weights_gradient) return (input + gradient) * across + weight * scaled;
   return inputs_gradient ? gradient * once + weight * across + input * scaled
@@ -195,7 +198,7 @@ std::string CostModel::provenance() const {
   return fmt::format("{}. The stated error of a step is {:.0f}%.", text, 100 * stated_error_);
 }
 
-/// The share of an operator's rate alone that the device keeps in a run.
+/// Returns the share of an operator's single-kernel rate that the device keeps in a run.
 double CostModel::rate_of(const step::Operator& op) const {
   switch (op.kind) {
     case step::OperatorKind::kLinear:
@@ -212,8 +215,9 @@ double CostModel::rate_of(const step::Operator& op) const {
   }
 }
 
-/// A copy over the link to the host, bound by bytes, or an update there, by the bytes of all ranks
-/// of a node or by the threads of one, which take longer in proportion for more than its own bytes.
+/// Returns the seconds of a copy over the host link, limited by bytes, or of an optimizer update on
+/// the host. An update is limited by the bytes of all ranks of a node, or by the threads of one
+/// rank, whose time for a parameter grows in proportion to its bytes above `kHostUpdateBytes`.
 double CostModel::of_host_s(const step::Operator& op) const {
   if (op.kind != step::OperatorKind::kHostOptimizer)
     return step::memory_bytes(op) * host_link_s_per_byte_;
@@ -265,7 +269,7 @@ std::optional<double> CostModel::exchange_s(const step::Operator& op,
       collective::nodes_of(layout, node_levels_) > 1) {
     return std::nullopt;
   }
-  if (op.part == step::LayerPart::kGateWeights) return 0;  // They travel with the rows.
+  if (op.part == step::LayerPart::kGateWeights) return 0;  // Gate weights are sent with the rows.
   const double met = step::distinct_of(layout.size, copies_once_);
   const auto width = static_cast<double>(routed_width_);
   const double element = static_cast<double>(centibits(op.dtype)) / 800;
@@ -279,8 +283,8 @@ std::optional<double> CostModel::exchange_s(const step::Operator& op,
                            exchange_link_);
 }
 
-/// The share of an exchange's rows that cross between nodes when a row enters each node once, where
-/// its ranks hand it on.
+/// Returns the share of an exchange's rows that cross between nodes when a row enters each node
+/// once, and the node's ranks pass it on.
 double CostModel::entering_share(const step::Operator& op,
                                  const cluster::GroupLayout& layout) const {
   if (copies_once_ == 0 || op.kind != step::OperatorKind::kAllToAll) return 1;
@@ -302,7 +306,7 @@ void CostModel::wait_for_host(const step::Template& piece,
                               const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
                               std::vector<OperatorTime>& times) const {
   double host = 0;
-  double alone = 0;  // While the device has nothing to do.
+  double alone = 0;  // Seconds of the host while the device has nothing to run.
   double device = 0;
   double computation = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {

@@ -12,7 +12,7 @@ std::vector<PlanMessage> plan_messages(
   for (const step::Template& piece : program.templates) {
     for (const step::Operator& op : piece.operators) {
       const cluster::GroupLayout& layout = layouts[static_cast<std::size_t>(op.group)];
-      // A shift is received where it is sent.
+      // A receive is the other end of a send, which is already listed.
       if (!step::is_communication(op.kind) || op.kind == step::OperatorKind::kReceive ||
           layout.span < 0) {
         continue;

@@ -7,14 +7,14 @@
 
 namespace stepwright::cost {
 
-/// Seconds of computations that were priced before: laws and trees take microseconds, and the same
-/// shapes come back in every plan. Not shared between threads.
+/// Remembers the seconds of computations: laws and trees take microseconds to evaluate, and the
+/// same shapes occur in every plan. Not shared between threads.
 class PriceTable {
  public:
   /// `cost` must outlive this.
   explicit PriceTable(const CostModel& cost) : cost_(cost) {}
 
-  /// `CostModel::compute_s`, from the table when the operator is known.
+  /// Returns `CostModel::compute_s`, from the table if the operator was priced before.
   double seconds(const step::Operator& op);
   [[nodiscard]] std::size_t size() const { return known_.size(); }
 

@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kMostSlowdown = 1e6;
 
-/// By how much longer bytes must take on the network than without a crowd for `routes` to take
-/// `target_s`, at least 1.
+/// Returns the factor, at least 1, by which transfers on the network must be slower than without
+/// congestion for `routes` to take `target_s`.
 double slowdown(const Routes& routes, OperationConstants constants, double target_s) {
   constants.congestion = 0;
   const auto slow_s = [&](double factor) {

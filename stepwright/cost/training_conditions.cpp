@@ -13,7 +13,7 @@
 
 namespace stepwright::cost {
 
-/// The files of `cost/training/`, compiled in.
+/// Returns the files of `cost/training/`, compiled in.
 std::span<const EmbeddedFile> embedded_conditions();
 
 namespace {
@@ -167,7 +167,7 @@ int unknown_parts(const TrainingConditions& all, const plan::Job& job) {
   };
   const bool device_known = std::ranges::any_of(all.devices, of_device);
   const bool framework_known = std::ranges::any_of(all.frameworks, of_framework);
-  // No run of a fit computes in 32 bits, in TF32 or without it.
+  // No fitted run computes in 32 bits, with or without TF32.
   const bool precision_known = centibits(job.precision) <= 1600;
   return (framework_known ? 0 : 1) + (device_known ? 0 : 1) + (precision_known ? 0 : 1);
 }

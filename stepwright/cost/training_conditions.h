@@ -10,38 +10,49 @@
 
 namespace stepwright::cost {
 
-/// The share of its rates that a generation of devices keeps in a training run, where it is hot,
-/// shares its power and its memory, over those of one operator alone. 1: all.
+/// The shares of its single-operator rates that a device keeps in a training run, where it is hot
+/// and shares its power and memory. 1: all of the rate.
 struct DeviceConditions {
-  std::string device;              ///< A device's name, or a generation for all others of it.
-  double product_rate = 1;         ///< Products in 16 bits, those of unfused attention too.
-  double narrow_product_rate = 1;  ///< Products in fp8 and narrower.
-  double attention_rate = 1;       ///< Kernels of fused attention.
-  double flash1_rate = 1;   ///< FlashAttention-1 and its contemporaries, beside attention_rate.
-  double memory_rate = 1;   ///< Everything that the memory bounds.
-  double inside_rate = 1;   ///< Messages inside a node, where the cluster's own were not measured.
-  double network_rate = 1;  ///< Messages between nodes, likewise.
+  std::string device;  ///< A device's name, or a generation, for all its devices without an entry.
+  /// Share of their rate that matrix products in 16 bits keep, including those of unfused
+  /// attention.
+  double product_rate = 1;
+  /// Share of their rate that matrix products in fp8 and narrower keep.
+  double narrow_product_rate = 1;
+  double attention_rate = 1;  ///< Share of their rate that fused attention kernels keep.
+  /// Share of their rate that FlashAttention-1 and its contemporaries keep, in addition to
+  /// `attention_rate`.
+  double flash1_rate = 1;
+  double memory_rate = 1;  ///< Share of their rate that kernels limited by memory bandwidth keep.
+  /// Share of their rate that messages inside a node keep, if they were not measured on the
+  /// cluster.
+  double inside_rate = 1;
+  /// Share of their rate that messages between nodes keep, if they were not measured on the
+  /// cluster.
+  double network_rate = 1;
 };
 
-/// How a training framework drives the devices.
+/// Constants of how a training framework drives the devices.
 struct FrameworkConditions {
-  std::string framework;     ///< One of `kFrameworkNames`; empty: all others.
-  double host_us = 0;        ///< Time of the host thread to issue one kernel.
-  double step_ms = 0;        ///< Time between two steps while the device is idle.
-  double update_passes = 1;  ///< Time of an update and its norm, over that of moving each operand
-                             ///< once.
-  double message_us = 0;     ///< Time of the host to issue a layer's message, beside its kernel.
-  /// The share of a wait for messages between stages that cross nodes and make hosts wait: host
-  /// time of a pass that each rank of a tensor group adds, in shares of its own. 0: the host runs
-  /// ahead of its device.
+  std::string framework;  ///< One of `kFrameworkNames`; empty: all frameworks without an entry.
+  double host_us = 0;     ///< Microseconds of the host thread to issue one kernel.
+  double step_ms = 0;     ///< Milliseconds between two steps in which the device is idle.
+  /// Time of an optimizer update and its norm, over the time of moving each operand once.
+  double update_passes = 1;
+  /// Microseconds of the host to issue a layer's message, in addition to its kernel.
+  double message_us = 0;
+  /// Host time of a pass, as a share of itself, that each rank of a tensor group adds where
+  /// messages between stages cross nodes and make hosts wait. 0: the host runs ahead of its device.
   double stage_wait = 0;
-  double beside_inside = 1;  ///< Factor on computation beside a message inside the node.
+  /// Factor on the time of computation beside a message inside the node.
+  double beside_inside = 1;
   double beside_network = 1;
   double tensor_exposed = 1;  ///< Share of an overlapped tensor message that its product waits for.
-  double expert_exposed = 1;  ///< Share of an overlapped exchange with experts, likewise.
+  /// Share of an overlapped exchange with experts that computation waits for.
+  double expert_exposed = 1;
 };
 
-/// A constant of conditions: its key in files, and between which values it lies.
+/// A constant of conditions: its key in files, and its least and greatest value.
 template <class Conditions>
 struct ConditionField {
   std::string_view key;
@@ -70,28 +81,30 @@ inline constexpr ConditionField<FrameworkConditions> kFrameworkFields[] = {
     {"tensor_exposed", &FrameworkConditions::tensor_exposed, 0, 1},
     {"expert_exposed", &FrameworkConditions::expert_exposed, 0, 1}};
 
-/// Shares of a predicted step between which the measured step lies, four times of five.
+/// Shares of a predicted step time between which the measured time lies in four of five runs.
 struct StepInterval {
   double low = 0.85;
   double high = 1.35;
 };
 
-/// `interval` with both of its logarithms times `factor`.
+/// Returns `interval` with the logarithms of both ends times `factor`.
 StepInterval widened(const StepInterval& interval, double factor);
 
-/// Intervals by the distance of a job from what published runs show. Each factor widens `known` in
-/// logarithms (`tools/accuracy/intervals.py` calibrates all of them).
+/// Intervals by how far a job is from the published runs. Each factor widens `known` in logarithms
+/// (`tools/accuracy/intervals.py` calibrates all of them).
 struct StepIntervals {
-  StepInterval known;  ///< Framework, generation and precision are shown; the step never waits.
-  double unknown = 1;  ///< For each of the three that no run shows.
-  double experts = 1;  ///< For mixtures of experts.
-  /// For a step that does nothing but wait. A step that waits for a share s of its time has this
+  /// Interval if published runs show the framework, the generation and the precision, and the step
+  /// never waits.
+  StepInterval known;
+  double unknown = 1;  ///< Factor for each of these three that no run shows.
+  double experts = 1;  ///< Widening factor for jobs with mixtures of experts.
+  /// Factor for a step that only waits. A step that waits for a share s of its time gets this
   /// factor to the power of s.
   double waits = 1;
 };
 
-/// Constants that no measurement of a single operator shows: fitted to whole training runs
-/// (docs/accuracy.md), on a part of the published rows. Few, and the same for every model.
+/// Constants that no measurement of a single operator shows. They are fitted to whole training runs
+/// (docs/accuracy.md), on a part of the published rows; they are few, and equal for every model.
 struct TrainingConditions {
   std::string source;
   std::vector<DeviceConditions> devices;
@@ -99,31 +112,33 @@ struct TrainingConditions {
   StepIntervals intervals;
 };
 
-/// The conditions compiled in (`cost/training/conditions.yaml`).
+/// Returns the conditions that are compiled in (`cost/training/conditions.yaml`).
 const TrainingConditions& built_in_conditions();
 
-/// Reads a file of the same form. Fails with `kInput`, naming file, field and value.
+/// Reads a file of conditions. Fails with `kInput`, naming file, field and value.
 TrainingConditions load_conditions(const std::filesystem::path& path);
 TrainingConditions read_conditions(const Document& document);
 
-/// The text of such a file, with what differs from an entry that says nothing.
+/// Returns the text of a conditions file; values at their defaults are left out.
 std::string conditions_yaml(const TrainingConditions& all);
 
-/// The conditions of the job's file, or else the built-in ones. Fails as `load_conditions` does.
+/// Returns the conditions of the job's file, or else the built-in ones. Fails as `load_conditions`
+/// does.
 TrainingConditions conditions_of(const plan::Job& job);
 
-/// The conditions of a device, or else of its generation; rates of 1 when there are none.
+/// Returns the conditions of a device, or else of its generation; rates of 1 when there are none.
 DeviceConditions conditions_of(const TrainingConditions& all, std::string_view device,
                                std::string_view generation);
 
-/// How many of a job's framework, generation of devices and precision no fitted run shows: 0 to 3.
-/// A device that is a variant of its generation (`cluster::Device::variant`) counts as not shown.
+/// Returns how many (0 to 3) of a job's framework, device generation and precision occur in no
+/// fitted run. A device that is a variant of its generation (`cluster::Device::variant`) counts as
+/// not shown.
 int unknown_parts(const TrainingConditions& all, const plan::Job& job);
 
-/// The interval of a job's step that never waits.
+/// Returns the interval of a step of the job that never waits.
 StepInterval interval_of(const TrainingConditions& all, const plan::Job& job);
 
-/// The conditions of a framework: its own, or else those without a name.
+/// Returns the conditions of a framework: its own entry, or else the entry without a name.
 FrameworkConditions conditions_of(const TrainingConditions& all, const plan::Framework& framework);
 
 }  // namespace stepwright::cost

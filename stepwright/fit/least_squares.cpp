@@ -11,8 +11,8 @@ namespace {
 constexpr double kDifference = 1e-6;  ///< Step of a parameter, for the derivative.
 constexpr int kMostEvaluations = 1000;
 
-/// A problem as Eigen asks for it. Whatever a step tries counts as the nearest parameters within
-/// the limits.
+/// The problem in the form that Eigen requires. Parameters outside of the limits count as the
+/// nearest ones within.
 class Residuals : public Eigen::DenseFunctor<double> {
  public:
   Residuals(const LeastSquares& problem, const Eigen::VectorXd& start)
@@ -48,8 +48,8 @@ class Residuals : public Eigen::DenseFunctor<double> {
   }
 
  private:
-  /// The number of residuals, at least one for each parameter, as Eigen asks for; those that are
-  /// missing are 0.
+  /// Returns the number of residuals, at least one for each parameter, as Eigen requires; added
+  /// ones are 0.
   static int count(const LeastSquares& problem, const Eigen::VectorXd& start) {
     return static_cast<int>(std::max(problem.residuals(start).size(), start.size()));
   }

@@ -4,7 +4,7 @@
 
 namespace stepwright::fit {
 
-/// The middle value, the upper one of an even number; 0 without any.
+/// Returns the median; of an even number of values the upper middle one; 0 without values.
 double middle_of(std::vector<double> values);
 
 }  // namespace stepwright::fit

@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Bytes that shall go from a node to a NIC of another, or of its own over the bus.
+/// A path for bytes: from a node to a NIC of another node, or of its own over the bus.
 struct Path {
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -38,10 +38,10 @@ sockaddr_in address_of(const Path& path) {
   return address;
 }
 
-/// A TCP socket of a node, prepared there by `prepare` (`bind`, `connect`).
+/// Returns a TCP socket of a node, prepared in its namespace by `prepare` (`bind`, `connect`).
 template <class Prepare>
 Descriptor socket_in(const std::string& lab, std::int64_t node, Prepare prepare) {
-  const auto make = [&] {  // in a thread of its own, which alone moves to the node
+  const auto make = [&] {  // in a thread of its own, since only that thread moves to the node
     const std::string path = "/run/netns/" + node_namespace(lab, node);
     const Descriptor network(checked(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open a node"));
     checked(::setns(network.get(), CLONE_NEWNET), "enter a node");
@@ -78,14 +78,14 @@ Connection connect(const std::string& lab, const Path& path) {
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 17U;
 
-/// Sends until the connection is shut down.
+/// Sends data until the connection is shut down.
 void send_all(int socket) {
   const std::vector<char> block(kBlockBytes);
   while (::send(socket, block.data(), block.size(), MSG_NOSIGNAL) > 0) {
   }
 }
 
-/// Bytes received until the connection is shut down.
+/// Receives until the connection is shut down, and returns the number of bytes.
 double receive_all(int socket) {
   std::vector<char> block(kBlockBytes);
   double total = 0;
@@ -96,7 +96,7 @@ double receive_all(int socket) {
   }
 }
 
-/// Bytes/s of each path when all are busy at once.
+/// Returns the bytes/s of each path when all are busy at once.
 std::vector<double> rates_of(const std::string& lab, const std::vector<Path>& paths,
                              double seconds) {
   std::vector<Connection> connections;

@@ -4,15 +4,16 @@
 
 namespace stepwright::lab {
 
-/// The payload that TCP on this machine carries in all, in bytes/s: two nodes joined as in a lab
-/// but not shaped, in packets as those of shaped links, busy both ways for `seconds` on every core.
-/// A lab whose links carry more than half of it together measures the machine, not the links. Fails
-/// as `Namespaces` does.
+/// Measures the payload that TCP on this machine carries in total, in bytes/s: between two nodes
+/// connected as in a lab but not shaped, in packets like those of shaped links, in both directions
+/// for `seconds` on every core. A lab whose links together carry more than half of it measures the
+/// machine, not the links. Fails as `Namespaces` does.
 double tcp_capacity_bytes_per_s(double seconds);
 
-/// The share of its rate that the slowest link of each kind keeps, in payload, when all are busy.
+/// The share of its rate that the slowest link of each kind attains, in payload, when all links are
+/// busy.
 struct BusyLinks {
-  double nic = 1;  ///< Share of the NICs; 1 if there is one node.
+  double nic = 1;  ///< Share of the slowest NIC; 1 if there is one node.
   double inside = 1;
 };
 

@@ -8,7 +8,8 @@
 namespace stepwright::lab {
 namespace {
 
-/// One way, TCP between two processes of one machine; docs/emulation.md says how it was measured.
+/// One-way latency of TCP between two processes of one machine; docs/emulation.md says how it was
+/// measured.
 constexpr double kInsideLatency = 25e-6;
 constexpr double kNicLatency = 30e-6;
 

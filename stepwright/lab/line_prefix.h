@@ -7,15 +7,15 @@
 
 namespace stepwright::lab {
 
-/// Text that comes in pieces, written as whole lines that begin with a prefix. A line of more than
+/// Writes text that arrives in pieces as whole lines that begin with a prefix. A line of more than
 /// `kLongestLine` bytes is cut there.
 class LinePrefix {
  public:
   explicit LinePrefix(std::string prefix) : prefix_(std::move(prefix)) {}
 
-  /// Writes the lines that the piece completes.
+  /// Adds a piece, and writes the lines that it completes.
   void add(std::string_view piece, std::ostream& out);
-  /// Writes what is left as a line.
+  /// Writes the remaining text as a line.
   void finish(std::ostream& out);
 
   static constexpr std::size_t kLongestLine = std::size_t{1} << 20U;

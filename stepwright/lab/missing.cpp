@@ -13,7 +13,7 @@
 namespace stepwright::lab {
 namespace {
 
-/// A feature of the kernel and a command that needs it.
+/// A feature of the kernel, and a command that fails without it.
 struct Feature {
   const char* name;
   CommandLine attempt;
@@ -35,7 +35,8 @@ std::vector<Lack> missing_network_features() {
     const auto complaint = complaint_of(feature.attempt);
     if (!complaint) continue;
     missing.push_back({fmt::format("{} ({})", feature.name, *complaint), kNetworkRemedy});
-    if (&feature == &features[0]) return missing;  // the others stand in it
+    // the commands of the others need the first feature
+    if (&feature == &features[0]) return missing;
   }
   static_cast<void>(complaint_of({"ip", "netns", "del", scratch}));
   return missing;

@@ -8,8 +8,8 @@
 
 namespace stepwright::lab {
 
-/// The things that this machine lacks for a lab: rights, programs, features of the kernel; empty
-/// when nothing.
+/// Returns what this machine lacks for a lab (rights, programs, features of the kernel); empty:
+/// nothing.
 std::vector<Lack> missing_for_lab();
 
 /// Runs the commands of a lab. Fails with `kUnsupported`, naming everything that the machine lacks,

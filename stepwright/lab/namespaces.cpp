@@ -15,12 +15,12 @@
 namespace stepwright::lab {
 namespace {
 
-/// The path at which `ip netns` keeps a name.
+/// Returns the path at which `ip netns` keeps a name.
 std::filesystem::path path_of(const std::string& name) {
   return std::filesystem::path("/run/netns") / name;
 }
 
-/// A lab name of this process; the first that it does not use yet.
+/// Returns the first lab name of this process that is not in use.
 std::string free_lab_name() {
   const Owner owner = find_owner(::getpid()).value();
   int number = 0;

@@ -7,11 +7,12 @@
 
 namespace stepwright::lab {
 
-/// The network namespaces of a lab and their links, not yet shaped, under a name that no other lab
-/// has. They go with this object.
+/// The network namespaces of a lab and their links, not yet limited to rates, under a name that no
+/// other lab has. They are removed with this object.
 class Namespaces {
  public:
-  /// Fails with `kUnsupported`, naming everything that the machine lacks, or with `kRuntime`.
+  /// Makes the namespaces. Fails with `kUnsupported`, naming everything that the machine lacks, or
+  /// with `kRuntime`.
   explicit Namespaces(const LabSpec& spec);
   ~Namespaces();
   Namespaces(const Namespaces&) = delete;
@@ -26,8 +27,8 @@ class Namespaces {
   std::vector<std::string> names_;
 };
 
-/// Removes namespaces that labs left behind whose processes are dead (killed before they could do
-/// it themselves) and returns their names. Those of living processes stay.
+/// Removes namespaces of labs whose processes are dead (killed before they could remove them) and
+/// returns their names. Namespaces of live processes stay.
 std::vector<std::string> clean_dead_labs();
 
 }  // namespace stepwright::lab

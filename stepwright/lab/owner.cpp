@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "stepwright-";
 
-/// Takes a number and the dash after it off the front of a text.
+/// Removes a number and the dash after it from the front of a text; nullopt if there is none.
 template <class Number>
 std::optional<Number> take_number(std::string_view& text) {
   Number number = 0;
@@ -28,14 +28,14 @@ std::optional<Number> take_number(std::string_view& text) {
 std::optional<Owner> find_owner(pid_t pid) {
   constexpr std::size_t kMost = std::size_t{1} << 20U;
   const std::string text = read_if_plain(fmt::format("/proc/{}/stat", pid), kMost).value_or("");
-  // The second field, the program's name in brackets, may hold anything.
+  // The second field, the program's name in brackets, may contain any characters.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields(text.substr(name_end + 1));
   std::string state;
   fields >> state;
   if (state == "Z" || state == "X") return std::nullopt;
-  constexpr int kBeforeStart = 18;  // fields 4 to 21 of proc(5)
+  constexpr int kBeforeStart = 18;  // number of fields before the start time: 4 to 21 of proc(5)
   std::string skipped;
   for (int i = 0; i < kBeforeStart; ++i) fields >> skipped;
   Owner owner{.pid = pid};

@@ -9,21 +9,22 @@
 
 namespace stepwright::lab {
 
-/// A process, told from later ones with the same number by when it began.
+/// A process, identified by its number and its start time, since numbers are reused.
 struct Owner {
   pid_t pid = 0;
-  std::uint64_t start = 0;  ///< Clock ticks since the machine started.
+  /// Start time of the process, in clock ticks since the machine started.
+  std::uint64_t start = 0;
 
   bool operator==(const Owner&) const = default;
 };
 
-/// The process with this number; nullopt if there is none (a zombie is none).
+/// Returns the process with this number; nullopt if there is none, or only a zombie.
 std::optional<Owner> find_owner(pid_t pid);
 
-/// The name of a lab: `stepwright-PID-START-NUMBER`.
+/// Returns the name of a lab: `stepwright-PID-START-NUMBER`.
 std::string lab_name(const Owner& owner, int number);
 
-/// Who owns a namespace, by its name; nullopt if it is none of a lab.
+/// Returns the process that owns a namespace, by its name; nullopt if it belongs to no lab.
 std::optional<Owner> owner_of(std::string_view name);
 
 }  // namespace stepwright::lab

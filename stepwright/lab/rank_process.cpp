@@ -14,7 +14,7 @@
 namespace stepwright::lab {
 namespace {
 
-/// Texts as a program gets them; the texts must outlive them.
+/// Returns pointers to texts, as a program receives its arguments; the texts must outlive them.
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
@@ -35,7 +35,7 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
   return environment;
 }
 
-/// All that a child needs, made before it is forked.
+/// Everything that a child needs, prepared before the fork.
 struct Ready {
   char** command;
   char** environment;
@@ -45,7 +45,7 @@ struct Ready {
   int err;
 };
 
-/// A child's last words; only what is safe after a fork.
+/// Prints why a child cannot run and ends it; calls only functions that are safe after a fork.
 [[noreturn]] void give_up(const char* what, const char* which) {
   constexpr int kCannotRun = 127;
   const char* reason = ::strerrordesc_np(errno);
@@ -55,8 +55,8 @@ struct Ready {
   ::_exit(kCannotRun);
 }
 
-/// A view of /proc that shows the processes among which the rank is. What the machine unmounts
-/// goes here, too, or a rank would keep alive the networks of labs that have ended.
+/// Mounts a /proc that shows the rank's own process namespace. Unmounts on the machine take effect
+/// inside, too; otherwise a rank would keep the networks of ended labs alive.
 bool mount_processes() {
   return ::unshare(CLONE_NEWNS) == 0 &&
          ::mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0 &&
@@ -94,7 +94,7 @@ pid_t start_rank(const Warden& warden, const RankStart& start) {
                     .err = start.err};
   const pid_t process = warden.fork_inside();
   if (process == 0) become(ready);
-  ::setpgid(process, process);  // whoever is first, the child or we
+  ::setpgid(process, process);  // the child or this process, whichever is first
   return process;
 }
 

@@ -14,16 +14,16 @@ namespace stepwright::lab {
 /// standard input.
 struct RankStart {
   CommandLine command;
-  /// Variables that replace those of this process.
+  /// Environment variables that replace those of this process.
   std::map<std::string, std::string> environment;
-  std::string network;  ///< Name of the network namespace.
-  /// Descriptors of its standard output and error.
+  std::string network;  ///< Name of the network namespace in which the program starts.
+  /// Descriptor of its standard output; `err`: of its standard error.
   int out = -1;
   int err = -1;
 };
 
-/// Starts it under a warden and returns its process. Fails with `kRuntime`; a program that cannot
-/// be run says so on its standard error and ends with 127.
+/// Starts a rank under a warden and returns its process. Fails with `kRuntime`. A program that
+/// cannot be run says so on its standard error and ends with 127.
 pid_t start_rank(const Warden& warden, const RankStart& start);
 
 }  // namespace stepwright::lab

@@ -36,7 +36,7 @@ class RankRun {
 
   RunResult finish() {
     while (std::ranges::any_of(ranks_, &RunningRank::is_running)) wait_and_see();
-    warden_.kill_all();  // now every stream ends, whoever held it
+    warden_.kill_all();  // now every stream ends, whichever process held it
     while (std::ranges::any_of(ranks_, is_heard)) wait_and_see();
     RunResult result{.seconds = seconds(), .failure = failure_};
     for (const RunningRank& rank : ranks_) result.ranks.push_back(rank.end);
@@ -48,12 +48,12 @@ class RankRun {
     return std::chrono::duration<double>(Clock::now() - begin_).count();
   }
 
-  /// Waits until anything happens and sees to it.
+  /// Waits until something happens and handles it.
   void wait_and_see() {
     std::vector<pollfd> watched{{.fd = options_.stop_fd, .events = POLLIN}};
     for (const RunningRank& rank : ranks_) {
       for (const int fd : {rank.out.pipe.read.get(), rank.err.pipe.read.get(), rank.exit_fd()}) {
-        watched.push_back({.fd = fd, .events = POLLIN});  // those that are closed are passed over
+        watched.push_back({.fd = fd, .events = POLLIN});  // poll ignores closed ones
       }
     }
     ::poll(watched.data(), watched.size(), milliseconds_left());
@@ -70,7 +70,7 @@ class RankRun {
     heed_deadline();
   }
 
-  /// Milliseconds until the next deadline; -1: no deadline.
+  /// Returns the milliseconds until the next deadline; -1: no deadline.
   [[nodiscard]] int milliseconds_left() const {
     if (!deadline_) return -1;
     return static_cast<int>(std::ceil(std::clamp(*deadline_ - seconds(), 0.0, 1e6) * 1e3));
@@ -99,7 +99,7 @@ class RankRun {
     if (rank.end.exit_code != 0 || rank.end.signal != 0) stop(describe(rank.end));
   }
 
-  /// Asks all to end; only the first reason counts.
+  /// Asks all ranks to end; only the first reason is recorded.
   void stop(const std::string& reason) {
     if (stopping_) return;
     stopping_ = true;
@@ -112,7 +112,8 @@ class RankRun {
   Clock::time_point begin_ = Clock::now();
   Warden warden_;
   std::vector<RunningRank> ranks_;
-  std::optional<double> deadline_;  ///< Deadline of the run; while stopping, of the grace.
+  /// Deadline of the run; while stopping, of the grace; nullopt: none.
+  std::optional<double> deadline_;
   bool stopping_ = false;
   std::string failure_;
 };

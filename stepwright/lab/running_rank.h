@@ -14,39 +14,41 @@ struct RankEnd {
   std::int64_t rank = 0;
   std::int64_t node = 0;
   int exit_code = 0;
-  int signal = 0;  ///< Signal that ended it; 0: it ended itself.
+  int signal = 0;  ///< Signal that ended the rank; 0: it ended by itself.
   double seconds = 0;
 };
 
-/// The words for a rank's end in messages: `rank 3 on node 1 ended with exit code 7`.
+/// Returns the end of a rank in words: `rank 3 on node 1 ended with exit code 7`.
 std::string describe(const RankEnd& end);
 
-/// The output of a rank to one of its streams, until it is closed.
+/// The output of a rank on one of its streams, until it is closed.
 struct RankOutput {
   explicit RankOutput(const std::string& prefix) : lines(prefix) {}
 
   /// True if more output may come.
   [[nodiscard]] bool is_open() const { return pipe.read.is_open(); }
-  /// Passes on what there is, as lines; waits for it when there is nothing yet.
+  /// Passes on available output as lines; waits if there is none yet.
   void pass_on(std::ostream& to);
 
   Pipe pipe;
   LinePrefix lines;
 };
 
-/// A rank that was started, and the two streams that it writes.
+/// A rank that was started, and its two output streams.
 class RunningRank {
  public:
-  /// Starts it; `start` says no streams. Fails with `kRuntime`.
+  /// Starts the rank; `start` must not state streams. Fails with `kRuntime`.
   RunningRank(std::int64_t rank, std::int64_t node, const Warden& warden, RankStart start);
 
-  /// Whether its process has not been waited for yet.
+  /// True until the end of its process has been waited for.
   [[nodiscard]] bool is_running() const { return exit_.is_open(); }
-  /// Can be read once the process has ended; -1 when it has been waited for.
+  /// Returns a descriptor that can be read once the process has ended; -1 when it has been waited
+  /// for.
   [[nodiscard]] int exit_fd() const { return exit_.get(); }
-  /// SIGTERM to its process group, if it is still running.
+  /// Sends SIGTERM to its process group, if it is still running.
   void ask_to_end() const;
-  /// Waits for its end, if it is still running.
+  /// Waits for the end of the rank if it is still running, and records it; `seconds`: time since
+  /// the start of the run.
   void wait(double seconds);
 
   RankOutput out;

@@ -6,7 +6,7 @@
 namespace stepwright::lab {
 
 ShapedLink shaped_link(double rate_bytes_per_s) {
-  // Timers come up to 100 us late; half as long for a packet lets the bucket hold several.
+  // Timers fire up to 100 us late; with packets of half that time the bucket holds several.
   constexpr double kLatest = 100e-6;
   constexpr double kPacketTime = 50e-6;
   constexpr double kLeastPacket = 9000;

@@ -38,7 +38,8 @@ class Streams {
   posix_spawn_file_actions_t actions_{};
 };
 
-/// A process group of its own: Ctrl-C does not end a tool that makes or removes a part of a lab.
+/// Spawns a program in a process group of its own, so that Ctrl-C does not end a tool that makes or
+/// removes a part of a lab.
 class OwnGroup {
  public:
   OwnGroup() {
@@ -72,7 +73,7 @@ int wait_for(pid_t process) {
   return status;
 }
 
-/// The lines of a text as one.
+/// Returns the lines of a text joined into one.
 std::string one_line(const std::string& text) {
   std::string line;
   for (std::size_t at = 0; at < text.size();) {

@@ -10,12 +10,12 @@ namespace {
 
 std::string bridge_name(std::int64_t rail) { return fmt::format("rail{}", rail); }
 
-/// The end of a NIC's cable in the switch.
+/// Returns the name of the switch's end of a NIC's cable.
 std::string port_name(std::int64_t node, std::int64_t rail) {
   return fmt::format("n{}r{}", node, rail);
 }
 
-/// The words of a text without spaces inside words, as arguments.
+/// Splits a text at spaces into arguments.
 CommandLine words(const std::string& text) {
   CommandLine found;
   for (std::size_t at = 0; at < text.size();) {
@@ -26,7 +26,7 @@ CommandLine words(const std::string& text) {
   return found;
 }
 
-/// Appends the cable of a NIC, both of its ends up.
+/// Appends the commands that add the cable of a NIC, with both ends up.
 void add_cable(const LabSpec& spec, const std::string& lab, std::int64_t node, std::int64_t rail,
                std::vector<CommandLine>& commands) {
   const std::string hub = switch_namespace(lab);
@@ -45,9 +45,10 @@ void add_cable(const LabSpec& spec, const std::string& lab, std::int64_t node, s
   commands.push_back(words(fmt::format("ip -n {} link set {} up", home, nic)));
 }
 
-/// Sets Reno, whose window only grows where nothing is lost, like the credit of a fabric without
-/// loss. Others guess the rate from acknowledgements, which here wait behind what their own host
-/// sends: a NIC that sends and receives would stand still in between.
+/// Appends the commands that set Reno as congestion control: without losses its window only grows,
+/// like the credit of a lossless fabric. Other algorithms estimate the rate from acknowledgements,
+/// which here wait behind data that their own host sends, so a NIC that sends and receives would
+/// pause in between.
 void set_congestion_control(const std::string& home, std::vector<CommandLine>& commands) {
   constexpr const char* kSettings[] = {"echo reno >/proc/sys/net/ipv4/tcp_congestion_control",
                                        "echo 0 >/proc/sys/net/ipv4/tcp_slow_start_after_idle"};
@@ -99,7 +100,7 @@ std::vector<CommandLine> network_commands(const LabSpec& spec, const std::string
 
 CommandLine shape_command(const std::string& network, const std::string& device,
                           const ShapedLink& link) {
-  // Long enough for nothing to be dropped: TCP stops growing its window when a queue builds up.
+  // Long enough that nothing is dropped: TCP stops growing its window when a queue builds up.
   constexpr std::int64_t kQueueBytes = std::int64_t{16} << 20;
   return words(fmt::format("tc -n {} qdisc replace dev {} root tbf rate {}bit burst {} limit {}",
                            network, device, std::llround(link.rate_bytes_per_s * 8),

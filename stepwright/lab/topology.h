@@ -21,27 +21,27 @@ using CommandLine = std::vector<std::string>;
 
 std::string switch_namespace(const std::string& lab);
 std::string node_namespace(const std::string& lab, std::int64_t node);
-/// All of a lab, the switch first.
+/// Returns the namespaces of a lab, the switch first.
 std::vector<std::string> namespaces_of(const LabSpec& spec, const std::string& lab);
 
-/// The interface of a NIC in its node.
+/// Returns the name of a NIC's interface in its node.
 std::string nic_name(std::int64_t rail);
-/// The address of a NIC: 10.0.RAIL.(NODE + 1).
+/// Returns the address of a NIC: 10.0.RAIL.(NODE + 1).
 std::string nic_address(std::int64_t node, std::int64_t rail);
 
-/// The commands that make the namespaces and join them by links that are as fast as the machine.
+/// Returns the commands that make the namespaces and connect them by links without limited rates.
 std::vector<CommandLine> network_commands(const LabSpec& spec, const std::string& lab);
 
-/// The commands that hold these links to their rates.
+/// Returns the commands that limit these links to their rates.
 std::vector<CommandLine> shaping_commands(const LabSpec& spec, const std::string& lab);
 
-/// The command that holds one device of a network namespace to its rate.
+/// Returns the command that limits one device of a network namespace to its rate.
 CommandLine shape_command(const std::string& network, const std::string& device,
                           const ShapedLink& link);
 
-/// The environment of a rank: the names that torchrun sets, the interface for Gloo, and
+/// Returns the environment of a rank: the variables that torchrun sets, the interface for Gloo, and
 /// `STEPWRIGHT_LAB_NODE`, `STEPWRIGHT_LAB_ADDRESS` (of its NIC), `STEPWRIGHT_LAB_ADDRESSES` (of
-/// every rank's, with commas).
+/// every rank's NIC, separated by commas).
 std::map<std::string, std::string> rank_environment(const LabSpec& spec, std::int64_t rank);
 
 }  // namespace stepwright::lab

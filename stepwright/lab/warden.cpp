@@ -13,7 +13,7 @@
 namespace stepwright::lab {
 namespace {
 
-/// Reaps what others leave behind, until nobody holds the other end of the pipe any more.
+/// Reaps orphaned processes until no process holds the other end of the pipe.
 [[noreturn]] void keep_watch(int life) {
   ::signal(SIGCHLD, SIG_IGN);
   if (::dup2(life, 0) == 0 && ::syscall(SYS_close_range, 1U, ~0U, 0U) == 0) {

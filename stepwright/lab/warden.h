@@ -6,15 +6,15 @@
 
 namespace stepwright::lab {
 
-/// The first process of a process namespace. When it ends, the kernel kills all others in it,
-/// whatever they did to get away; and it ends when this object goes or when the process that made
-/// it dies, in whatever way. So nothing that was started inside can stay behind.
+/// The first process of a process namespace. When it ends, the kernel kills all other processes in
+/// the namespace, whatever they did to escape. It ends when this object is destroyed, or when the
+/// process that made it dies, in whatever way. So no process that was started inside can remain.
 class Warden {
  public:
-  /// Fails with `kRuntime` without the right to make namespaces.
+  /// Starts the process. Fails with `kRuntime` without the right to make namespaces.
   Warden();
-  /// Kills what is inside. Children that `fork_inside` made must have been waited for by now, or
-  /// be waited for by another thread.
+  /// Kills the processes inside. Children that `fork_inside` made must have been waited for by now,
+  /// or be waited for by another thread.
   ~Warden();
   Warden(const Warden&) = delete;
   Warden& operator=(const Warden&) = delete;
@@ -22,7 +22,7 @@ class Warden {
   /// Forks as `fork` does; the child belongs to this warden. In a program of several threads the
   /// child may only call what is safe in a signal handler.
   [[nodiscard]] pid_t fork_inside() const;
-  /// Kills what is inside, and lets nothing more start.
+  /// Kills the processes inside; no new ones can start.
   void kill_all() const;
 
  private:

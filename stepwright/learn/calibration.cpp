@@ -21,13 +21,13 @@ namespace stepwright::learn {
 namespace {
 
 constexpr int kGaussNewtonRounds = 3;
-/// A run is an outlier when a fit to the others misses it by more than this and by this many times
-/// what they are off in the middle.
+/// A run is an outlier when a fit to the other runs misses it by more than this, and by this many
+/// times the median error of the others.
 constexpr double kOutlierError = 0.3;
 constexpr double kOutlierTimes = 5;
 constexpr std::size_t kRunsPerOutlier = 4;
 
-/// The freedom of runs to move constants, as shares of the widths of the prior.
+/// How far runs may move constants, as shares of the widths of the prior.
 struct Freedom {
   std::string_view name;
   double device = 0;
@@ -92,7 +92,7 @@ class Calibrator {
     return learned(prior_, model_, others);
   }
 
-  /// The linear model's error of a run by a fit to the others.
+  /// Returns the linear model's error on a run by a fit to the others.
   [[nodiscard]] double left_out_error(Eigen::Index row) const {
     return model_.at(fit_without(row).mean)[row] - steps_.seconds[row];
   }
@@ -108,7 +108,8 @@ class Calibrator {
     for (std::size_t dropped = 0; dropped < most && drop_one();) ++dropped;
   }
 
-  /// Drops the run that is farthest off what the others say, if it is an outlier.
+  /// Drops the run that is farthest from a fit to the others, if it is an outlier; true if it
+  /// dropped one.
   bool drop_one() {
     std::vector<double> errors;
     Eigen::Index worst = -1;
@@ -139,7 +140,7 @@ class Calibrator {
            1;
   }
 
-  /// The logarithms rounded to the digits that a file keeps.
+  /// Returns the logarithms of the constants, rounded to the digits that a file keeps.
   [[nodiscard]] Eigen::VectorXd rounded(Eigen::VectorXd logarithms) const {
     for (Eigen::Index k = 0; k < logarithms.size(); ++k) {
       if (logarithms[k] != learnable_.prior().mean[k])

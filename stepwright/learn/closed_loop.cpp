@@ -19,17 +19,18 @@ namespace stepwright::learn {
 namespace {
 
 constexpr int kLearningRounds = 3;
-/// Plans of a search that are candidates: the fastest ones.
+/// Most plans of a search that are candidates: the fastest ones.
 constexpr std::size_t kMostFound = 64;
-/// A measurement that is expected to gain less than this share of a step is not worth its start,
-/// and that is what a failed start costs.
+/// A measurement that is expected to gain less than this share of a step is not worth its start; a
+/// failed start costs as much.
 constexpr double kWorthOfStart = 0.01;
-/// A constant that moves steps by less than this share, against what the runs say, is not told.
+/// A constant that moves steps against the runs by less than this share is not reported.
 constexpr double kWorthTelling = 0.005;
-/// Deviations to either bound of 80 %.
+/// Standard deviations from the mean to either bound of an 80 % interval.
 constexpr double kEighty = 1.2816;
 
-/// Accounted peak, with what uneven experts need, as a share of the capacity.
+/// Returns the accounted peak of memory, including that for uneven experts, as a share of the
+/// capacity.
 double share_of(const plan::PlannedJob& planned) {
   const memory::MemoryReport report =
       memory::memory_report(planned.job, step::build_program(planned.job, planned.plan));
@@ -42,13 +43,13 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// A plan and all that runs said of it.
+/// A plan, and everything that runs said about it.
 struct Known {
   std::string id;
   plan::PlannedJob planned;
   double share = 0;
   bool candidate = false;
-  bool failed = false;              ///< It did not start, for whatever reason.
+  bool failed = false;              ///< True if it did not start, for whatever reason.
   std::vector<double> log_seconds;  ///< Logarithms of its runs' seconds, in the order of the table.
 };
 
@@ -131,7 +132,7 @@ class Loop {
     return list;
   }
 
-  /// The constants after the runs, by a few rounds around what the last one says.
+  /// Learns the constants from the runs, in a few rounds, each linearised around the last result.
   void learn_start() {
     std::vector<const plan::Job*> jobs = {&job_};
     for (const Known& plan : plans_) jobs.push_back(&plan.planned.job);
@@ -160,7 +161,7 @@ class Loop {
     return {.seconds = Eigen::VectorXd::Zero(rows), .trust = Eigen::VectorXd::Ones(rows)};
   }
 
-  /// The plans that a search finds under what the runs teach.
+  /// Finds candidates by a search with the learned conditions and memory.
   void find_candidates() {
     plan::Job job = job_;
     if (const double confidence = memory::fit_confidence(job_); confidence > 0) {
@@ -179,7 +180,8 @@ class Loop {
     set_shares(first);
   }
 
-  /// The distribution over every plan by constants and runs: a plan that ran is known by its runs.
+  /// Returns the distribution of every plan's time from constants and runs; a plan that ran is
+  /// known by its runs.
   [[nodiscard]] PlanPosterior posterior_of_plans() const {
     PlanPosterior all{.mean = times_.at(posterior_.mean),
                       .deviation = deviations(posterior_, times_)};
@@ -200,7 +202,7 @@ class Loop {
     return plans_[plan].failed ? 0 : memory_.fit_probability(plans_[plan].share);
   }
 
-  /// Whether a plan fits as surely as the job asks.
+  /// True if a plan fits with the probability that the job asks for.
   [[nodiscard]] bool fits(std::size_t plan) const {
     const Known& one = plans_[plan];
     if (!one.log_seconds.empty() || one.failed) return !one.log_seconds.empty();
@@ -235,7 +237,7 @@ class Loop {
     if (best) out.best = loop_plan(*best);
   }
 
-  /// The logarithm of the least measured step; infinite before any.
+  /// Returns the logarithm of the least measured step time; infinite before any.
   [[nodiscard]] double least_measured() const {
     double least = std::numeric_limits<double>::infinity();
     for (const Known& plan : plans_) {
@@ -244,7 +246,7 @@ class Loop {
     return least;
   }
 
-  /// The expected gain of measuring a plan when the best so far is `best`.
+  /// Returns the expected gain of measuring a plan when the best so far is `best`.
   [[nodiscard]] static double worth(double mean, double deviation, double p_fits, double best) {
     const double z = (best - mean) / deviation;
     const double improvement = deviation * (z * normal_cdf(z) + normal_density(z));
@@ -263,7 +265,7 @@ class Loop {
       taken[chosen->first] = true;
       out.next.push_back(loop_plan(chosen->first));
       out.next.back().gain = chosen->second;
-      // As if it came out as expected: then other plans like it are less worth.
+      // Learn as if the run had come out as expected: similar plans are then worth less.
       const auto row = static_cast<Eigen::Index>(chosen->first);
       best = std::min(best, now.mean[row]);
       const LinearTimes one{.around = times_.around,
@@ -277,8 +279,8 @@ class Loop {
     out.stop = !nothing_ran && (out.next.empty() || out.next.front().gain < kWorthOfStart);
   }
 
-  /// The open candidate whose measurement is worth most. Before anything ran that is the one with
-  /// the least expected time, a failed start counted.
+  /// Returns the open candidate that is most worth measuring. Before any run, it is the one with
+  /// the least expected time, including the cost of failed starts.
   [[nodiscard]] std::optional<std::pair<std::size_t, double>> choose(
       const PlanPosterior& now, double best, const std::vector<bool>& taken) const {
     std::optional<std::pair<std::size_t, double>> chosen;
@@ -306,7 +308,7 @@ class Loop {
     }
   }
 
-  /// By what share of the runs' steps a constant has moved them.
+  /// Returns by what share of the runs' step times a constant has moved them.
   [[nodiscard]] double moved(Eigen::Index k) const {
     return before_.slopes.col(k).mean() * (posterior_.mean[k] - learnable_->prior().mean[k]);
   }
@@ -336,8 +338,9 @@ class Loop {
   std::vector<double> weights_;              ///< Trust in each measured step.
   std::optional<Learnable> learnable_;
   Distribution posterior_;
-  LinearTimes before_;     ///< Times of the measured steps before any run; empty: nothing ran.
-  Eigen::VectorXd now_s_;  ///< Logarithms of the same with what the runs teach.
+  LinearTimes before_;  ///< Times of the measured steps before any run; empty: nothing ran.
+  /// Logarithms of the times of the measured steps, with the learned constants.
+  Eigen::VectorXd now_s_;
   LinearTimes times_;
   PlanPosterior plan_posterior_;
 };

@@ -11,47 +11,49 @@
 
 namespace stepwright::learn {
 
-/// A plan as it is believed to run after a person's own runs.
+/// A plan with its expected step time, given a person's own runs.
 struct LoopPlan {
-  std::string id;  ///< Id of its row; empty: a plan of the search.
+  std::string id;  ///< Id of its row; empty: a search found the plan.
   plan::PlannedJob planned;
   double expected_s = 0;
-  double low_s = 0;  ///< Bounds of 80 %.
+  double low_s = 0;  ///< Lower bound of the 80 % interval of the step time; `high_s`: upper bound.
   double high_s = 0;
   double p_fits = 0;
-  bool ran = false;  ///< True if its step was measured.
-  /// The expected gain of measuring it: the share of the best step that this is expected to save,
-  /// less what a failed start costs.
+  bool ran = false;  ///< True if a step of the plan was measured.
+  /// Expected gain of measuring it: the share of the best step time that this is expected to save,
+  /// less the cost of a failed start.
   double gain = 0;
 };
 
-/// A constant before any run and now.
+/// A constant before any run (`before`), and after all runs (`now`).
 struct LearnedConstant {
   LearnableConstant before, now;
 };
 
-/// A measured run, and what was predicted of its step.
+/// A measured run, and the predictions of its step time.
 struct LoopRun {
   std::size_t line = 0;
   std::string id;
   double measured_s = 0;
-  double before_s = 0;  ///< Seconds predicted before any run.
-  double now_s = 0;     ///< Seconds predicted with what all runs teach.
+  double before_s = 0;  ///< Step time predicted before any run.
+  double now_s = 0;     ///< Seconds predicted with the constants learned from all runs.
 };
 
-/// The verdict of a person's own runs of a job on its plans.
+/// The conclusions from a person's own runs of a job.
 struct ClosedLoop {
   std::optional<LoopPlan> best;  ///< The best plan; nullopt where no plan fits.
-  std::vector<LoopPlan> next;    ///< Plans whose measurement is worth most, first the most.
-  bool stop = false;             ///< No measurement is expected to gain a hundredth.
-  std::size_t measured = 0, out_of_memory = 0, failed = 0;  ///< Number of runs of each outcome.
-  /// Runs that were measured, in file order.
+  std::vector<LoopPlan> next;    ///< Plans that are most worth measuring, best first.
+  bool stop = false;  ///< True if no measurement is expected to gain a hundredth of a step.
+  /// Number of runs that were measured, ran out of memory, or failed otherwise.
+  std::size_t measured = 0, out_of_memory = 0, failed = 0;
+  /// The measured runs, in file order.
   std::vector<LoopRun> runs;
   std::vector<LearnedConstant> learned;
-  /// The constants, of those learned, that moved steps against what most runs say.
+  /// The learned constants that moved step times against the direction of most runs.
   std::vector<LearnedConstant> contrary;
-  std::vector<SkippedRun> skipped;             ///< Rows of the runs that were skipped.
-  std::vector<SkippedRun> skipped_candidates;  ///< Rows of the candidates that were skipped.
+  std::vector<SkippedRun> skipped;  ///< Rows of the table of runs that were skipped.
+  /// Rows of the table of candidates that were skipped.
+  std::vector<SkippedRun> skipped_candidates;
 };
 
 struct LoopOptions {
@@ -59,23 +61,24 @@ struct LoopOptions {
   tune::TuneOptions tune;
 };
 
-/// The posterior of a job after runs of it, and what to measure next. Before any run it is the
-/// job's conditions with the widths of `Learnable`; runs teach it the model's own terms (rates of
-/// computation and of messages, the host's times), which all plans share, so that each run tells of
-/// all plans. A plan's own deviation (`kPlanDeviation`) is learned by measuring it alone. Runs that
-/// ran out of memory or did not teach `MemoryPosterior`; those that failed for another reason are
-/// not asked for again. A measurement is worth its expected improvement over the best measured step
-/// (Jones, Schonlau and Welch 1998) times P(fits), less a hundredth of a step times P(does not
-/// fit): what is worth less than that is not measured either. Several are chosen one after the
-/// other, each as if those before had come out as expected.
+/// Computes the posterior of a job after runs of it, and the plans to measure next. The prior is
+/// the job's conditions with the widths of `Learnable`. Runs change constants of the model (rates
+/// of computation and of messages, times of the host) that all plans share, so each run informs
+/// about all plans. A plan's own deviation (`kPlanDeviation`) is learned only by measuring that
+/// plan. `MemoryPosterior` learns from which runs ran out of memory; plans that failed for another
+/// reason are not proposed again. A measurement is worth its expected improvement over the best
+/// measured step (Jones, Schonlau and Welch 1998) times P(fits), less a hundredth of a step times
+/// P(does not fit); measurements worth less than a hundredth are not proposed. If several plans are
+/// asked for, they are chosen one after the other, each as if the ones before had come out as
+/// expected.
 ///
-/// Candidates are the rows of a table, or, without one, the plans that a search finds with the
-/// conditions and the memory that the runs teach. Fails with `kInput` when no candidate has a plan,
-/// and where rows were given of which none is a run of the job.
+/// Candidates are the rows of a table or, without one (null), the plans that a search finds with
+/// the learned conditions and memory. Fails with `kInput` when no candidate has a plan, or when
+/// `runs` has rows but none is a run of the job.
 ClosedLoop close_loop(const plan::Job& job, const OwnRuns& runs, const OwnRuns* candidates,
                       const LoopOptions& options);
 
-/// The answer of `stepwright tune --runs --json` (docs/formats.md).
+/// Returns the output of `stepwright tune --runs --json` (docs/formats.md).
 nlohmann::ordered_json closed_loop_json(const ClosedLoop& loop);
 
 }  // namespace stepwright::learn

@@ -8,9 +8,9 @@
 namespace stepwright::learn {
 namespace {
 
-/// A key that runs may move. Widths: no narrower than the root mean square over frameworks and over
-/// generations of what a fit with their rows moves the logarithm by (docs/accuracy.md, "What runs
-/// may move"); wider for `network_rate`, which is of a cluster more than of its devices.
+/// A key that runs may move. Its width is at least the root mean square, over frameworks and over
+/// generations, of how far a fit with their rows moves the logarithm (docs/accuracy.md, "What runs
+/// may move"); wider for `network_rate`, which depends on the cluster more than on its devices.
 struct Key {
   double cost::DeviceConditions::* of_device = nullptr;
   double cost::FrameworkConditions::* of_framework = nullptr;
@@ -44,7 +44,7 @@ constexpr Key kKeys[] = {of_device(&cost::DeviceConditions::product_rate, 0.17),
                          of_framework(&cost::FrameworkConditions::tensor_exposed, 0.3, 0.05, 1),
                          of_framework(&cost::FrameworkConditions::expert_exposed, 0.3, 0.05, 1)};
 
-/// True if a file may hold every value that runs may move a key to.
+/// True if a file may have every value to which runs may move a key.
 template <class Conditions, std::size_t kCount>
 constexpr bool fits_files(const Key& key, double Conditions::* value,
                           const cost::ConditionField<Conditions> (&fields)[kCount]) {
@@ -68,12 +68,12 @@ std::string_view name_of(const Key& key) {
       ->key;
 }
 
-/// Share of the variance of a key that all its places have in common.
+/// Share of a key's variance that is common to all constants with the key.
 constexpr double kShared = 0.5;
-/// Deviation of what all rates of a person's devices have in common, clocks and hosts that are
-/// unlike those of published runs: errors of whole sources that no constant had seen have a median
-/// of 8 to 17 % with one sign (docs/accuracy.md, docs/accuracy/unseen_tables.md), a normal
-/// distribution's deviation is half as much again.
+/// Deviation of the part that all rates of a person's devices share, for clocks and hosts unlike
+/// those of published runs. Errors of whole sources that no constant had seen have a median of 8 to
+/// 17 % with one sign (docs/accuracy.md, docs/accuracy/unseen_tables.md); a normal distribution's
+/// deviation is half as much again.
 constexpr double kCommonRate = 0.15;
 
 const Key& key_at(int index) { return kKeys[static_cast<std::size_t>(index)]; }
@@ -147,7 +147,7 @@ LearnableConstant Learnable::constant(Eigen::Index index, double logarithm) cons
   LearnableConstant found = before(index);
   const Key& key = key_at(places_[static_cast<std::size_t>(index)].key);
   if (logarithm != prior_.mean[index]) {
-    // A logarithm that was rounded may pass the limits that it was kept within.
+    // A rounded logarithm may pass the limits within which it was kept.
     found.value = std::clamp(std::exp(logarithm) + key.offset, key.least, key.most);
   }
   return found;

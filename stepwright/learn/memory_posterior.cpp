@@ -8,10 +8,10 @@
 namespace stepwright::learn {
 namespace {
 
-/// Points of the common part, up to four deviations either way.
+/// Points at which the common part is evaluated, up to four deviations in either direction.
 constexpr int kPoints = 81;
 constexpr double kFarthest = 4;
-/// Shares between which `share_at` looks.
+/// Shares of the capacity between which `share_at` searches.
 constexpr double kLeastShare = 0.05;
 constexpr double kMostShare = 4;
 constexpr int kBisections = 60;

@@ -6,25 +6,26 @@
 
 namespace stepwright::learn {
 
-/// The posterior of the memory of one person's job: how far its runs are from the account. Half of
-/// the variance of `MemoryErrorModel` is common to all plans of the job and learned from its runs,
-/// half is of each plan.
+/// The posterior of the memory error of one person's job: how far the memory of its runs is from
+/// the account. Half of the variance of `MemoryErrorModel` is common to all plans of the job and
+/// learned from its runs; half is different for each plan.
 class MemoryPosterior {
  public:
   explicit MemoryPosterior(const memory::MemoryErrorModel& error_model);
 
-  /// A run whose accounted peak is this share of the capacity fitted, or ran out of memory.
+  /// Learns from a run whose accounted peak is this share of the capacity. `fitted`: true: it
+  /// fitted; false: it ran out of memory.
   void observe(double share, bool fitted);
 
-  /// P(a plan fits | its accounted peak as a share of the capacity, the runs so far).
+  /// Returns P(a plan fits | its accounted peak as a share of the capacity, the runs so far).
   [[nodiscard]] double fit_probability(double share) const;
 
-  /// The largest share at which a plan fits with this probability.
+  /// Returns the largest share of the capacity at which a plan fits with this probability.
   [[nodiscard]] double share_at(double probability) const;
 
  private:
-  std::vector<memory::MemoryErrorModel> cases_;  ///< Error models that the job may have.
-  std::vector<double> weights_;                  ///< Probability of each; they sum to 1.
+  std::vector<memory::MemoryErrorModel> cases_;  ///< Possible error models of the job.
+  std::vector<double> weights_;  ///< Probability of each of `cases_`; they sum to 1.
 };
 
 }  // namespace stepwright::learn

@@ -6,24 +6,25 @@
 namespace stepwright::learn {
 namespace {
 
-constexpr double kFreedom = 30;  ///< Degrees, of Student's distribution.
+constexpr double kFreedom = 30;  ///< Degrees of freedom of Student's distribution.
 constexpr int kRounds = 30;
-/// Weight of the prior against steps, for the factor on all variances.
+/// Weight of the prior against steps for the factor on all variances, in degrees of freedom.
 constexpr double kScaleFreedom = 4;
 
 constexpr double kVariance = kPlanDeviation * kPlanDeviation + kRunDeviation * kRunDeviation;
 
-/// Variances of the logarithms of seconds by what is not known of the constants.
+/// Returns the variances of the logarithms of seconds that come from the uncertainty of constants.
 Eigen::VectorXd variances_of(const Distribution& distribution, const LinearTimes& times) {
   return (times.slopes * distribution.covariance).cwiseProduct(times.slopes).rowwise().sum();
 }
 
-/// The normal posterior where step i has the variance `kVariance / weights[i]`.
+/// Conditions a distribution on steps: the normal posterior in which step i has the variance
+/// `kVariance / weights[i]`.
 void condition(Distribution& distribution, const Distribution& prior, const LinearTimes& times,
                const MeasuredSteps& steps, const Eigen::VectorXd& weights) {
   const Eigen::MatrixXd shared = prior.covariance * times.slopes.transpose();
   const Eigen::VectorXd root = weights.cwiseSqrt();
-  // With rows scaled by their roots a weight of 0 is a row that says nothing.
+  // Rows are scaled by the roots of weights, so that a weight of 0 is a row without effect.
   Eigen::MatrixXd within = root.asDiagonal() * (times.slopes * shared) * root.asDiagonal();
   within.diagonal().array() += kVariance;
   const Eigen::LDLT<Eigen::MatrixXd> solver(within);

@@ -9,7 +9,8 @@ struct Distribution {
   Eigen::VectorXd mean;
   Eigen::MatrixXd covariance;
   Eigen::VectorXd least, most;
-  /// Factor on the variance of plans: above 1 where runs are farther off than was believed.
+  /// Factor on the variance of plans; above 1 where runs differ more from predictions than
+  /// expected.
   double scale = 1;
 };
 
@@ -17,37 +18,38 @@ struct Distribution {
 /// `seconds + slopes * (constants - around)`.
 struct LinearTimes {
   Eigen::VectorXd around;
-  Eigen::VectorXd seconds;  ///< One for each plan.
-  Eigen::MatrixXd slopes;   ///< Rows: plans; columns: constants.
+  Eigen::VectorXd seconds;  ///< Logarithms of seconds at `around`, one for each plan.
+  Eigen::MatrixXd slopes;   ///< Derivatives of `seconds`; rows: plans; columns: constants.
 
   [[nodiscard]] Eigen::VectorXd at(const Eigen::VectorXd& constants) const {
     return seconds + slopes * (constants - around);
   }
 };
 
-/// Measured steps: their logarithms, and how far each is trusted, from 0 (not at all) to 1.
+/// Measured step times as logarithms, and the trust in each from 0 (none) to 1.
 struct MeasuredSteps {
   Eigen::VectorXd seconds;
   Eigen::VectorXd trust;
 };
 
-/// The deviation of the model on one plan whatever its constants are, of the logarithm of its
-/// seconds: the median error of the fit on the rows that it saw is 5 % (docs/accuracy.md), and a
-/// normal distribution has two thirds of its deviation as its median error.
+/// Standard deviation of the logarithm of a plan's seconds that remains whatever the constants are:
+/// the median error of the fit on the rows that it used is 5 % (docs/accuracy.md), and the median
+/// error of a normal distribution is two thirds of its deviation.
 inline constexpr double kPlanDeviation = 0.075;
-/// Deviation of a measurement that is repeated: the middle of equal plans of one source.
+/// Standard deviation of repeated measurements: the median over equal plans of one source.
 inline constexpr double kRunDeviation = 0.02;
 
-/// The distribution of the constants after these steps. Errors of steps are of Student's
+/// Returns the distribution of the constants after these steps. Errors of steps follow Student's
 /// distribution with thirty degrees of freedom and the deviation of plan and run, so that one run
-/// that is far off counts little: a normal posterior, weighted again until it stands (Lange, Little
-/// and Taylor 1989, "Robust statistical modeling using the t distribution"). Where the steps are
-/// farther off than prior and deviation say, both are believed wider: the mean of their common
-/// factor under an inverse gamma distribution. `prior` is left as it is where no step is trusted.
+/// that is far off counts little: a normal posterior, reweighted until it converges (Lange, Little
+/// and Taylor 1989, "Robust statistical modeling using the t distribution"). If the steps are
+/// farther off than prior and deviation predict, both are widened by the mean of their common
+/// factor under an inverse gamma distribution. Returns `prior` where no step is trusted.
 Distribution learned(const Distribution& prior, const LinearTimes& times,
                      const MeasuredSteps& steps);
 
-/// Deviation of the logarithm of the seconds of each plan: of the constants and of the plan.
+/// Returns the standard deviation of the logarithm of each plan's seconds, from the constants and
+/// from the plan itself.
 Eigen::VectorXd deviations(const Distribution& distribution, const LinearTimes& times);
 
 }  // namespace stepwright::learn

@@ -20,7 +20,7 @@ std::string told(const validate::Skipped& skipped) {
   return skipped.reason + (skipped.detail.empty() ? "" : ": " + skipped.detail);
 }
 
-/// Fills in what a row leaves empty and its job says.
+/// Fills empty cells of a row with the values of its job.
 void complete(validate::RunRow& row, const plan::Job& job) {
   const auto set = [](auto& value, auto known) {
     if (!value) value = known;
@@ -33,13 +33,13 @@ void complete(validate::RunRow& row, const plan::Job& job) {
   set(row.chunks, std::int64_t{1});
 }
 
-/// That a row is of another job, if it is: what differs, and how.
+/// Returns in words how a row differs from the job; empty if it does not.
 std::string other_job(std::string_view what, std::int64_t has, std::int64_t wanted) {
   return has == wanted ? std::string()
                        : fmt::format("of another job: {} {} instead of {}", what, has, wanted);
 }
 
-/// In what the job of a row contradicts the one that it should be; empty: in nothing.
+/// Returns how the job of a row contradicts the wanted one; empty if it does not.
 std::string contradiction(const plan::Job& own, const plan::Job& job) {
   for (const std::string& found : {other_job("sequences", own.sequences, job.sequences),
                                    other_job("length", own.length, job.length),
@@ -59,7 +59,7 @@ std::variant<RunOutcome, validate::Skipped> outcome_of(const validate::RunRow& r
       fmt::format("column outcome: '{}' is not ok, oom or failed", row.outcome)};
 }
 
-/// A row as a run with its plan.
+/// Reads a row as a run with its plan, or returns why it is skipped.
 std::variant<std::pair<OwnRun, plan::PlannedJob>, validate::Skipped> own_run(const CsvTable& table,
                                                                              const CsvRow& cells,
                                                                              const plan::Job* of) {

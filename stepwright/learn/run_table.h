@@ -12,45 +12,45 @@
 
 namespace stepwright::learn {
 
-/// The outcome of a run: its column `outcome`.
+/// The outcome of a run, from its column `outcome`.
 enum class RunOutcome : std::uint8_t {
   kOpen,  ///< Not run yet: neither an outcome nor a measurement.
   kOk,
   kOutOfMemory,
-  kFailed,  ///< Failed for another reason.
+  kFailed,  ///< The run failed for another reason.
 };
 inline constexpr Named<RunOutcome> kRunOutcomeNames[] = {
     {RunOutcome::kOk, "ok"}, {RunOutcome::kOutOfMemory, "oom"}, {RunOutcome::kFailed, "failed"}};
 
-/// A row of a person's own table.
+/// A row of a person's own table of runs.
 struct OwnRun {
   std::size_t line = 0;
   std::string id;
   RunOutcome outcome = RunOutcome::kOpen;
   double seconds = 0;  ///< Seconds of a step; 0: not measured.
-  double trust = 1;    ///< Trust in the row from 0 to 1: its column `trust`.
+  double trust = 1;    ///< Trust in the row from 0 to 1, from its column `trust`.
 };
 
-/// A table of runs, each with the plan that it says.
+/// A table of runs, each with the plan that its row describes.
 struct OwnRuns {
   std::string table;
-  std::vector<OwnRun> runs;  ///< Runs in file order, as `plans`.
+  std::vector<OwnRun> runs;  ///< Runs in file order, parallel to `plans`.
   std::vector<plan::PlannedJob> plans;
   std::vector<SkippedRun> skipped;
 };
 
-/// Reads the rows of a table of training runs that have a plan. With `of`, rows are of that job:
-/// what they leave empty is its, and rows that contradict its model, devices, batch or length are
-/// skipped.
+/// Reads the rows of a table of training runs that have a plan. With `of`, rows are taken as runs
+/// of that job: empty cells take its values, and rows that contradict its model, devices, batch or
+/// length are skipped. Null: rows of any job.
 OwnRuns read_own_runs(const CsvTable& table, const plan::Job* of);
 
-/// The runs that went through and whose step was measured; the others are skipped.
+/// Returns the runs that succeeded and have a measured step; the others are moved to `skipped`.
 OwnRuns only_measured(OwnRuns runs);
 
-/// Fails with `kInput` where no row is a run, saying why of the first.
+/// Fails with `kInput` if no row is a run, with the reason of the first row.
 void check_any_run(const OwnRuns& runs, std::string_view fault);
 
-/// The jobs of some plans.
+/// Returns the jobs of some plans.
 std::vector<const plan::Job*> jobs_of(const std::vector<plan::PlannedJob>& plans);
 
 }  // namespace stepwright::learn

@@ -8,7 +8,8 @@
 
 namespace stepwright::learn {
 
-/// One line for each of the first rows, "BEGIN LINE: REASON", and how many more there are.
+/// Returns one line, "BEGIN LINE: REASON", for each of the first skipped rows, and how many more
+/// there are.
 std::string skipped_lines(const std::vector<SkippedRun>& skipped, std::string_view begin);
 
 }  // namespace stepwright::learn

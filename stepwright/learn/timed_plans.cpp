@@ -10,11 +10,12 @@
 namespace stepwright::learn {
 namespace {
 
-/// The step of a logarithm for the derivative: rates move little, times of hosts much.
+/// Steps of a logarithm for the derivative: rates of devices move little, host times of frameworks
+/// much.
 constexpr double kDeviceStep = 0.05;
 constexpr double kFrameworkStep = 0.2;
 
-/// The constant `index` moved, towards its limit's other side where it is at its limit.
+/// Returns the step by which constant `index` is moved; backwards if it would pass its upper limit.
 double moved_by(const Learnable& learnable, Eigen::Index index, double around) {
   const double step = learnable.of_device(index) ? kDeviceStep : kFrameworkStep;
   return around + step > learnable.prior().most[index] ? -step : step;

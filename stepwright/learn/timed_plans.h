@@ -7,12 +7,12 @@
 
 namespace stepwright::learn {
 
-/// Simulated seconds of a step under conditions of training.
+/// Returns the simulated seconds of a step under given training conditions.
 double step_s(const plan::PlannedJob& planned, const cost::TrainingConditions& conditions);
 
-/// The logarithms of the seconds of some plans as a linear function of what can be learned, around
-/// some logarithms: a numerical derivative, one simulation for each plan and each constant that
-/// concerns its job.
+/// Returns the logarithms of the seconds of some plans as a linear function of the learnable
+/// constants, around `around`: a numerical derivative, with one simulation for each plan and each
+/// constant that concerns its job.
 LinearTimes linear_times(std::span<const plan::PlannedJob> plans, const Learnable& learnable,
                          const Eigen::VectorXd& around, int threads);
 

@@ -131,7 +131,7 @@ std::string StepwrightBackend::reason_against(const Request& request) const {
   if (!sized) return "sizes";
   if (request.collective == collective::Collective::kAllToAll && input.numel() % size_ != 0)
     return "sizes";
-  // No backend of host tensors knows it, so size does not matter.
+  // No other backend of host tensors has this reduction, so size does not matter.
   const bool only_here = request.op && request.op->op_ == c10d::ReduceOp::PREMUL_SUM;
   if (!only_here && full_bytes(input, output) < setup_.min_bytes) return "small";
   if (!only_here && !method_of(request)) return "chosen";
@@ -173,7 +173,8 @@ StepwrightBackend::Work StepwrightBackend::schedule(const Request& request, cons
     call.factor = known.factor;
     call.average = known.average;
   }
-  // Only dense, flat memory is walked; the result is copied back where that is not the caller's.
+  // Only dense, flat memory is processed; the result is copied back if the caller's tensor is not
+  // dense.
   const bool same = request.input.is_same(request.output);
   call.output = request.output.contiguous();
   call.input = same ? call.output : request.input.contiguous();
@@ -200,7 +201,7 @@ StepwrightBackend::Work StepwrightBackend::pass(const char* name, const std::str
   std::string text = tensor == nullptr ? fmt::format("{} (call {})", name, calls_)
                                        : fmt::format("{} of {} {} (call {})", name, tensor->numel(),
                                                      c10::toString(tensor->scalar_type()), calls_);
-  // A work may outlive its group.
+  // The function owns copies, since a work may outlive its group.
   auto explain = [board = board_, text = std::move(text), rank = rank_]() mutable {
     return fmt::format(" in {} on rank {}{}", text, rank,
                        board.compare(text, std::chrono::milliseconds(2000)));
@@ -225,7 +226,7 @@ StepwrightBackend::Work StepwrightBackend::allreduce(Tensors& tensors,
 
 namespace {
 
-/// One tensor after the other from a flat one.
+/// Copies a flat tensor into several tensors, one after the other.
 void copy_in_order(const at::Tensor& flat, const std::vector<at::Tensor>& to) {
   std::int64_t first = 0;
   for (const at::Tensor& tensor : to) {
@@ -246,7 +247,7 @@ StepwrightBackend::Work StepwrightBackend::allreduce_coalesced(
   if (reason.empty()) {
     std::int64_t elements = 0;
     for (const at::Tensor& tensor : tensors) elements += tensor.numel();
-    // Judged by their sum before they are copied side by side.
+    // The sum of sizes is checked before tensors are copied side by side.
     const at::Tensor like = tensors[0].new_empty({0});
     if (elements * like.element_size() < setup_.min_bytes) reason = "small";
   }
@@ -387,7 +388,7 @@ StepwrightBackend::Work StepwrightBackend::alltoall_base(at::Tensor& output, at:
                         {},
                         opts.timeout};
   const bool split = !output_splits.empty() || !input_splits.empty();
-  // Ranks whose splits happen to be even cannot know those of the others.
+  // Ranks whose own splits happen to be even cannot know those of other ranks.
   const std::string reason = split ? "splits" : reason_against(request);
   if (reason.empty()) return schedule(request, {output}, {});
   return pass(request.name, reason, &input, [&](Backend& wrapped) {

@@ -18,16 +18,17 @@
 
 namespace stepwright::process_group {
 
-/// The parts of which a group is made.
+/// The parts from which a process group is made.
 struct GroupSetup {
   c10::intrusive_ptr<c10d::Store> store;
   int rank = 0;
   int size = 1;
   std::chrono::milliseconds timeout{};
   std::vector<std::int64_t> global_ranks;
-  std::vector<std::int32_t>
-      tiers;                   ///< {members, nodes}; empty: not rectangular, nothing scheduled.
-  std::int64_t min_bytes = 0;  ///< Full buffers below go to the wrapped backend.
+  /// {members, nodes}; empty: nodes have different numbers of members, and no collective is
+  /// scheduled.
+  std::vector<std::int32_t> tiers;
+  std::int64_t min_bytes = 0;  ///< Collectives with smaller full buffers go to the wrapped backend.
   EngineOptions engine;
   /// Wrapped backend for tensors in host memory, and for calls without tensors.
   c10::intrusive_ptr<c10d::Backend> wrapped;
@@ -36,7 +37,7 @@ struct GroupSetup {
   std::vector<c10::intrusive_ptr<c10d::Backend>> lanes;
 };
 
-/// A sub-group of a group: its store, ranks in the group, timeout.
+/// Makes the backend of a sub-group from its store, its ranks in the group, and the timeout.
 using SplitGroup = std::function<c10::intrusive_ptr<c10d::Backend>(c10::intrusive_ptr<c10d::Store>,
                                                                    std::vector<int>, double)>;
 
@@ -47,7 +48,8 @@ class StepwrightBackend : public c10d::Backend {
   using Work = c10::intrusive_ptr<c10d::Work>;
   using Tensors = std::vector<at::Tensor>;
 
-  /// All ranks of the group make it with equal options. `split` makes the backends of sub-groups.
+  /// All ranks of the group must make it with equal options. `split` makes the backends of
+  /// sub-groups.
   StepwrightBackend(GroupSetup setup, SplitGroup split);
   ~StepwrightBackend() override;
 
@@ -67,7 +69,7 @@ class StepwrightBackend : public c10d::Backend {
   uint64_t getSequenceNumberForGroup() override { return calls_; }
   c10d::ErrorType getError() override { return c10d::ErrorType::SUCCESS; }
 
-  // Run as schedules where `setup` and the tensors allow it.
+  // These run as schedules where `setup` and the tensors allow it.
   Work allreduce(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
   Work allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& opts) override;
   Work _allgather_base(at::Tensor& output, at::Tensor& input,
@@ -86,7 +88,7 @@ class StepwrightBackend : public c10d::Backend {
                      std::vector<int64_t>& input_splits,
                      const c10d::AllToAllOptions& opts) override;
 
-  // Always passed on.
+  // These always go to the wrapped backend.
   Work alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& opts) override;
   Work allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
   Work allgather_coalesced(std::vector<Tensors>& outputs, Tensors& inputs,
@@ -103,15 +105,16 @@ class StepwrightBackend : public c10d::Backend {
   Work barrier(const c10d::BarrierOptions& opts) override;
   void monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) override;
 
-  /// The setup of which it was made.
+  /// Returns the setup from which it was made.
   [[nodiscard]] const GroupSetup& setup() const { return setup_; }
-  /// Calls so far, scheduled and passed on.
+  /// Returns the counts of calls so far, both scheduled and passed to the wrapped backend.
   [[nodiscard]] std::map<Tally::Key, Tally::Count> counts() const { return tally_.counts(); }
-  /// Memory beside the tensors: the most that was held at a time; 0 when nothing is scheduled.
+  /// Returns the most bytes, in addition to tensors, that were held at a time; 0 when nothing is
+  /// scheduled.
   [[nodiscard]] std::int64_t peak_scratch_bytes() const;
 
  private:
-  /// A collective that might be scheduled.
+  /// A collective that may be scheduled.
   struct Request {
     const char* name;
     collective::Collective collective;
@@ -122,14 +125,14 @@ class StepwrightBackend : public c10d::Backend {
     std::chrono::milliseconds timeout;
   };
 
-  /// Why a request goes to the wrapped backend; empty: it does not.
+  /// Returns why a request goes to the wrapped backend; empty: it is scheduled.
   [[nodiscard]] std::string reason_against(const Request& request) const;
-  /// None: the wrapped backend.
+  /// Returns the algorithm of a request; nullopt: the wrapped backend runs it.
   [[nodiscard]] std::optional<collective::Algorithm> method_of(const Request& request) const;
   Work schedule(const Request& request, const Tensors& outputs, std::function<void()> after);
   void record(const Request& request) const;
   [[nodiscard]] std::string text_of(const Request& request) const;
-  /// Counts and wraps a call of the wrapped backend.
+  /// Passes a call to the wrapped backend by `act`, and counts it.
   Work pass(const char* name, const std::string& reason, const at::Tensor* tensor,
             const std::function<Work(Backend&)>& act);
   Work kept(Work work);

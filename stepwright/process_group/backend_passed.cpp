@@ -2,7 +2,7 @@
 
 #include "stepwright/process_group/backend.h"
 
-// The operations that always go to the wrapped backend.
+// Operations that always go to the wrapped backend.
 namespace stepwright::process_group {
 namespace {
 
@@ -67,7 +67,7 @@ void StepwrightBackend::monitoredBarrier(const c10d::BarrierOptions& opts, bool 
   setup_.wrapped->monitoredBarrier(opts, wait_all_ranks);
 }
 
-// Messages are no collectives: ranks need not have sent as many.
+// Sends and receives are not collectives: ranks need not have sent equally many.
 
 StepwrightBackend::Work StepwrightBackend::send(Tensors& tensors, int to, int tag) {
   tally_.add("send", kOperation, static_cast<std::int64_t>(tensors.at(0).nbytes()));

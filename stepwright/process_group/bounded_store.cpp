@@ -22,7 +22,7 @@ auto BoundedStore::answer(std::chrono::milliseconds waits, Act act) {
   if constexpr (std::is_void_v<Answer>) {
     calls_.run(patience, [store = store_, act = std::move(act)] { act(*store); });
   } else {
-    // Who no longer waits has left what the answer is written to.
+    // The answer is shared, since a caller that timed out no longer exists when it is written.
     const auto told = std::make_shared<std::optional<Answer>>();
     calls_.run(patience,
                [store = store_, act = std::move(act), told] { told->emplace(act(*store)); });

@@ -11,23 +11,25 @@
 
 namespace stepwright::process_group {
 
-/// A store that another process serves, of which every call ends: c10d's TCP store waits without a
-/// limit for the bytes of an answer, and whoever serves it may hang.
+/// A store, served by another process, in which every call ends: c10d's TCP store waits without a
+/// limit for the bytes of an answer, and the serving process may hang.
 class BoundedStore : public c10d::Store {
  public:
   using Pointer = c10::intrusive_ptr<c10d::Store>;
   /// The limits of calls.
   struct Limits {
-    std::chrono::milliseconds patience{};  ///< How long a call may take beyond what it waits for.
-    std::string silent;                    ///< The message when it takes longer; then all fail.
+    /// How long a call may take in addition to its own wait for keys.
+    std::chrono::milliseconds patience{};
+    std::string silent;  ///< Error message when a call takes longer; all later calls then fail.
   };
   BoundedStore(Pointer store, Limits limits);
-  /// Opens a store, which may hang as well. Throws what `open` throws, or `kRuntime` with `silent`.
+  /// Opens a store; opening may hang as well. Throws what `open` throws, or `kRuntime` with
+  /// `silent`.
   BoundedStore(const std::function<Pointer()>& open, Limits limits);
 
-  /// Another connection to the same store, with calls of its own.
+  /// Returns another connection to the same store, whose calls do not wait for this one's.
   Pointer clone() override;
-  /// Another connection to the same store, with its own `Limits::patience`.
+  /// Returns another connection to the same store, with its own `Limits::patience`.
   Pointer clone(std::chrono::milliseconds patience);
 
   using Store::set;
@@ -57,7 +59,7 @@ class BoundedStore : public c10d::Store {
   }
 
  private:
-  /// Returns what `act` returns for the store. `waits`: how long `act` may wait for a key.
+  /// Runs `act` on the store and returns its result. `waits`: how long `act` may wait for a key.
   template <class Act>
   auto answer(std::chrono::milliseconds waits, Act act);
 

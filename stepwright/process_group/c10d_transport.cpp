@@ -13,7 +13,7 @@ namespace stepwright::process_group {
 
 namespace {
 
-/// Bytes as the tensor that a process group sends or receives.
+/// Returns bytes as a tensor that a process group can send or receive.
 at::Tensor tensor_of(const std::byte* bytes, std::size_t size) {
   return at::from_blob(const_cast<std::byte*>(bytes), {static_cast<std::int64_t>(size)}, at::kByte);
 }
@@ -22,7 +22,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 }  // namespace
 
-/// One message; knows its transport while it lives, so that `abort` reaches it.
+/// One message; it is registered with its transport while it exists, so that `abort` reaches it.
 class C10dTransfer : public transport::Transfer {
  public:
   C10dTransfer(C10dTransport& transport, c10::intrusive_ptr<c10d::Work> work, std::string what)
@@ -65,7 +65,7 @@ std::unique_ptr<transport::Transfer> C10dTransport::started(const char* what, in
   }
   Lane& used = lanes_[static_cast<std::size_t>(lane)];
   std::string name = fmt::format("{} rank {}", what, peer);
-  // To start may itself wait for a peer: connections are made when they are first used.
+  // Starting may itself wait for a peer: connections are made when they are first used.
   if (std::chrono::steady_clock::now() > deadline_) {
     throw Error(ErrorKind::kRuntime, name + ": no time is left");
   }
@@ -113,7 +113,7 @@ void C10dTransport::abort() noexcept {
     try {
       work->abort();
     } catch (const std::exception&) {
-      continue;  // It has failed by itself.
+      continue;  // The work has already failed by itself.
     }
   }
 }

@@ -14,14 +14,14 @@
 
 namespace stepwright::process_group {
 
-/// Messages of a process group's point-to-point operations: lane k is `lanes[k]`, a backend of its
-/// own, so that lanes do not wait for each other. Used by one run at a time.
+/// A transport by a process group's point-to-point operations: lane k is `lanes[k]`, a backend of
+/// its own, so that lanes do not wait for each other. Used by one run at a time.
 class C10dTransport : public transport::Transport {
  public:
-  /// Each lane is a group of the same ranks.
+  /// `lanes`: each is a group of the same ranks.
   explicit C10dTransport(std::vector<c10::intrusive_ptr<c10d::Backend>> lanes);
 
-  /// Every wait from now on ends within `timeout`, with an error.
+  /// From now on every wait ends within `timeout`, with an error.
   void begin(std::chrono::milliseconds timeout);
 
   std::unique_ptr<transport::Transfer> send(int lane, std::int32_t peer,
@@ -30,8 +30,8 @@ class C10dTransport : public transport::Transport {
                                                std::span<std::byte> bytes) override;
   void abort() noexcept override;
 
-  /// Gives the backends up, which closes their connections: the peers' messages fail then. After
-  /// `abort`, outside of runs.
+  /// Releases the backends, which closes their connections, so that the peers' messages fail. Call
+  /// it after `abort`, outside of runs.
   void close();
 
  private:

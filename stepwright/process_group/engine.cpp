@@ -11,14 +11,14 @@
 namespace stepwright::process_group {
 namespace {
 
-/// Memory that outlives a call; more is given back.
+/// Most bytes kept after a call; more are freed.
 constexpr std::int64_t kKeptBytes = 64 << 20;
 
 std::span<std::byte> span_of(const at::Tensor& tensor) {
   return {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
 }
 
-/// The words on which ranks must agree.
+/// Returns the text on which all ranks must agree.
 std::string greeting_of(const CollectiveCall& call, std::int32_t chunks) {
   return fmt::format("{} in {} by {}", call.text, chunks,
                      name_of(collective::kAlgorithmNames, call.method));
@@ -95,7 +95,7 @@ void Engine::run_blocks(const CollectiveCall& call) {
   const at::Tensor& full = gathers ? call.output : call.input;
   const std::int64_t block = full.numel() / ranks_;
   const std::int64_t bytes = block * full.element_size();
-  // The relay sends whole groups as one message; chunks would make them many.
+  // The relay sends the data of a whole group as one message; chunks would split it into many.
   const bool relayed = call.collective == collective::Collective::kAllToAll;
   const auto chunks = static_cast<std::int32_t>(
       relayed ? 1
@@ -105,7 +105,7 @@ void Engine::run_blocks(const CollectiveCall& call) {
   const Plan& used = plan(call, chunks);
   transport::greet(used.schedule, rank_, greeting_of(call, chunks), transport_);
   std::span<const std::byte> input = span_of(call.input);
-  // A gather may find its input at its place of the output, where it will stand.
+  // In a gather the input may be the rank's own part of the output, where it belongs anyway.
   if (call.factor || (!gathers && overlaps(input, span_of(call.output)))) {
     input = prepared(call, input, std::ssize(input));
   }
@@ -136,7 +136,7 @@ void Engine::run_all_reduce(const CollectiveCall& call) {
   }
 }
 
-/// A copy of `input`, with the call's factor, and zeros up to `bytes`.
+/// Returns a copy of `input` multiplied by the call's factor, with zeros up to `bytes`.
 std::span<const std::byte> Engine::prepared(const CollectiveCall& call,
                                             std::span<const std::byte> input, std::int64_t bytes) {
   const std::span<std::byte> copy = input_.take(bytes);

@@ -18,48 +18,52 @@
 
 namespace stepwright::process_group {
 
-/// Which method runs an operation whose full buffer has at most so many bytes; none: the wrapped
-/// backend is faster.
+/// The algorithm (`method`) for an operation whose full buffer has at most `most_bytes` bytes;
+/// nullopt: the wrapped backend is faster.
 struct SizeChoice {
   collective::Collective collective{};
   double most_bytes = 0;
   std::optional<collective::Algorithm> method;
 };
 
-/// The options that a person can choose; the same on all ranks.
+/// The options that a person can choose; they must be equal on all ranks.
 struct EngineOptions {
   collective::Algorithm method = collective::Algorithm::kHoRing;
-  std::int64_t chunk_bytes = 128 << 10;   ///< Bytes of a block (`chunks_of`).
-  std::int64_t segment_bytes = 64 << 20;  ///< Bytes of an all-reduce that runs at a time.
-  std::int64_t message_bytes = 1 << 20;   ///< Bytes of the longest message.
-  std::vector<SizeChoice> choices;        ///< Choices by size, ascending; they go before `method`.
+  /// Bytes of a block into which a collective is cut (`chunks_of`).
+  std::int64_t chunk_bytes = 128 << 10;
+  std::int64_t segment_bytes = 64 << 20;  ///< Bytes of an all-reduce that are processed at a time.
+  std::int64_t message_bytes = 1 << 20;   ///< Most bytes of a message between two ranks.
+  /// Choices by size, ascending; they take precedence over `method`.
+  std::vector<SizeChoice> choices;
 
-  /// The algorithm of an operation; an all-to-all for which nothing is chosen is relayed.
+  /// Returns the algorithm of an operation; nullopt: the wrapped backend. An all-to-all without a
+  /// choice runs as a relay.
   [[nodiscard]] std::optional<collective::Algorithm> method_for(collective::Collective collective,
                                                                 double bytes) const;
 };
 
-/// A collective on flat, contiguous tensors. An all-reduce has its output as input.
+/// A collective on flat, contiguous tensors. For an all-reduce, `input` is the same tensor as
+/// `output`.
 struct CollectiveCall {
   collective::Collective collective{};
-  std::string text;  ///< "all_reduce sum of 12 Float (call 3)": the same on all ranks.
+  std::string text;  ///< Description, equal on all ranks: "all_reduce sum of 12 Float (call 3)".
   at::Tensor input;
   at::Tensor output;
   transport::Reduction reduction;
-  std::optional<double> factor;  ///< Factor on every input, before the sum.
-  bool average = false;          ///< Divides the sum by the number of ranks.
+  std::optional<double> factor;  ///< Factor on every input before the sum; nullopt: none.
+  bool average = false;          ///< True: the sum is divided by the number of ranks.
   std::chrono::milliseconds timeout{};
   collective::Algorithm method{};
 };
 
-/// Memory that is kept for the next call.
+/// Memory that is kept for later calls.
 class Room {
  public:
-  /// A span of so many bytes, of unknown value; what was taken before is gone.
+  /// Returns a span of `bytes` bytes with undefined content; spans taken before become invalid.
   std::span<std::byte> take(std::int64_t bytes);
-  /// Bytes that are kept.
+  /// Returns the number of bytes kept.
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
-  /// Gives the memory back.
+  /// Frees the memory that was kept.
   void release();
 
  private:
@@ -70,19 +74,21 @@ class Room {
 /// Runs one rank's part of collectives, one after the other.
 class Engine {
  public:
-  /// `tiers`: {members, nodes} of the group, `rank` the place in it, `lanes` as in `C10dTransport`.
+  /// `tiers`: {members, nodes} of the group; `rank`: index in the group; `lanes` as in
+  /// `C10dTransport`.
   Engine(std::vector<std::int32_t> tiers, std::int32_t rank, EngineOptions options,
          std::vector<c10::intrusive_ptr<c10d::Backend>> lanes);
 
-  /// Throws what the transport throws, and `Error{kInput}` when another rank calls something else.
+  /// Runs a collective. Throws what the transport throws, and `Error{kInput}` when another rank
+  /// calls something else.
   void run(const CollectiveCall& call);
 
-  /// Ends a run from another thread; nothing runs after that.
+  /// Ends a run from another thread; later runs fail.
   void abort() noexcept { transport_.abort(); }
-  /// Closes the connections. Not during a run.
+  /// Closes the connections. Not allowed during a run.
   void close() { transport_.close(); }
 
-  /// Scratch, copies of inputs and messages: the most that was held at a time.
+  /// Returns the most bytes of scratch, copies of inputs and messages that were held at a time.
   [[nodiscard]] std::int64_t peak_scratch_bytes() const { return peak_; }
 
  private:

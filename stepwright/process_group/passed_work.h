@@ -13,7 +13,7 @@ namespace stepwright::process_group {
 /// A work of the wrapped backend. When it fails, the message says what the other ranks were doing.
 class PassedWork : public c10d::Work {
  public:
-  /// `explain` gives what is added to the message of a failure.
+  /// `explain` returns the text that is added to the message of a failure.
   PassedWork(c10::intrusive_ptr<c10d::Work> inner, std::function<std::string()> explain)
       : Work(-1, inner->retrieveOpType()), inner_(std::move(inner)), explain_(std::move(explain)) {}
 
@@ -34,10 +34,10 @@ class PassedWork : public c10d::Work {
   std::function<std::string()> explain_;
 };
 
-/// Several works as one.
+/// Several works joined into one.
 class JoinedWork : public c10d::Work {
  public:
-  /// `outputs`: of all parts.
+  /// `outputs`: the outputs of all works.
   JoinedWork(std::vector<c10::intrusive_ptr<c10d::Work>> works, std::vector<at::Tensor> outputs)
       : Work(-1, c10d::OpType::COALESCED), works_(std::move(works)), outputs_(std::move(outputs)) {}
 
@@ -48,7 +48,8 @@ class JoinedWork : public c10d::Work {
   void synchronize() override;
   bool wait(std::chrono::milliseconds timeout) override;
   void abort() override;
-  /// Over when all parts are; throws for works without futures (sends and receives).
+  /// Returns a future that completes when all works have; throws for works without futures (sends
+  /// and receives).
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
 
  private:

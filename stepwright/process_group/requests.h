@@ -9,18 +9,18 @@
 
 namespace stepwright::process_group {
 
-/// A reduction as the library knows it, or nothing if it does not.
+/// A reduction of c10d, translated for the transport.
 struct KnownReduction {
   transport::Reduction reduction;
   std::optional<double> factor;
   bool average = false;
 };
-/// The element type; nullopt for types that cannot be summed.
+/// Returns the element type of a tensor type; nullopt for types that cannot be summed.
 std::optional<transport::ElementType> element_type(at::ScalarType type);
-/// The reduction of tensors of a type.
+/// Returns the reduction `op` of tensors of a type; nullopt if the transport does not have it.
 std::optional<KnownReduction> known_reduction(const c10d::ReduceOp& op, at::ScalarType type);
 
-/// Name of a reduction: "sum", "average", ...
+/// Returns the name of a reduction: "sum", "average", ...
 const char* reduction_name(const c10d::ReduceOp& op);
 
 }  // namespace stepwright::process_group

@@ -11,7 +11,7 @@
 namespace stepwright::process_group {
 namespace {
 
-/// How long a rank that failed waits for word from the others.
+/// How long a rank that failed waits for other ranks to post what they were doing.
 constexpr std::chrono::milliseconds kGrace{2000};
 
 }  // namespace
@@ -68,7 +68,7 @@ void Runner::serve() {
     } else {
       job.work->fail(failure(fmt::format("stepwright: {}: {}", job.call.text, refused)));
     }
-    job = {};  // Tensors go before anybody is told that all is over.
+    job = {};  // Tensors are freed before anyone is told that all is done.
     lock.lock();
     busy_ = false;
     lock.unlock();
@@ -83,7 +83,7 @@ void Runner::run(const QueuedCall& job) {
     if (job.after) job.after();
   } catch (const Error& error) {
     text = error.what();
-    // Neighbours learn it by the closed connection, before this rank asks around.
+    // Neighbours learn of the failure by the closed connection, before this rank asks the others.
     break_off(text);
     if (error.kind() != ErrorKind::kInput) text += board_.compare(job.call.text, kGrace);
   } catch (const std::exception& error) {

@@ -13,15 +13,16 @@
 
 namespace stepwright::process_group {
 
-/// A collective that waits for its turn.
+/// A collective that waits in the queue.
 struct QueuedCall {
   CollectiveCall call;
-  std::function<void()> after;  ///< Called with the result, before the work is over; may be empty.
+  /// Called when the result is complete, before the work is; may be empty.
+  std::function<void()> after;
   c10::intrusive_ptr<ScheduledWork> work;
 };
 
-/// Runs the collectives of a group in the order in which they were called, on a thread of its own
-/// that starts with the first one. After a failure everything fails: ranks are no longer in step.
+/// Runs the collectives of a group in the order of their calls, on a thread of its own that starts
+/// with the first one. After a failure all later ones fail, since ranks are no longer in step.
 class Runner {
  public:
   Runner(Engine& engine, StatusBoard& board, int rank)
@@ -30,13 +31,13 @@ class Runner {
   Runner& operator=(const Runner&) = delete;
   ~Runner() { stop("the group is destroyed"); }
 
-  /// Queues a job, or fails it at once.
+  /// Queues a call, or fails it at once if nothing can run any more.
   void add(QueuedCall job);
 
-  /// Lets what is queued come to its end. Returns whether it did within `timeout`.
+  /// Waits until all queued calls are done. Returns false if they were not within `timeout`.
   bool finish(std::chrono::milliseconds timeout);
 
-  /// Ends what runs, fails what waits, and refuses what comes. Callable twice.
+  /// Ends the running call, fails waiting ones, and refuses new ones. May be called twice.
   void stop(const std::string& reason);
 
  private:
@@ -53,7 +54,7 @@ class Runner {
   std::deque<QueuedCall> queue_;
   bool busy_ = false;
   bool stopping_ = false;
-  std::string broken_;  ///< Why nothing can run any more.
+  std::string broken_;  ///< Why nothing can run any more; empty: calls can run.
   std::thread thread_;
 };
 

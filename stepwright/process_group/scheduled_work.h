@@ -11,16 +11,17 @@
 
 namespace stepwright::process_group {
 
-/// A collective under way, completed by the thread that runs it. Holds its outputs.
+/// The work of a scheduled collective, completed by the thread that runs it. Keeps its outputs
+/// alive.
 class ScheduledWork : public c10d::Work {
  public:
-  /// Which call it is.
+  /// Identifies one call of a group.
   struct Place {
     int rank = 0;
     c10d::OpType type{};
     std::uint64_t number = 0;  ///< Number of the call in its group.
   };
-  /// `outputs` stay alive until it is over.
+  /// `outputs` are kept alive until the work is done.
   ScheduledWork(const Place& place, const std::string& title, const std::vector<at::Tensor>& inputs,
                 std::vector<at::Tensor> outputs)
       : Work(place.rank, place.type, title.c_str(), inputs),
@@ -29,7 +30,7 @@ class ScheduledWork : public c10d::Work {
         future_(c10::make_intrusive<c10::ivalue::Future>(
             c10::ListType::create(c10::TensorType::get()))) {}
 
-  /// Completes the work with its outputs. Call this or the other completion once.
+  /// Completes the work with its outputs. Call either this or `fail`, once.
   void succeed() {
     future_->markCompleted(c10::IValue(outputs_));
     finish();

@@ -8,17 +8,19 @@
 
 namespace stepwright::process_group {
 
-/// The count of a group's calls: run as a schedule, or given to the wrapped backend and why.
+/// Counts a group's calls: those run as a schedule, and those passed to the wrapped backend, by
+/// reason.
 class Tally {
  public:
-  /// Calls of one kind.
+  /// Number and bytes of calls of one kind.
   struct Count {
     std::int64_t calls = 0;
     std::int64_t bytes = 0;  ///< Bytes of full buffers.
   };
-  using Key = std::pair<std::string, std::string>;  ///< Operation; reason, or empty.
+  /// Operation, and the reason why the wrapped backend ran it; empty: scheduled.
+  using Key = std::pair<std::string, std::string>;
 
-  /// Counts a call with a full buffer of so many bytes; `reason` empty: scheduled.
+  /// Counts a call with a full buffer of `bytes` bytes. `reason` empty: it was scheduled.
   void add(const std::string& operation, const std::string& reason, std::int64_t bytes) {
     const std::scoped_lock lock(mutex_);
     Count& count = counts_[{operation, reason}];

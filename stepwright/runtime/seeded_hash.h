@@ -4,7 +4,7 @@
 
 namespace stepwright::runtime {
 
-/// A reproducible hash of a seed and a number (splitmix64).
+/// Returns a reproducible hash of a seed and a number (splitmix64).
 std::uint64_t mix(std::uint64_t seed, std::uint64_t number);
 
 }  // namespace stepwright::runtime

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Packings that differ from one in one choice, and how they are set.
+/// Returns the packings that differ from `own` in one choice, each with the field that sets it.
 std::vector<std::pair<std::string, packing::Packing>> neighbours_of(const packing::Packing& own) {
   std::vector<std::pair<std::string, packing::Packing>> others;
   const auto add = [&](std::string_view key, std::string_view word, const packing::Packing& other) {
@@ -57,7 +57,7 @@ plan::PlannedJob repacked(plan::PlannedJob planned, const packing::Packing& pack
   return planned;
 }
 
-/// The plan for documents of these lengths alone, each on so many context ranks less.
+/// Returns the plan for documents of these lengths only, with `fewer` times fewer context ranks.
 plan::PlannedJob on_ranks(plan::PlannedJob planned, packing::LengthHistogram lengths,
                           std::int64_t fewer) {
   plan::Job& job = planned.job;

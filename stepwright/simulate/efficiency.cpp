@@ -9,7 +9,8 @@ namespace {
 
 using FlopsPerToken = double(const model::Architecture& model, std::int64_t length);
 
-/// FLOPs of a token in the mean of those that count: of documents each at its own length.
+/// Returns the mean FLOPs of the tokens that count: all tokens, or those of documents, each
+/// document at its own length.
 double mean_of_tokens(const plan::Job& job, const plan::Plan& plan,
                       FlopsPerToken* flops_per_token) {
   if (!job.documents) return flops_per_token(job.model, job.length);

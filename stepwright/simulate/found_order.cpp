@@ -21,19 +21,21 @@
 namespace stepwright::simulate {
 namespace {
 
-/// Chunks of a position that `auto` may have, and so the named schedules that it stands for.
+/// Returns the most chunks of a position that `auto` may have, and so the most chunks of the named
+/// schedules that it stands for.
 std::int64_t most_auto_chunks() {
   return schedule::traits_of(schedule::ScheduleKind::kAuto).most_chunks;
 }
 
 std::int64_t whole_nanoseconds(double seconds) { return std::llround(1e9 * seconds); }
 
-/// How often an order that does not fit is looked for again, with less room.
+/// How often an order that does not fit is replaced by one found with less memory.
 constexpr int kTries = 3;
-/// Less room makes an order whose parts are kept longer elsewhere.
+/// Factor on the bytes by which the allowed memory is reduced: an order found with less memory may
+/// keep chunks longer at other positions.
 constexpr double kOvershoot = 1.1;
 
-/// Whether every position has room for one micro-batch.
+/// True if every position has memory for one micro-batch.
 bool holds_one(const schedule::OrderBasis& basis, const plan::Plan& plan) {
   const schedule::Placement placement = plan::placement_of(plan);
   std::vector<std::int64_t> left = basis.room_bytes;
@@ -50,9 +52,9 @@ struct Built {
   memory::MemoryReport memory;
 };
 
-/// Finds an order with as much less room as the order of a plan needs more of than there is, by the
-/// program's account. None where no position is left room for one micro-batch, or some tries do not
-/// do, or its order does not come near to `useful_s`.
+/// Finds an order that fits by its program's account: after each try, reduces the allowed memory by
+/// the excess. nullopt where some position has no memory for one micro-batch, where a few tries do
+/// not help, or where the order cannot take less than `useful_s`.
 std::optional<Built> with_room(const plan::Job& job, plan::Plan plan, double useful_s) {
   schedule::Schedule& schedule = plan.schedule;
   for (int i = 0; i < kTries && holds_one(schedule.basis, plan); ++i) {
@@ -70,9 +72,9 @@ std::optional<Built> with_room(const plan::Job& job, plan::Plan plan, double use
   return std::nullopt;
 }
 
-/// Offers a plan with an order found by its price in each placement, with room for as much as fits,
-/// up to twice as many micro-batches as 1F1B holds, where it may take less than `best_s`, which
-/// offers may change.
+/// Calls `offer` with a plan for each placement that may take less than `best_s`: its order is
+/// found by price, with memory for as many activations as fit, up to those of twice as many
+/// micro-batches as 1F1B keeps. `offer` may change `best_s`.
 template <class Offer>
 void offer_orders(Pricer& pricer, const plan::Job& job, const plan::Plan& plan,
                   const double& best_s, Offer offer) {
@@ -90,12 +92,13 @@ void offer_orders(Pricer& pricer, const plan::Job& job, const plan::Plan& plan,
   }
 }
 
-/// Plays candidates of one plan and keeps the best.
+/// Simulates candidates for the schedule of one plan and keeps the best.
 class Settling {
  public:
   Settling(const plan::Job& job, const plan::Plan& plan) : job_(job), plan_(plan), cost_(job) {}
 
-  /// Where a placement is asked for, an order in it if any fits.
+  /// Returns the best candidate. If the plan asks for a placement, only orders in it count, unless
+  /// none fits.
   plan::Plan run() {
     Pricer pricer(job_, cost_);
     if (plan_.schedule.placement) {
@@ -125,7 +128,7 @@ class Settling {
     offer_orders(pricer, job_, plan, best_s_, [&](const Built& built) { offer(built); });
   }
 
-  /// The legal plans with a named schedule, by price.
+  /// Returns the legal plans with a named schedule, sorted by price.
   std::vector<Priced> named(Pricer& pricer) const {
     std::vector<Priced> list;
     for (const auto& [kind, name] : schedule::kScheduleNames) {
@@ -168,7 +171,7 @@ class Settling {
   double least_bytes_ = std::numeric_limits<double>::infinity();
 };
 
-/// A note that says what an `auto` schedule became.
+/// Returns a note that says which schedule an `auto` schedule became.
 std::string order_note(const schedule::Schedule& schedule,
                        std::optional<schedule::PlacementKind> asked) {
   if (asked) {

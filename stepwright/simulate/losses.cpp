@@ -9,7 +9,7 @@
 namespace stepwright::simulate {
 namespace {
 
-/// The keys of the terms of a breakdown but the first, in their order.
+/// The keys of the terms of a breakdown in their order, without the first (compute).
 constexpr std::array<const char*, kTerms - 1> kTermKeys = {
     "bubble",         "optimizer",        "exposed_tensor", "exposed_context",
     "exposed_expert", "exposed_pipeline", "exposed_data",   "exposed_host"};

@@ -30,7 +30,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Operators of a step that a timeline keeps at most: some 200 MB.
+/// Most operators of a step that a timeline may record: some 200 MB.
 constexpr std::size_t kMostRecorded = 4'000'000;
 
 void check_recorded(const step::StepProgram& program) {
@@ -56,7 +56,7 @@ void check_recorded(const step::StepProgram& program) {
                   format_count(static_cast<std::int64_t>(kMostRecorded))));
 }
 
-/// FLOPs of a step that repeat a forward, over all ranks.
+/// Returns the FLOPs of a step that repeat a forward, over all ranks.
 double recomputed_flops(const step::StepProgram& program) {
   std::vector<double> of_template;
   for (const step::Template& piece : program.templates) {
@@ -84,8 +84,8 @@ double recomputed_flops(const step::StepProgram& program) {
   return total * static_cast<double>(ranks_of_stage);
 }
 
-/// Operators, each name once, that are larger or smaller than anything their price was fitted on;
-/// those that are so in the same way together.
+/// Returns the operators, each name once, that are larger or smaller than all sizes that their
+/// price was fitted on; those that differ in the same way form one entry.
 std::vector<UnmeasuredSizes> unmeasured_sizes(const step::StepProgram& program,
                                               const cost::ComputeCost& cost) {
   std::vector<std::string_view> seen;
@@ -95,7 +95,7 @@ std::vector<UnmeasuredSizes> unmeasured_sizes(const step::StepProgram& program,
       if (step::is_communication(op.kind) || std::ranges::find(seen, op.name) != seen.end())
         continue;
       if (op.kind == step::OperatorKind::kOptimizer && op.shape.rows == 1)
-        continue;  // all on the host
+        continue;  // the whole update runs on the host
       const std::string how = cost.outside_range(op);
       if (how.empty()) continue;
       seen.push_back(op.name);
@@ -107,7 +107,7 @@ std::vector<UnmeasuredSizes> unmeasured_sizes(const step::StepProgram& program,
   return ways;
 }
 
-/// One sentence on all of them, which names the first.
+/// Returns one sentence on all unmeasured sizes, which names the first operators.
 std::string unmeasured_note(const std::vector<UnmeasuredSizes>& sizes) {
   constexpr std::size_t kNamed = 3;
   std::vector<std::string_view> names;
@@ -123,7 +123,7 @@ std::string unmeasured_note(const std::vector<UnmeasuredSizes>& sizes) {
       fmt::join(names, ", "), more);
 }
 
-/// Adds the interval of the step, and notes on what widens it.
+/// Adds the interval of the step time, and notes on the causes that widen it.
 void add_interval(Prediction& p, const cost::CostModel& cost) {
   const double step_s = p.simulation.step_time_s;
   const auto critical = static_cast<std::size_t>(p.simulation.critical_stage);

@@ -10,25 +10,29 @@
 
 namespace stepwright::simulate {
 
-/// The interval of 80 % of a step, and the unstated choices that widen it.
+/// The 80 % interval of a step's time, and the unstated choices that widen it.
 struct StepSpan {
-  cost::StepInterval interval;              ///< In shares of the step.
-  std::optional<ImbalanceSpan> loads;       ///< Uneven experts, where nothing states them.
-  std::optional<FrameworkSpan> frameworks;  ///< Where the job names none.
+  cost::StepInterval interval;  ///< The 80 % interval, in shares of the step time.
+  /// Effect of uneven expert loads; nullopt where the job states them.
+  std::optional<ImbalanceSpan> loads;
+  /// Step times over frameworks; nullopt where the job names its framework.
+  std::optional<FrameworkSpan> frameworks;
 };
 
-/// Seconds of one step by two ways to find them.
+/// Seconds of one step, found in two ways: simulated and priced.
 struct StepSeconds {
   double simulated_s;
-  double priced_s;       ///< By closed form (`Pricer`), as the loads of experts are priced.
-  double waiting_share;  ///< Share of the simulated step (`waiting_share`).
+  double priced_s;  ///< Seconds by closed form (`Pricer`), which prices the loads of experts.
+  /// Share of the simulated step in which its critical stage waits (`waiting_share`).
+  double waiting_share;
 };
 
-/// Share of a step in which its critical stage neither computes nor updates: 0 to 1.
+/// Returns the share (0 to 1) of a step in which its critical stage neither computes nor updates.
 double waiting_share(const Breakdown& critical, double step_s);
 
-/// Widens the interval that published runs give a job of its kind: to uneven loads of experts that
-/// nothing states, and to every framework that runs the plan where the job names none.
+/// Returns the interval that published runs give a job of its kind, widened to uneven loads of
+/// experts where the job states none, and to every framework that runs the plan where the job names
+/// none.
 StepSpan step_span(const plan::PlannedJob& planned, const cost::CostModel& cost, StepSeconds step);
 
 }  // namespace stepwright::simulate

@@ -18,10 +18,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Groups of blocks that an answer lists; the rest is one group.
+/// Most groups of blocks that an answer lists; the rest forms one group.
 constexpr std::size_t kMostGroups = 200;
 
-/// The largest peak that the plan has, and where.
+/// Computes the plan's peaks by position, and finds the largest.
 class PlannedPeaks {
  public:
   PlannedPeaks(const plan::Job& job, const step::StepProgram& program)
@@ -49,7 +49,7 @@ class PlannedPeaks {
   std::map<std::int64_t, PlannedPeak> peaks_;
 };
 
-/// Says which rank and position each recording is.
+/// Decides the rank and position of each recording.
 class Placing {
  public:
   Placing(const step::StepProgram& program, SnapshotComparison& out)
@@ -92,7 +92,8 @@ class Placing {
     return rank / program_.pipeline_stride % std::ssize(program_.stages);
   }
 
-  /// Whether each name has a rank of the job of its own.
+  /// Assigns ranks and positions by file names; false, and nothing is assigned, unless each name
+  /// has another rank of the job.
   bool by_name() {
     std::set<std::int64_t> ranks;
     const std::int64_t all = program_.ranks;

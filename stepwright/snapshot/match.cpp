@@ -15,9 +15,10 @@ namespace {
 using memory::MemoryKind;
 using memory::PlannedBlock;
 
-/// The smallest buffer that several blocks may be; smaller sums meet by chance.
+/// The smallest buffer that is matched to a sum of several blocks; smaller sums would match by
+/// chance.
 constexpr std::int64_t kLeastBuffer = std::int64_t{1} << 20;
-/// Flat buffers end on a multiple of what their ranks share.
+/// Most padding at the end of a flat buffer, which is a multiple of the ranks that share it.
 constexpr std::int64_t kMostPadding = 512;
 
 bool is_state(const PlannedBlock& block) {
@@ -52,10 +53,10 @@ class Matching {
   }
 
  private:
-  /// Properties that paired blocks of one size share.
+  /// The properties that paired blocks of equal size must share.
   enum class Likeness : std::uint8_t {
-    kModule,  ///< Equal age and equal module.
-    kAge,     ///< Blocks from before the recording are states, others are not.
+    kModule,  ///< Blocks of equal age and equal module are paired.
+    kAge,  ///< Blocks from before the recording are paired with states, other blocks with others.
     kSize,
   };
   struct OfSize {
@@ -78,7 +79,7 @@ class Matching {
     for (const auto& [bytes, blocks] : sizes_) pair_up(blocks, likeness);
   }
 
-  /// Pairs blocks of a size in order.
+  /// Pairs blocks of one size in order.
   void pair_up(const OfSize& blocks, Likeness likeness) {
     const auto kinship = [&](bool state, Module module) {
       return Kinship{likeness != Likeness::kSize && has_older_ && state,
@@ -102,7 +103,7 @@ class Matching {
     }
   }
 
-  /// The first frame from inside that names a module.
+  /// Returns the module that the innermost frame with a module names.
   Module module_in(std::uint64_t stack) {
     const auto [found, fresh] = modules_.emplace(stack, Module::kUnknown);
     if (!fresh) return found->second;
@@ -113,7 +114,8 @@ class Matching {
     return found->second;
   }
 
-  /// Where a recording began after states were made, they are among the older blocks.
+  /// True if a block (index `run`) may hold states: if the recording has older blocks, only those
+  /// may.
   bool may_be_states(std::size_t run) const {
     return run_open_[run] != 0 && (!has_older_ || run_[run].event < 0);
   }
@@ -133,8 +135,8 @@ class Matching {
     return open;
   }
 
-  /// Blocks that hold the states of a kind of neighbouring units: of a layer, of several, or all.
-  /// Sums that begin or end inside of a unit would meet by chance.
+  /// Matches blocks that hold the states of one kind of neighbouring units: one layer, several, or
+  /// all. Sums that begin or end inside of a unit would match by chance.
   void flat_buffers(MemoryKind kind) {
     std::vector<std::size_t> buffers = open_buffers();
     std::ranges::stable_sort(
@@ -161,7 +163,7 @@ class Matching {
     }
   }
 
-  /// Neighbouring states of one unit together.
+  /// Groups neighbouring states of one unit.
   std::vector<std::vector<std::size_t>> by_unit(const std::vector<std::size_t>& states) const {
     std::vector<std::vector<std::size_t>> units;
     for (const std::size_t state : states) {
@@ -173,7 +175,7 @@ class Matching {
     return units;
   }
 
-  /// States that a run holds in several blocks: queries, keys and values apart.
+  /// Matches states that a run holds in several blocks, as queries, keys and values apart.
   void pieces(MemoryKind kind) {
     for (const std::size_t state : open_states(kind)) {
       const std::int64_t bytes = plan_[state].bytes;
@@ -192,8 +194,8 @@ class Matching {
     }
   }
 
-  /// The first stretch of neighbours whose sum lies between two numbers, with as many as fit; empty
-  /// where none does.
+  /// Returns the first stretch of neighbours whose sum lies between two numbers, as long as
+  /// possible; empty if there is none.
   static std::pair<std::size_t, std::size_t> stretch(std::span<const std::int64_t> sizes,
                                                      std::int64_t least, std::int64_t most) {
     std::int64_t sum = 0;
@@ -239,7 +241,7 @@ class Matching {
     for (std::size_t i = 0; i < plan_.size(); ++i) {
       if (plan_open_[i] == 0) continue;
       if (result_.by_lifetime > 0 && is_state(plan_[i])) {
-        // Blocks that were matched by their lifetime alone do not say which states they are.
+        // Blocks matched by lifetime only do not say which states they hold.
         states += plan_[i].bytes;
         ++states_count;
         continue;
@@ -269,7 +271,7 @@ class Matching {
   std::span<const PlannedBlock> plan_;
   std::vector<char> run_open_, plan_open_;
   std::map<std::int64_t, OfSize> sizes_;
-  bool has_older_ = false;  ///< The run has blocks from before the recording.
+  bool has_older_ = false;  ///< True if the run has blocks from before the recording.
   std::unordered_map<std::uint64_t, Module> modules_;  ///< Modules by their stack.
   SnapshotMatch result_;
 };

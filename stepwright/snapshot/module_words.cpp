@@ -7,14 +7,15 @@
 namespace stepwright::snapshot {
 namespace {
 
-/// A word of names of modules in PyTorch programs: `LlamaRMSNorm.forward`, `feed_forward.py`,
-/// `Qwen3MoeSparseMoeBlock`, and in parts of layers (step/layer_part.h).
+/// A word in names of modules of PyTorch programs (`LlamaRMSNorm.forward`, `feed_forward.py`,
+/// `Qwen3MoeSparseMoeBlock`) and of parts of layers (step/layer_part.h).
 struct ModuleWord {
   std::string_view word;
   Module module;
 };
 
-/// The first word that a text has counts: "norm.mlp" is a norm, "moe/mlp.py" experts.
+/// Words in order of precedence: the first one that occurs in a text counts. "norm.mlp" is a norm,
+/// "moe/mlp.py" experts.
 constexpr ModuleWord kModuleWords[] = {
     {"norm", Module::kNorm},          {"attention", Module::kAttention},
     {"attn", Module::kAttention},     {"rotary", Module::kAttention},

@@ -5,7 +5,7 @@
 
 namespace stepwright::snapshot {
 
-/// A kind of module that both the parts of a plan's layers and the frames of programs name.
+/// A kind of module that occurs both in the parts of a plan's layers and in the frames of programs.
 enum class Module : std::uint8_t {
   kUnknown,
   kNorm,
@@ -17,7 +17,8 @@ enum class Module : std::uint8_t {
   kOptimizer,
 };
 
-/// The module that a part of a layer, a function or a file names; `kUnknown` where it names none.
+/// Returns the module that the name of a part of a layer, a function or a file implies; `kUnknown`
+/// where it implies none.
 Module module_of(std::string_view text);
 
 }  // namespace stepwright::snapshot

@@ -9,7 +9,7 @@
 namespace stepwright::snapshot {
 
 /// Writes plain values as a pickle of protocol 2, front to back (Lib/pickle.py of Python).
-/// Containers are opened and closed; a text is written once and named after that.
+/// Containers are opened and closed; a text is written once and referred to by number afterwards.
 class PickleWriter {
  public:
   using Sink = std::function<void(std::string_view bytes)>;
@@ -22,9 +22,9 @@ class PickleWriter {
   void close_mapping() { put("u"); }
   void text(std::string_view text);
   void integer(std::int64_t value);
-  /// Names the value that was just written.
+  /// Gives the value that was just written a number, by which `named` can repeat it.
   std::uint32_t name();
-  /// Writes a named value again.
+  /// Writes the value that `name` gave this number once more.
   void named(std::uint32_t name);
   void end();
 

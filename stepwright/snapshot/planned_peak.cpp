@@ -11,7 +11,7 @@ namespace {
 
 using memory::PlannedBlock;
 
-/// Numbers of blocks that are alike, so that a walk over millions of blocks holds each kind once.
+/// Gives equal blocks one number, so that a walk over millions of blocks stores each kind once.
 class BlockKinds {
  public:
   std::uint64_t number(const PlannedBlock& block) {

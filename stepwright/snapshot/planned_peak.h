@@ -7,10 +7,11 @@
 
 namespace stepwright::snapshot {
 
-/// The blocks of one pipeline position of a plan when most bytes are in use.
+/// The blocks of one pipeline position of a plan at its peak of bytes in use.
 struct PlannedPeak {
   std::int64_t bytes = 0;
-  std::vector<memory::PlannedBlock> blocks;  ///< Blocks in the order of their allocation.
+  /// Blocks at the peak, in the order of their allocation.
+  std::vector<memory::PlannedBlock> blocks;
 };
 
 PlannedPeak planned_peak(const plan::Job& job, const step::StepProgram& program,

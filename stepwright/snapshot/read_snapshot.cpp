@@ -23,7 +23,7 @@ using logs::PickleKind;
 namespace dom = simdjson::dom;
 
 constexpr std::size_t kMostSnapshotValues = std::size_t{1} << 30;
-/// Largest block or segment. No device has as much.
+/// Most bytes of a block or segment: no device has as much memory.
 constexpr std::int64_t kMostBlockBytes = std::int64_t{1} << 40;
 constexpr std::int64_t kMostDevices = 4096;
 constexpr std::size_t kMostSegments = std::size_t{4} << 20;
@@ -32,7 +32,7 @@ constexpr std::size_t kMostUnknownKinds = 16;
 bool is_in_use(std::string_view state) { return state == "active_allocated"; }
 bool is_unused(std::string_view state) { return state == "inactive"; }
 
-/// Builds a snapshot from either form of file.
+/// Builds a snapshot from a file of either form.
 class SnapshotBuilder {
  public:
   explicit SnapshotBuilder(std::string file) { snapshot_.file = std::move(file); }
@@ -52,7 +52,7 @@ class SnapshotBuilder {
     segments_.push_back(std::move(segment));
   }
 
-  /// Finishes the snapshot; `traces`: one for each device.
+  /// Returns the finished snapshot; `traces`: one for each device.
   Snapshot finish(std::vector<TraceWalk> traces) && {
     std::map<std::int64_t, std::vector<const Segment*>> by_device;
     for (const Segment& segment : segments_) by_device[segment.device].push_back(&segment);
@@ -83,7 +83,7 @@ class SnapshotBuilder {
   std::vector<Segment> segments_;
 };
 
-/// A snapshot as a pickle, record by record.
+/// Reads a snapshot that is a pickle, record by record.
 class PickledSnapshot {
  public:
   explicit PickledSnapshot(logs::ByteSource& source)
@@ -213,7 +213,7 @@ class PickledSnapshot {
     builder_.add(std::move(segment));
   }
 
-  /// Blocks of PyTorch 2.0 have their stack in a history.
+  /// Returns a block in use. Blocks of PyTorch 2.0 have their stack in a history.
   SegmentBlock in_use(PickleId block, std::uint64_t at, std::int64_t size) {
     const PickleId history = pickle_.find(block, "history");
     if (history != logs::kNoPickleValue && !pickle_.inside(history).empty()) {
@@ -227,12 +227,12 @@ class PickledSnapshot {
 
   logs::PickleReader pickle_;
   SnapshotBuilder builder_;
-  std::map<PickleId, TraceWalk> traces_;  ///< Walks by the pickled list that holds their events.
+  std::map<PickleId, TraceWalk> traces_;  ///< Walks, by the pickled list that holds their events.
   std::vector<FrameId> frames_;
 };
 
-/// A snapshot as JSON: `json.dump(torch.cuda.memory._snapshot(), file)`. A device's trace is one
-/// piece of at most 64 MiB.
+/// Reads a snapshot that is JSON: `json.dump(torch.cuda.memory._snapshot(), file)`. The trace of a
+/// device is read as one piece of at most 64 MiB.
 class JsonSnapshot {
  public:
   explicit JsonSnapshot(logs::ByteSource& source) : source_(source), builder_(source.name()) {}

@@ -15,7 +15,7 @@ namespace stepwright::snapshot {
 /// An allocation that failed.
 struct OutOfMemory {
   std::int64_t event = 0;
-  std::int64_t bytes = 0;       ///< Bytes that were asked for.
+  std::int64_t bytes = 0;       ///< Bytes that were requested.
   std::int64_t free_bytes = 0;  ///< Free bytes of the device.
 };
 
@@ -23,26 +23,31 @@ struct OutOfMemory {
 struct Recording {
   std::int64_t device = 0;
   std::int64_t events = 0;
-  std::int64_t peak_bytes = 0;             ///< Largest sum of blocks as the program asked for them.
-  std::optional<std::int64_t> peak_event;  ///< nullopt: the peak was there before the first event.
-  std::int64_t reserved_bytes = 0;         ///< Segments of the caching allocator at the peak.
-  /// Segments of the caching allocator when the snapshot was taken.
+  /// Largest sum of blocks in use, in bytes as the program requested them.
+  std::int64_t peak_bytes = 0;
+  /// Event of the peak; nullopt: the peak was before the first event.
+  std::optional<std::int64_t> peak_event;
+  std::int64_t reserved_bytes = 0;  ///< Bytes of the caching allocator's segments at the peak.
+  /// Bytes of the caching allocator's segments when the snapshot was taken.
   std::int64_t reserved_at_end_bytes = 0;
-  std::int64_t unused_bytes = 0;          ///< Bytes of those segments that no block uses.
-  std::int64_t largest_unused_bytes = 0;  ///< Largest piece of the unused bytes.
+  std::int64_t unused_bytes = 0;          ///< Bytes of the segments at the end that no block uses.
+  std::int64_t largest_unused_bytes = 0;  ///< Largest contiguous piece of the unused bytes.
   std::int64_t before_bytes = 0;          ///< Bytes in use before the first event.
-  std::vector<Block> at_peak;             ///< Blocks in order; `what` is a `StackId`.
-  std::vector<TimelinePoint> timeline;    ///< Bytes in use over events.
-  std::vector<OutOfMemory> failures;      ///< The first 100 failures.
-  bool overflows = false;  ///< More than 4 Mi blocks were in use, of which some were left out.
+  /// Blocks at the peak in order of allocation; `what` is a `StackId`.
+  std::vector<Block> at_peak;
+  std::vector<TimelinePoint> timeline;  ///< Bytes in use, over the events.
+  std::vector<OutOfMemory> failures;    ///< Allocations that failed, the first 100.
+  /// True if more than 4 Mi blocks were in use, of which some were left out.
+  bool overflows = false;
 };
 
 /// A snapshot of PyTorch's caching allocator.
 struct Snapshot {
   std::string file;
-  std::vector<Recording> devices;  ///< Devices that hold or held anything, by number.
+  std::vector<Recording> devices;  ///< Devices that hold or held memory, by number.
   StackTable stacks;
-  std::map<std::string, std::int64_t> unknown_events;  ///< Kinds of events that count for nothing.
+  /// Events of unknown kinds, which are ignored, counted by kind.
+  std::map<std::string, std::int64_t> unknown_events;
 };
 
 }  // namespace stepwright::snapshot

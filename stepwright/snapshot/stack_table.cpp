@@ -10,8 +10,8 @@ namespace {
 constexpr std::size_t kMostStacks = std::size_t{4} << 20;
 constexpr std::size_t kShownFrames = 8;
 
-/// Functions and files of the interpreter and of PyTorch's own recording. Source: pytorch 2.13
-/// torch/cuda/_memory_viz.py, _frame_filter.
+/// Functions and files of the interpreter and of PyTorch's own recording, which people are not
+/// shown. Source: pytorch 2.13 torch/cuda/_memory_viz.py, _frame_filter.
 constexpr std::string_view kRecordingWords[] = {"unwind::unwind",    "CapturedTraceback::gather",
                                                 "gather_with_cpp",   "_start",
                                                 "__libc_start_main", "PyEval_",
@@ -22,7 +22,7 @@ constexpr std::string_view kRecordingWords[] = {"unwind::unwind",    "CapturedTr
                                                 "methodobject.c",    "pycore_ceval.h",
                                                 "ceval.c",           "cpython/abstract.h"};
 
-/// The last two parts of a path.
+/// Returns the last two parts of a path.
 std::string_view short_path(std::string_view path) {
   const std::size_t last = path.rfind('/');
   if (last == std::string_view::npos || last == 0) return path;

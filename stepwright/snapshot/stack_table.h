@@ -10,18 +10,18 @@
 
 namespace stepwright::snapshot {
 
-/// A place in a table of `StackTable`; 0: no frames.
+/// A number in one of the tables of `StackTable`; 0: no frames.
 using StackId = std::uint32_t;
 using FrameId = std::uint32_t;
 
-/// A frame of a stack as a snapshot says it.
+/// A frame of a stack, as in a snapshot.
 struct Frame {
   std::string_view file;
   std::int64_t line = 0;
   std::string_view name;
 };
 
-/// The stacks of a snapshot, innermost frame first, each once.
+/// The stacks of a snapshot, innermost frame first, each stored once.
 class StackTable {
  public:
   StackTable() = default;
@@ -29,10 +29,11 @@ class StackTable {
   StackTable& operator=(StackTable&&) = default;
 
   FrameId frame(const Frame& frame);
-  /// The place of a stack. Stacks beyond 4 Mi different ones count as one without frames.
+  /// Returns the number of a stack. After 4 Mi different stacks, further ones count as one without
+  /// frames.
   StackId stack(std::span<const FrameId> frames);
 
-  /// Text of a frame, as "train.py:88 forward".
+  /// Returns the text of a frame: "train.py:88 forward".
   [[nodiscard]] std::string_view text(FrameId frame) const { return *frames_[frame - 1]; }
   [[nodiscard]] std::span<const FrameId> frames(StackId stack) const;
 
@@ -43,8 +44,8 @@ class StackTable {
   std::vector<const std::vector<FrameId>*> stacks_;
 };
 
-/// The frames of a stack for people: those of Python where there are any, without PyTorch's own
-/// recording, at most eight.
+/// Returns the frames of a stack that people are shown, at most eight: those of Python if there are
+/// any, without PyTorch's own recording.
 std::vector<std::string> shown_frames(const StackTable& table, StackId stack);
 
 }  // namespace stepwright::snapshot

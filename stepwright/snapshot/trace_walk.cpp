@@ -23,7 +23,7 @@ void TraceWalk::add(const TraceEvent& event) {
     case EventKind::kAlloc:
       if (walk_.allocate(event.address, block)) reserved_at_peak_ = reserved_;
       break;
-    // Blocks leave `torch.cuda.memory_allocated` when they are asked to be freed.
+    // Blocks leave `torch.cuda.memory_allocated` when their freeing is requested.
     case EventKind::kFreeRequested: walk_.free(event.address, block); break;
     case EventKind::kSegmentAlloc:
     case EventKind::kSegmentMap: reserved_ += event.bytes; break;

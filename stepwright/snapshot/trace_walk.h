@@ -35,7 +35,7 @@ inline constexpr Named<EventKind> kEventKindNames[] = {
     {EventKind::kOutOfMemory, "oom"},
     {EventKind::kSnapshot, "snapshot"}};
 
-/// nullopt for a kind that PyTorch 2.13 does not write.
+/// Returns the kind of an event by its name; nullopt for a kind that PyTorch 2.13 does not write.
 std::optional<EventKind> event_kind(std::string_view name);
 
 /// An event of a trace.
@@ -44,13 +44,13 @@ struct TraceEvent {
   std::uint64_t address = 0;
   std::int64_t bytes = 0;
   StackId stack = 0;
-  std::int64_t free_bytes = 0;  ///< Free bytes, for an allocation that failed.
+  std::int64_t free_bytes = 0;  ///< Free bytes of the device, for an allocation that failed.
 };
 
 /// A block of a segment when the snapshot was taken.
 struct SegmentBlock {
   std::uint64_t address = 0;
-  std::int64_t bytes = 0;  ///< Bytes that were asked for.
+  std::int64_t bytes = 0;  ///< Bytes that were requested.
   StackId stack = 0;
 };
 
@@ -62,8 +62,8 @@ struct Segment {
   std::int64_t largest_unused_bytes = 0;  ///< Bytes of the largest unused piece.
   std::vector<SegmentBlock> blocks;
 
-  /// Adds a piece that no block uses, which stands behind `run` bytes of others. Returns the new
-  /// run.
+  /// Adds an unused piece that follows `run` bytes of other unused pieces. Returns the new length
+  /// of the run.
   std::int64_t add_unused(std::int64_t piece_bytes, std::int64_t run) {
     unused_bytes += piece_bytes;
     largest_unused_bytes = std::max(largest_unused_bytes, run + piece_bytes);
@@ -71,7 +71,7 @@ struct Segment {
   }
 };
 
-/// Follows the trace of one device.
+/// Processes the events of one device's trace in order.
 class TraceWalk {
  public:
   void add(const TraceEvent& event);
@@ -83,8 +83,8 @@ class TraceWalk {
  private:
   PeakWalk walk_;
   std::int64_t events_ = 0;
-  std::int64_t reserved_ = 0;          ///< Bytes that events so far have reserved.
-  std::int64_t reserved_at_peak_ = 0;  ///< Bytes that events up to the peak have reserved.
+  std::int64_t reserved_ = 0;          ///< Bytes of segments reserved by the events so far.
+  std::int64_t reserved_at_peak_ = 0;  ///< Bytes of segments reserved by the events up to the peak.
   Timeline timeline_;
   std::vector<OutOfMemory> failures_;
 };

@@ -15,14 +15,15 @@ namespace {
 
 using memory::PlannedBlock;
 
-/// The caching allocator rounds blocks up to this. Source: pytorch
+/// The caching allocator rounds blocks up to a multiple of this. Source: pytorch
 /// c10/core/CachingDeviceAllocator.h (c10/cuda/CUDACachingAllocator.cpp before 2.10),
 /// kMinBlockSize.
 constexpr std::int64_t kBlockGrain = 512;
-/// Where a device's only segment begins.
+/// Address at which a device's only segment begins.
 constexpr std::int64_t kSegmentAddress = std::int64_t{0x7f} << 40;
 
-/// Addresses of blocks in one segment that grows at its end: the smallest gap that is large enough.
+/// Assigns addresses to blocks in one segment that grows at its end: a block takes the smallest gap
+/// that is large enough.
 class Segments {
  public:
   std::int64_t allocate(std::int64_t bytes) {
@@ -226,9 +227,9 @@ class SnapshotWriter {
   Segments segments_;
   std::map<std::int64_t, PlacedBlock> in_use_;  ///< Blocks in use, by number.
   bool recording_ = false;
-  std::vector<End> ends_;  ///< Ends of traces, by device.
+  std::vector<End> ends_;  ///< The end state of each device's trace.
   std::map<std::tuple<std::int32_t, std::string_view, std::string_view>, std::uint32_t>
-      stacks_;  ///< Names of lists of frames.
+      stacks_;  ///< Numbers under which lists of frames were written, to repeat them.
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace stepwright::transport {
 
-/// The calls that wait for the thread. It is shared with the thread, which may outlive the owner.
+/// The calls that wait for the thread. The thread shares this object, and may outlive the owner.
 struct BoundedCalls::Line {
   struct Call {
     std::function<void()> act;
@@ -24,7 +24,7 @@ struct BoundedCalls::Line {
   std::condition_variable changed;
   std::deque<std::shared_ptr<Call>> waiting;
   bool started = false;
-  bool lost = false;  ///< A call did not return in time.
+  bool lost = false;  ///< True once a call did not return in time.
   bool ends = false;
 
   void serve();

@@ -9,8 +9,8 @@
 
 namespace stepwright::transport {
 
-/// Threads that are kept between runs; a run uses the caller's thread and as many more as it has
-/// channels.
+/// Threads that are kept between runs; a run uses the caller's thread and one more for each further
+/// channel.
 class ChannelThreads {
  public:
   ChannelThreads() = default;
@@ -18,8 +18,8 @@ class ChannelThreads {
   ChannelThreads& operator=(const ChannelThreads&) = delete;
   ~ChannelThreads();
 
-  /// Runs `act(0)` to `act(count - 1)` side by side and returns when all are over. `act` throws
-  /// nothing. One run at a time.
+  /// Runs `act(0)` to `act(count - 1)` in parallel and returns when all are done. `act` must not
+  /// throw. One run at a time.
   void run(std::size_t count, const std::function<void(std::size_t)>& act);
 
  private:

@@ -12,8 +12,8 @@ bool overlap(collective::PieceRun a, collective::PieceRun b, std::int32_t a_piec
          std::int64_t{b.piece} < std::int64_t{a.piece} + a_pieces;
 }
 
-/// Whether `later` may not start before `earlier`, of the same channel, is over. What is to be
-/// added arrives elsewhere and is added in order.
+/// True if `later` must not start before `earlier`, of the same channel, is done. Pieces that are
+/// to be added do not count: they are received elsewhere and added in order.
 bool must_follow(const collective::ScheduleStep& later, const collective::ScheduleStep& earlier) {
   const auto meets = [&](collective::PieceRun mine, collective::PieceRun theirs) {
     return overlap(mine, theirs, later.pieces, earlier.pieces);
@@ -108,7 +108,8 @@ bool ChannelWalk::clashes(const collective::ScheduleStep& step) const {
 void ChannelWalk::apply_own(const collective::ScheduleStep& step) {
   const std::span<std::byte> target = run_.memory.write(step.target, step.pieces);
   const std::span<const std::byte> source = run_.memory.read(step.source, step.pieces);
-  if (target.empty() || target.data() == source.data()) return;  // The caller gathers in place.
+  // nothing to copy: the caller gathers in place
+  if (target.empty() || target.data() == source.data()) return;
   if (step.kind == collective::StepKind::kCopy) {
     std::memcpy(target.data(), source.data(), target.size());
   } else {

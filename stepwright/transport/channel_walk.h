@@ -15,7 +15,7 @@
 
 namespace stepwright::transport {
 
-/// The state that all channels of a run share.
+/// The objects and limits that all channels of a run share.
 struct RunContext {
   const collective::RankSchedule& schedule;
   const RankMemory& memory;
@@ -26,16 +26,18 @@ struct RunContext {
   std::size_t in_flight;
 };
 
-/// Takes one channel through its steps. Messages are cut into parts; parts of later steps start
-/// before earlier ones are over where neither the channel's waits nor its memory forbid it, and end
-/// in order. What is to be added arrives in `staging` (`in_flight` slots of a part), so that it may
-/// come before the waits of its step are over; only the sum follows them.
+/// Runs the steps of one channel. Messages are cut into parts. Parts of later steps start before
+/// earlier ones are done, where neither the channel's waits nor its memory forbid it, and end in
+/// order. Pieces that are to be added are received into `staging` (`in_flight` slots of one part
+/// each), so that they may arrive before the waits of their step are over; only the addition comes
+/// after the waits.
 class ChannelWalk {
  public:
-  /// The walk along a channel of the schedule; `run` and `staging` outlive this.
+  /// Prepares to run a channel of the schedule; `run` and `staging` must outlive this.
   ChannelWalk(const RunContext& run, std::size_t channel, std::span<std::byte> staging);
 
-  /// Throws what the transport throws, and `Error{kRuntime}` when another channel has failed.
+  /// Runs the channel. Throws what the transport throws, and `Error{kRuntime}` when another channel
+  /// has failed.
   void walk();
 
  private:
@@ -45,7 +47,8 @@ class ChannelWalk {
     std::size_t bytes;
     bool last;
     std::byte* staged;
-    std::span<const collective::StepWait> waits;  ///< Waits before staged pieces are added.
+    /// Waits that must be over before the staged pieces are added.
+    std::span<const collective::StepWait> waits;
     std::unique_ptr<Transfer> transfer;
   };
 
@@ -62,8 +65,8 @@ class ChannelWalk {
   std::size_t index_;
   const collective::ScheduleChannel& channel_;
   std::span<std::byte> staging_;
-  std::size_t wait_ = 0;   ///< The first wait of a later step.
-  std::size_t parts_ = 0;  ///< Parts started so far.
+  std::size_t wait_ = 0;   ///< Index of the first wait that belongs to a later step.
+  std::size_t parts_ = 0;  ///< Number of parts of messages started so far.
   std::deque<Part> flight_;
 };
 

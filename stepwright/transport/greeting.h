@@ -8,12 +8,12 @@
 
 namespace stepwright::transport {
 
-/// The longest text of a greeting; what is longer is cut.
+/// Most bytes of the text of a greeting; a longer text is cut.
 inline constexpr std::size_t kGreetingBytes = 128;
 
-/// Tells every rank that `schedule` exchanges messages with what this one is about to do, and hears
-/// the same of them: one short message each, before the first byte of the collective. Throws
-/// `Error{kInput}` that names both when one of them does something else.
+/// Exchanges one short message with every rank that `schedule` exchanges data with, before the
+/// first byte of the collective: each says what it is about to do. Throws `Error{kInput}`, naming
+/// both texts, when another rank does something else.
 void greet(const collective::RankSchedule& schedule, std::int32_t rank, std::string_view text,
            Transport& transport);
 

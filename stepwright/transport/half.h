@@ -5,11 +5,11 @@
 
 namespace stepwright::transport {
 
-/// The upper half of a float, rounded to nearest even: bfloat16 as bits.
+/// A bfloat16 as bits: the upper half of a float, rounded to nearest even.
 struct Bfloat16 {
   std::uint16_t bits;
 
-  /// NaN stays NaN; too large becomes infinite.
+  /// Converts a float. NaN stays NaN; values that are too large become infinite.
   static Bfloat16 from(float value) {
     const auto wide = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t rounded = (wide + 0x7fffU + ((wide >> 16U) & 1U)) >> 16U;
@@ -22,17 +22,18 @@ struct Bfloat16 {
   }
 };
 
-/// IEEE half precision as bits, rounded to nearest even. Both ways are free of branches, so that
-/// loops over them use vectors (method: Maratyszcza's FP16).
+/// An IEEE half-precision number as bits, rounded to nearest even. Both conversions are free of
+/// branches, so that loops over them use vector instructions (method: Maratyszcza's FP16).
 struct Float16 {
   std::uint16_t bits;
 
-  /// NaN stays NaN; too large becomes infinite.
+  /// Converts a float. NaN stays NaN; values that are too large become infinite.
   static Float16 from(float value) {
     const auto wide = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t sign = (wide >> 16U) & 0x8000U;
     const float magnitude = std::bit_cast<float>(wide & 0x7fffffffU);
-    // Too large becomes infinite in the first product; the second returns to the scale of a half.
+    // Values that are too large become infinite in the first product; the second returns to the
+    // scale of a half.
     float base = magnitude * std::bit_cast<float>(0x77800000U) * std::bit_cast<float>(0x08800000U);
     // Adding a power of two well above the value leaves as many bits as a half has.
     std::uint32_t exponent = (wide << 1U) & 0xff000000U;

@@ -8,14 +8,15 @@
 
 namespace stepwright::transport {
 
-/// The buffers of one rank as bytes, in pieces of equal size. Input and output do not overlap.
+/// The buffers of one rank as bytes, divided into pieces of equal size. Input and output do not
+/// overlap.
 struct RankMemory {
   std::span<const std::byte> input;
   std::span<std::byte> output;
   std::span<std::byte> scratch;
   std::int64_t piece_bytes = 0;
 
-  /// A run of `pieces` to be read.
+  /// Returns the bytes of a run of `pieces` pieces to read.
   [[nodiscard]] std::span<const std::byte> read(collective::PieceRun run,
                                                 std::int32_t pieces) const {
     switch (run.buffer) {
@@ -24,7 +25,7 @@ struct RankMemory {
       default: return cut(input, run, pieces);
     }
   }
-  /// A run of `pieces` to be written, of the output or of scratch.
+  /// Returns the bytes of a run of `pieces` pieces to write, in the output or in scratch.
   [[nodiscard]] std::span<std::byte> write(collective::PieceRun run, std::int32_t pieces) const {
     return cut(run.buffer == collective::RankBuffer::kOutput ? output : scratch, run, pieces);
   }

@@ -8,7 +8,7 @@
 namespace stepwright::transport {
 namespace {
 
-/// The type in which an element is calculated.
+/// Returns an element in the type in which it is calculated.
 template <typename T>
 auto widened(T element) {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -69,7 +69,7 @@ void combine_into(T* __restrict target, const T* __restrict incoming, std::size_
   }
 }
 
-/// Calls `act` with a null pointer to the type that stands for `type`.
+/// Calls `act` with a null pointer to the C++ type of `type`.
 template <typename Act>
 void with_type(ElementType type, Act act) {
   switch (type) {

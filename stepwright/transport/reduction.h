@@ -19,7 +19,7 @@ enum class ElementType : std::uint8_t {
   kUint8,
 };
 
-/// How two elements become one. Integers wrap round, as everywhere in the field.
+/// How two elements are combined. Integers wrap around on overflow.
 enum class ReduceKind : std::uint8_t { kSum, kMin, kMax };
 
 /// The operation of a reduction on elements. Types of 16 bits are widened for each operation and
@@ -29,21 +29,22 @@ struct Reduction {
   ReduceKind kind = ReduceKind::kSum;
 };
 
-/// Bytes of an element.
+/// Returns the bytes of an element.
 std::int64_t element_bytes(ElementType type);
 
-/// Whether it has fractions: averages and factors need that.
+/// True for types with fractions, which averages and factors need.
 bool is_floating(ElementType type);
 
-/// `target[i]` = `incoming[i]` with `own[i]`. All of equal length, a multiple of the element;
-/// `target` may be `own` but overlaps neither in part.
+/// Sets `target[i]` to `incoming[i]` combined with `own[i]`. All spans have equal length, a
+/// multiple of the element's bytes; `target` may be equal to `own`, but must not overlap either in
+/// part.
 void combine(const Reduction& reduction, std::span<std::byte> target,
              std::span<const std::byte> incoming, std::span<const std::byte> own);
 
-/// `elements[i]` *= `factor`, for floating types; the product is rounded once.
+/// Multiplies each element by `factor`, for floating types; the product is rounded once.
 void multiply(ElementType type, std::span<std::byte> elements, double factor);
 
-/// `elements[i]` /= `divisor`, for floating types; the quotient is rounded once.
+/// Divides each element by `divisor`, for floating types; the quotient is rounded once.
 void divide(ElementType type, std::span<std::byte> elements, double divisor);
 
 }  // namespace stepwright::transport

@@ -11,22 +11,23 @@
 
 namespace stepwright::transport {
 
-/// The knowledge that the channels of a rank share during a run.
+/// The progress that the channels of a rank share during a run.
 class RunState {
  public:
-  /// The state of a run that has not begun.
+  /// Makes the state of a run in which no step is done.
   explicit RunState(std::size_t channels) : done_(channels) {}
 
-  /// The next step of a channel is over.
+  /// Records that the next step of a channel is done.
   void step_over(std::size_t channel);
 
-  /// Whether all these steps are over.
+  /// True if all steps that `waits` names are done.
   [[nodiscard]] bool all_over(std::span<const collective::StepWait> waits);
 
-  /// Returns when all these steps are over; throws `Error{kRuntime}` when a channel has failed.
+  /// Returns when all steps that `waits` names are done; throws `Error{kRuntime}` when a channel
+  /// has failed.
   void await(std::span<const collective::StepWait> waits);
 
-  /// Keeps the first failure and wakes those who wait. Returns whether this is the first.
+  /// Stores the first failure and wakes all that wait. Returns true if this was the first.
   bool fail(std::exception_ptr failure);
 
   /// Throws the first failure, if any.

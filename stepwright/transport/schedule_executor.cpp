@@ -9,8 +9,8 @@
 namespace stepwright::transport {
 namespace {
 
-/// Bytes of one slot that a channel needs for what it adds, in whole cache lines; 0 if it adds
-/// nothing.
+/// Returns the bytes of one slot in which a channel receives pieces to add, in whole cache lines; 0
+/// if it adds nothing.
 std::size_t slot_bytes(const collective::ScheduleChannel& channel, std::int64_t piece_bytes,
                        std::int64_t most) {
   constexpr std::int64_t kLine = 64;

@@ -12,28 +12,30 @@
 
 namespace stepwright::transport {
 
-/// Bounds of what a run has on its way. The same on all ranks of a group.
+/// Limits of the messages that a run has in flight. They must be equal on all ranks of a group.
 struct ExecutionLimits {
-  std::int64_t message_bytes = 1 << 20;  ///< Longer messages are cut; a multiple of 16.
-  std::size_t in_flight = 8;             ///< Messages of a channel that are under way.
+  /// Most bytes of a message, a multiple of 16; longer messages are cut.
+  std::int64_t message_bytes = 1 << 20;
+  std::size_t in_flight = 8;  ///< Most messages of a channel that are in flight at a time.
 };
 
-/// Runs the part of one rank in a schedule that `defect_of` finds nothing wrong with: channels side
-/// by side, on threads of their own, sums in the order that the schedule gives, so that the result
-/// is the same from run to run.
+/// Runs the part of one rank in a schedule in which `defect_of` finds no defect. Channels run in
+/// parallel, on threads of their own; sums are in the order of the schedule, so that the result is
+/// equal in every run.
 ///
-/// Beside the schedule's scratch it holds at most `in_flight` messages for each channel that adds.
+/// In addition to the schedule's scratch, it holds at most `in_flight` messages for each channel
+/// that adds.
 class ScheduleExecutor {
  public:
-  /// Starts threads with the first run that needs them.
+  /// Makes an executor; threads start with the first run that needs them.
   explicit ScheduleExecutor(ExecutionLimits limits = {});
 
-  /// Returns when the rank's part is over. Throws the first failure of a channel, after all of them
-  /// have ended; the transport is aborted then. One run at a time.
+  /// Runs the rank's part and returns when it is done. Throws the first failure of a channel, after
+  /// all channels have ended; the transport is then aborted. One run at a time.
   void run(const collective::RankSchedule& schedule, const RankMemory& memory,
            const Reduction& reduction, Transport& transport);
 
-  /// Memory held between runs for what is to be added.
+  /// Returns the bytes held between runs for received pieces that are to be added.
   [[nodiscard]] std::int64_t staging_bytes() const;
 
  private:

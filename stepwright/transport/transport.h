@@ -7,7 +7,7 @@
 
 namespace stepwright::transport {
 
-/// A message on its way.
+/// A message in flight.
 class Transfer {
  public:
   Transfer() = default;
@@ -15,14 +15,14 @@ class Transfer {
   Transfer& operator=(const Transfer&) = delete;
   virtual ~Transfer() = default;
 
-  /// Returns when the memory of the message is the caller's again: received, or read for sending.
-  /// Throws when the message can no longer arrive.
+  /// Returns when the caller may use the message's memory again: the message was received, or its
+  /// bytes were read for sending. Throws when the message can no longer arrive.
   virtual void wait() = 0;
 };
 
-/// Moves bytes between the ranks of a group. Messages of one lane between two ranks arrive in the
-/// order in which they are sent and are as long as their receives. Called from several threads, one
-/// for the sends of a lane and one for its receives.
+/// Sends bytes between the ranks of a group. Messages of one lane between two ranks arrive in the
+/// order in which they are sent, and are as long as their receives. Called from several threads:
+/// one for the sends of a lane and one for its receives.
 class Transport {
  public:
   Transport() = default;
@@ -30,7 +30,7 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
   virtual ~Transport() = default;
 
-  /// Starts a message; `bytes` stay alive and unchanged until it is over.
+  /// Starts to send a message; `bytes` must stay alive and unchanged until it is done.
   virtual std::unique_ptr<Transfer> send(int lane, std::int32_t peer,
                                          std::span<const std::byte> bytes) = 0;
 
@@ -38,7 +38,7 @@ class Transport {
   virtual std::unique_ptr<Transfer> receive(int lane, std::int32_t peer,
                                             std::span<std::byte> bytes) = 0;
 
-  /// Ends all messages that are on their way, whose waits then throw, and refuses new ones.
+  /// Ends all messages in flight, whose waits then throw, and refuses new ones.
   virtual void abort() noexcept = 0;
 };
 

@@ -29,10 +29,11 @@
 namespace stepwright::tune {
 namespace {
 
-/// Takes one choice over from the best plan.
+/// Copies one choice of the best plan into a plan.
 using Take = std::function<void(plan::Plan& plan, const plan::Plan& best)>;
 
-/// All that is taken over in this way. Data follows from the other degrees and the devices.
+/// Returns a copying function for each choice of a kind (`taken`). The data degree has none: it
+/// follows from the other degrees and the devices.
 std::vector<Take> takes(plan::Taken taken) {
   std::vector<Take> all;
   plan::each_choice([&](const auto& choice) {
@@ -60,7 +61,7 @@ std::vector<Take> flags() { return takes(plan::Taken::kFlag); }
 
 std::vector<Take> layouts() { return takes(plan::Taken::kLayout); }
 
-/// The changes among them that would change a plan.
+/// Returns those of `takes` that would change the plan.
 std::vector<Take> open_of(const std::vector<Take>& takes, const plan::Plan& plan,
                           const plan::Plan& best) {
   std::vector<Take> open;
@@ -72,7 +73,7 @@ std::vector<Take> open_of(const std::vector<Take>& takes, const plan::Plan& plan
   return open;
 }
 
-/// The first layer and the number of layers of each chunk that each pipeline position has.
+/// Returns the first layer and the number of layers of each chunk of each pipeline position.
 std::vector<std::pair<std::int64_t, std::int64_t>> layers_held(const plan::Job& job,
                                                                const plan::Plan& plan) {
   const std::vector<std::int64_t> split = plan::chunk_layers(job, plan);
@@ -87,13 +88,14 @@ std::vector<std::pair<std::int64_t, std::int64_t>> layers_held(const plan::Job& 
   return held;
 }
 
-/// Whether ranks have other parts of the model after a change.
+/// True if a change gives some rank another part of the model.
 bool moves_model(const plan::Job& job, const plan::Plan& before, const plan::Plan& after) {
   return before.parallel != after.parallel || !(before.rank_order == after.rank_order) ||
          layers_held(job, before) != layers_held(job, after);
 }
 
-/// A plan after the given fields are set; nothing where they are none by themselves.
+/// Returns a plan after the given fields are set; nullopt where these fields alone do not make a
+/// valid plan.
 std::optional<plan::Plan> with_set(const plan::Job& job, const plan::Plan& plan,
                                    const std::vector<std::string>& fields) {
   try {
@@ -105,8 +107,8 @@ std::optional<plan::Plan> with_set(const plan::Job& job, const plan::Plan& plan,
   return std::nullopt;
 }
 
-/// True if a framework runs all of a canonical plan but for what it does not run of another one,
-/// either.
+/// True if a framework runs every choice of a canonical plan, except choices of `other` that it
+/// does not run either.
 bool runs_as_far_as(const plan::FrameworkLaw& law, const plan::Job& job, const plan::Plan& plan,
                     const plan::Plan& other) {
   if (law.with_buckets(job, other) == other && law.with_buckets(job, plan) != plan) return false;
@@ -120,7 +122,7 @@ bool runs_as_far_as(const plan::FrameworkLaw& law, const plan::Job& job, const p
   });
 }
 
-/// The way from a plan to the best, step by step.
+/// Finds the changes from a plan to the best plan, one by one.
 class PathToBest {
  public:
   PathToBest(const TuneResult& result, const plan::Plan& own, int threads)
@@ -138,7 +140,7 @@ class PathToBest {
     return at_.fits && at_.step_time_s <= best_.step_time_s * (1 + kAsGood);
   }
 
-  /// The change that gains most, of the cheapest kind in which some is worth it.
+  /// Returns the change that gains most, of the cheapest kind of change that has one worth making.
   Change next() {
     for (const auto& stay : {&PathToBest::single_flags, &PathToBest::pairs_of_flags}) {
       if (std::optional<Change> change = fastest((this->*stay)(), false)) return *change;
@@ -150,7 +152,7 @@ class PathToBest {
   }
 
  private:
-  /// As `predict` says of the plan as it is written.
+  /// Simulates a plan as it is written, as `predict` does.
   [[nodiscard]] TunedPlan played(const plan::Plan& plan) {
     const plan::Plan same = plan::canonical(plan, job_);
     return played(plan, same, pricer_.price(same));
@@ -185,7 +187,8 @@ class PathToBest {
     return plans;
   }
 
-  /// Every set of layout choices on top of a plan; data fills the devices.
+  /// Returns a plan for every set of layout choices of the best plan, put on top of `base`; the
+  /// data degree fills the devices.
   [[nodiscard]] std::vector<plan::Plan> layouts_on(const plan::Plan& base) const {
     std::vector<plan::Plan> plans;
     const std::vector<Take> open = open_of(layouts(), base, best_.plan);
@@ -201,7 +204,8 @@ class PathToBest {
     return plans;
   }
 
-  /// With the flags that give positions of the pipeline other layers.
+  /// Returns `layouts_on` the present plan, and the sets of flags that give pipeline positions
+  /// other layers.
   std::vector<plan::Plan> new_layouts() const {
     std::vector<plan::Plan> plans = layouts_on(plan_);
     for (const std::vector<plan::Plan>& flags : {single_flags(), pairs_of_flags()}) {
@@ -218,9 +222,9 @@ class PathToBest {
     return plans;
   }
 
-  /// Makes a proposal legal where it can be; false where nothing helps, where the framework does
-  /// not run what is new in it, where it moves the model and may not, or where bounds say that it
-  /// is not worth it.
+  /// Makes a proposed plan legal if it can. Returns false where it stays illegal, where the
+  /// framework does not run one of its new choices, where it moves the model though `may_move` is
+  /// false, or where bounds say that it is not worth a change.
   bool settle_proposal(plan::Plan& plan, simulate::Price& price, bool may_move) {
     if (plan::broken_rule(job_, plan)) {
       plan::follow(job_, plan);
@@ -237,13 +241,14 @@ class PathToBest {
     return price.lower_bound_s < worth_s();
   }
 
-  /// Only plans that are faster than this are worth a change.
+  /// Returns the step time that a plan must beat to be worth a change.
   [[nodiscard]] double worth_s() const {
     if (!at_.fits) return std::numeric_limits<double>::infinity();
     return at_.step_time_s - kAsGood * best_.step_time_s;
   }
 
-  /// Goes to the fastest of the proposals that fits and is worth it; nothing when none is.
+  /// Changes the present plan to the fastest proposal that fits and is worth it; nullopt when there
+  /// is none.
   std::optional<Change> fastest(std::vector<plan::Plan> proposals, bool may_move) {
     std::map<plan::Plan, std::pair<plan::Plan, simulate::Price>> fresh;
     for (plan::Plan& plan : proposals) {
@@ -268,8 +273,8 @@ class PathToBest {
     return taken(open[*found].first, reached[*found]);
   }
 
-  /// The fields that lead to a plan; it then is the plan that they make of the one before. What a
-  /// choice says where nothing depends on it stays as the person wrote it.
+  /// Returns the fewest fields that lead from the present plan to `plan`, and sets `plan` to the
+  /// plan that they make. A choice on which nothing depends stays as the person wrote it.
   std::vector<std::string> needed_fields(plan::Plan& plan, const TunedPlan& reached) {
     std::vector<std::string> fields = fields_to_set(job_, plan_, plan);
     for (std::size_t i = fields.size(); i-- > 0 && fields.size() > 1;) {
@@ -284,8 +289,8 @@ class PathToBest {
     return fields;
   }
 
-  /// Leaves to later changes the flags of this one without which it is legal, runs, fits and is
-  /// worth it all the same.
+  /// Leaves to later changes those flags of this change without which it still is legal, runs, fits
+  /// and is worth it.
   void put_off_flags(plan::Plan& plan, TunedPlan& reached) {
     for (const Take& take : flags()) {
       plan::Plan without = plan;
@@ -320,13 +325,14 @@ class PathToBest {
   simulate::Pricer pricer_;
   Dimensions space_;
   int threads_;
-  plan::Plan
-      plan_;  ///< As written, so that what is to be set is what differs from the person's file.
+  /// The present plan as written, so that the fields to set are exactly the differences from
+  /// the person's file.
+  plan::Plan plan_;
   TunedPlan at_;
 };
 
-/// Begins a way with the kernel of attention of the person's plan. Where that does not fit, the
-/// change that makes it fit takes the other kernel too.
+/// Starts the list of changes with the attention kernel of the person's plan. Where the plan does
+/// not fit with it, the change that makes it fit also switches the kernel.
 void begin_with(Against& found, const TuneResult& result, cluster::AttentionKernel attention) {
   plan::Job job = result.job;
   job.kernels.attention = attention;

@@ -15,12 +15,12 @@
 namespace stepwright::tune {
 namespace {
 
-/// Smaller differences, as shares of the best plan's time or memory, are not told.
+/// Differences below this share of the best plan's time or memory are left out.
 constexpr double kTold = 1e-3;
-/// Terms of the breakdown that are told on each side.
+/// Number of terms of the breakdown that are listed as better and as worse.
 constexpr std::size_t kToldTerms = 2;
 
-/// Puts a difference where it belongs: what is less is won, what is more is lost.
+/// Sorts differences: less than the best plan goes to `wins`, more goes to `loses`.
 class Verdict {
  public:
   explicit Verdict(Alternative& alternative) : alternative_(alternative) {}
@@ -39,7 +39,7 @@ class Verdict {
                                more_bytes < 0 ? "less" : "more"));
   }
 
-  /// The terms that differ most, the largest difference first.
+  /// Adds the breakdown terms that differ most, the largest difference first.
   void terms(const simulate::Breakdown& best, const simulate::Breakdown& here, double best_s) {
     const auto before = simulate::breakdown_terms(best);
     const auto after = simulate::breakdown_terms(here);

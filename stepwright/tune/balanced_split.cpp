@@ -17,11 +17,11 @@
 namespace stepwright::tune {
 namespace {
 
-/// Shares of the slowest position that are not worth another split.
+/// A gain below this share of the slowest position's time is not worth another split.
 constexpr double kWorthMoving = 1e-3;
 
-/// Seconds that `count` pieces fill places up to if they could be cut: place i has `begin[i]`
-/// without them, and a piece there takes `units[i]`.
+/// Returns the level of seconds up to which `count` pieces fill the places if pieces could be cut:
+/// place i starts with `begin[i]` seconds, and a piece takes `units[i]` seconds there.
 double filled_to(const std::vector<double>& begin, const std::vector<double>& units,
                  std::int64_t count) {
   std::vector<std::size_t> order(begin.size());
@@ -39,10 +39,10 @@ double filled_to(const std::vector<double>& begin, const std::vector<double>& un
   return level;
 }
 
-/// Deals `count` pieces one by one, each to the place with the least seconds, of equal ones the
-/// last: of positions it holds activations of fewer micro-batches. `with(i, n)`: what place i has
-/// with n pieces. Returns the pieces of each place. Pieces that every order gives to a place,
-/// because it stays below all others, are given at once.
+/// Gives `count` pieces one by one to the place with the least seconds, of equal places to the
+/// last, since a later pipeline position holds activations of fewer micro-batches. `with(i, n)`:
+/// seconds of place i with n pieces. Returns the number of pieces of each place. Pieces that a
+/// place gets in every order, because it stays below all others, are given at once.
 template <class With>
 std::vector<std::int64_t> deal_evenly(std::vector<double> seconds, const std::vector<double>& units,
                                       std::int64_t count, With&& with) {
@@ -61,7 +61,8 @@ std::vector<std::int64_t> deal_evenly(std::vector<double> seconds, const std::ve
       rest -= most;
     }
   }
-  using Entry = std::pair<double, std::ptrdiff_t>;  // seconds, and the place below 0
+  // seconds of a place, and its negative index (of equal places the last comes first)
+  using Entry = std::pair<double, std::ptrdiff_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> least;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     least.emplace(seconds[i], -static_cast<std::ptrdiff_t>(i));
@@ -104,15 +105,15 @@ class Balance {
     return static_cast<std::size_t>(placement_.holder(static_cast<std::int64_t>(chunk)).position);
   }
 
-  /// Seconds of a chunk of a position that has `layers`; with two strands, of which layers run side
-  /// by side, layers alone count.
+  /// Returns the seconds of a chunk of a position that has `layers`; with two strands, whose layers
+  /// run side by side, only layers count.
   [[nodiscard]] double chunk_s(std::int64_t chunk, std::int64_t layers,
                                std::size_t position) const {
     const bool head = chunk + 1 == placement_.model_chunks() && !pairs_;
     return (head ? head_s_ : 0) + static_cast<double>(layers) * mean_s_[position];
   }
 
-  /// Seconds of the positions, all of whose chunks have `layers`.
+  /// Returns the seconds of each position if every chunk has `layers`.
   [[nodiscard]] std::vector<double> positions_s(std::int64_t layers) const {
     std::vector<double> position_s(static_cast<std::size_t>(placement_.positions()), 0);
     for (std::int64_t chunk = 0; chunk < placement_.model_chunks(); ++chunk) {
@@ -123,7 +124,8 @@ class Balance {
     return position_s;
   }
 
-  /// Deals the layers of a position to its chunks, each of which has `least` of them already.
+  /// Distributes the layers of a position over its chunks, each of which already has `least` of
+  /// them.
   [[nodiscard]] std::vector<std::int64_t> dealt_chunks(std::int64_t position, std::int64_t layers,
                                                        std::int64_t least) const {
     const auto held = static_cast<std::size_t>(position);
@@ -139,8 +141,8 @@ class Balance {
     return deal_evenly(std::move(begin), units, layers, seconds);
   }
 
-  /// Gives layers, all of the mean length, one by one to the position that has least work, there to
-  /// the chunk that has least.
+  /// Gives layers one by one, all taken as of mean length, to the position with the least work, and
+  /// there to the chunk with the least.
   [[nodiscard]] std::vector<std::int64_t> dealt() const {
     const std::int64_t chunks = placement_.model_chunks();
     const std::int64_t share = layers_.layers() / chunks;
@@ -152,7 +154,8 @@ class Balance {
     };
     const std::vector<std::int64_t> of_position =
         deal_evenly(begin, mean_s_, layers_.layers() - least * chunks, seconds);
-    // Positions without the head that have as many layers, of the same length, deal them alike.
+    // Positions without the head with equally many layers of equal length get the same
+    // distribution.
     std::map<std::tuple<std::int64_t, double, bool>, std::vector<std::int64_t>> known;
     for (std::int64_t position = 0; position < std::ssize(of_position); ++position) {
       const auto i = static_cast<std::size_t>(position);
@@ -167,8 +170,8 @@ class Balance {
     return split;
   }
 
-  /// The slowest position of no split has less: one has as many layers as the mean or more, and as
-  /// much work.
+  /// Returns a lower bound of the slowest position over all splits: some position has at least the
+  /// mean number of layers, and at least the mean work.
   [[nodiscard]] double least_s() const {
     const auto positions = placement_.positions();
     double all_s = head_s_;
@@ -184,7 +187,7 @@ class Balance {
     return std::max(all_s / static_cast<double>(positions), most * shortest_s) * (1 - kRounding);
   }
 
-  /// Seconds of the slowest position, each layer as long as it is.
+  /// Returns the seconds of the slowest position, each layer with its own length.
   [[nodiscard]] double slowest_s(const std::vector<std::int64_t>& split) const {
     std::vector<double> position_s(static_cast<std::size_t>(placement_.positions()), 0);
     position_s[position_of(split.size() - 1)] += head_s_;
@@ -199,7 +202,7 @@ class Balance {
   schedule::Placement placement_;
   bool pairs_;
   const LayerCounts& layers_;
-  std::vector<const std::vector<double>*> each_;  ///< By position, then class of layer.
+  std::vector<const std::vector<double>*> each_;  ///< Seconds by position, then class of layer.
   std::vector<double> mean_s_;                    ///< Mean seconds of a layer, by position.
   double head_s_;
 };

@@ -11,7 +11,7 @@
 namespace stepwright::tune {
 namespace {
 
-/// Tokens of a rank below which nobody cuts a sequence further.
+/// Fewest tokens of a rank at which the rule still cuts a sequence further.
 constexpr std::int64_t kShortRows = 4096;
 
 /// Degrees in the order in which the rule tries them.
@@ -21,13 +21,14 @@ struct Degrees {
   std::int64_t expert = 1;
   bool short_of_micro_batches = false;
 
-  /// Models cut in few parts first, experts in many of those that a node has room for.
+  /// Sort key: models cut into few parts first.
   [[nodiscard]] auto rank() const {
     return std::tuple(short_of_micro_batches, tensor * pipeline, pipeline);
   }
 };
 
-/// Expert degrees within what is left of a node, the largest first, then those of several nodes.
+/// Returns the expert degrees that fit in a node beside the tensor degree, largest first, then
+/// those that span several nodes.
 std::vector<std::int64_t> expert_order(const plan::Job& job, std::int64_t tensor) {
   std::vector<std::int64_t> sizes = plan::legal_expert_sizes(job);
   const std::int64_t room = std::max<std::int64_t>(1, job.cluster.devices_per_node / tensor);

@@ -7,7 +7,8 @@ namespace stepwright::tune {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
-/// Half of them are more than are looked at again (`narrow`); every unit at work may hold as many.
+/// Most open plans kept; half as many are more than `narrow` looks at. Every search unit in
+/// progress may hold as many.
 constexpr std::size_t kMostOpen = 2'000;
 
 }  // namespace
@@ -45,7 +46,7 @@ void BestPlans::leave(const plan::Plan& plan, const simulate::Price& price) {
   open_.push_back({.key = price.seconds, .plan = plan, .price = price});
 }
 
-/// Leaves of the open ones those that still are, and at most `most` of them, by their bound.
+/// Drops open plans that are no longer open, and keeps at most `most`, those with the least bounds.
 void BestPlans::close(std::size_t most) {
   std::ranges::stable_sort(open_, {}, [](const Candidate& one) { return one.price.lower_bound_s; });
   const auto first = std::ranges::find_if(

@@ -19,7 +19,7 @@ constexpr plan::Ability kOfBlocks[] = {
 constexpr collective::Algorithm plan::Collectives::* kOfBlockMessages[] = {
     &plan::Collectives::tensor, &plan::Collectives::context, &plan::Collectives::expert};
 
-/// Rules up to this one are decided by the grid and a block choice.
+/// The last rule, in their order, that depends on the grid and a block choice only.
 constexpr plan::Rule kLastBlockRule = plan::Rule::kDeferredHead;
 
 /// Returns the lines for `BlockChoice::spares`.
@@ -42,8 +42,8 @@ bool alike_but_overlap(const BlockChoice& a, const BlockChoice& b) {
          a.offloaded == b.offloaded;
 }
 
-/// Returns the overlaps that differ in a grid. Those of a free overlap give up only what some line
-/// may ask for.
+/// Returns the different overlaps of a grid. A free overlap gives up only kinds that some framework
+/// line may ask for.
 std::vector<plan::Overlap> overlaps_of(const plan::Job& job, const Dimensions& space,
                                        plan::Plan plan) {
   if (!space.framework || !job.space.overlap.empty()) return space.overlap;
@@ -62,14 +62,15 @@ std::vector<plan::Overlap> overlaps_of(const plan::Job& job, const Dimensions& s
   return overlaps;
 }
 
-/// True if two overlaps have the same flags that cost memory. No rule looks at another flag.
+/// True if two overlaps have the same flags that cost memory (no rule looks at the other flags).
 bool chooses_alike(const plan::Overlap& a, const plan::Overlap& b) {
   return std::ranges::all_of(plan::kOverlapTable, [&](const plan::OverlapRow& row) {
     return !row.chosen || a.*row.flag == b.*row.flag;
   });
 }
 
-/// A canonical choice that was looked at, and why it does not run, if so.
+/// A canonical choice that was examined; `not_run`: the ability because of which it does not run,
+/// nullopt if it runs.
 struct SeenBlock {
   BlockChoice choice;
   std::optional<plan::Ability> not_run;
@@ -79,12 +80,13 @@ bool same_choice(const BlockChoice& a, const BlockChoice& b) {
   return alike_but_overlap(a, b) && a.overlap == b.overlap;
 }
 
-/// Counts a legal choice, and adds it where it runs and is not there yet.
+/// Counts a legal choice, and adds it if it runs and is not in the table yet.
 void add_block_choice(BlockTable& table, const plan::Job& job, const Dimensions& space,
                       plan::Plan plan, std::vector<SeenBlock>& seen) {
-  // With these states the overlap of parameters counts, wherever there is anything to shard.
+  // With optimizer states sharded over all ranks the overlap of parameters matters, wherever there
+  // is anything to shard.
   plan.sharding = plan::Sharding{.optimizer = plan::Spread::kGlobal};
-  // Which layers are recomputed is chosen later.
+  // Offloaded modules are kept unchanged here, since the recomputed layers are chosen later.
   const plan::OffloadModules offloaded = plan.offload.activations;
   plan = plan::canonical(plan, job);
   plan.offload.activations = offloaded;
@@ -109,7 +111,7 @@ void add_block_choice(BlockTable& table, const plan::Job& job, const Dimensions&
   table.choices.push_back(choice);
 }
 
-/// Adds a legal choice with each set of modules whose activations may lie on the host.
+/// Adds a legal choice with each set of modules whose activations may be offloaded to the host.
 void add_offloaded(BlockTable& table, const plan::Job& job, const Dimensions& space,
                    plan::Plan plan, std::vector<SeenBlock>& seen) {
   for (const plan::OffloadModules modules : space.offload.activations) {
@@ -123,7 +125,8 @@ void add_offloaded(BlockTable& table, const plan::Job& job, const Dimensions& sp
   }
 }
 
-/// The algorithms that blocks may choose for the messages of their schemes.
+/// Returns the combinations of algorithms that blocks may choose for tensor, context and expert
+/// messages.
 std::vector<plan::Collectives> block_algorithms(const plan::CollectiveLists& lists) {
   std::vector<plan::Collectives> all;
   for (const collective::Algorithm tensor : lists.tensor) {

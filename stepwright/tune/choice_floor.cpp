@@ -15,7 +15,8 @@ struct ChoiceFloor::Position {
   }
 };
 
-/// Messages beside a pass make it at least as long as they are, those that block lengthen it.
+/// Messages beside a pass make the pass at least as long as they are; messages that block lengthen
+/// it.
 ChoiceFloor::Pass ChoiceFloor::pass(const Position& position) {
   const simulate::StageCost& stage = position.stage;
   const double gather_s = position.seconds(&simulate::DataCost::gather);
@@ -34,9 +35,9 @@ ChoiceFloor::Pass ChoiceFloor::pass(const Position& position) {
   return pass;
 }
 
-/// Seconds that a position's last backward adds where both passes of the slowest one take
-/// `slowest_s`. A position that is slower than its floor hides more of its messages, but by no more
-/// than the pipeline then waits for it.
+/// Returns the seconds that a position's last backward adds, where forward and backward of the
+/// slowest position take `slowest_s`. A position that is slower than its floor hides more of its
+/// messages, but by no more than the pipeline then waits for it.
 double ChoiceFloor::end_s(const Position& position, const Pass& pass, double slowest_s) {
   const double drain_s = position.stage.first_drain_s;
   const double last_s = position.seconds(&simulate::DataCost::last_reduce);

@@ -7,25 +7,27 @@
 
 namespace stepwright::tune {
 
-/// Times of one pipeline's positions, one after the other.
+/// Message times of a pipeline's positions, in order of position.
 using PositionTimes = std::vector<ShardingFloor::Times>;
 
-/// Bounds the prices of ways to shard a pipeline (`Pricer::seconds`) by their messages.
+/// Lower bounds, from their messages, of the prices of the ways to shard a pipeline
+/// (`Pricer::seconds`).
 class ChoiceFloor {
  public:
-  /// Seconds without the update, no further than to more than `enough_s`.
+  /// Returns a lower bound of the step's seconds without the optimizer update; stops early once it
+  /// exceeds `enough_s`.
   double price_s(const simulate::PipelineCost& pipeline, const plan::Overlap& overlap,
                  const PositionTimes& positions, const ShardingTable::Choice& choice,
                  double enough_s);
 
  private:
-  /// The least that a position takes for a micro-batch with its messages.
+  /// The least seconds of one micro-batch on a position, with its messages.
   struct Pass {
     double forward_s = 0;
     double backward_s = 0;
     double both_s = 0;
   };
-  /// A position with a choice's messages.
+  /// A pipeline position together with the messages of a sharding choice.
   struct Position;
   static Pass pass(const Position& position);
   static double end_s(const Position& position, const Pass& pass, double slowest_s);

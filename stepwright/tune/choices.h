@@ -11,20 +11,23 @@
 
 // A rank grid (degrees and rank order) leaves three kinds of choices: of blocks, of stages and of
 // data parallelism. Legality of each depends on the grid alone, not on the other two, so they are
-// listed once and multiplied. All lists hold canonical choices: no plan appears twice. Here is what
-// the three have in common.
+// listed once and multiplied. All lists hold canonical choices: no plan appears twice. This file
+// has the code that the three kinds share.
 
 namespace stepwright::tune {
 
-/// Points of a space that are refused, by the first rule that they break.
+/// Number of refused points of a space for each rule; a point counts for the first rule that it
+/// breaks.
 using RuleCounts = std::array<std::int64_t, plan::kRules>;
-/// Points that the job's framework does not run, by the first ability in which it does not.
+/// Number of points that the job's framework does not run, for each ability; a point counts for the
+/// first ability that the framework lacks.
 using AbilityCounts = std::array<std::int64_t, plan::kAbilities>;
 
 void count(RuleCounts& counts, plan::Rule rule, std::int64_t points);
 void count(AbilityCounts& counts, plan::Ability ability, std::int64_t points);
 
-/// The first of these abilities in which the job's framework does not run a canonical plan.
+/// Returns the first of these abilities because of which the job's framework does not run a
+/// canonical plan; nullopt if it runs the plan as far as they go.
 std::optional<plan::Ability> not_run_by(const Dimensions& space, const plan::Job& job,
                                         const plan::Plan& usual,
                                         std::span<const plan::Ability> abilities);

@@ -9,13 +9,14 @@
 namespace stepwright::tune {
 namespace {
 
-/// Plans simulated at a time: few at first, since one good plan rules out others.
+/// Number of plans simulated at a time, at first and at most: few at first, since one good plan
+/// rules out others.
 constexpr std::size_t kFirstPlans = 2;
 constexpr std::size_t kMostPlans = 8;
-/// Plans left open that are bounded by their turns, some tenths of a millisecond each.
+/// Most open plans that are bounded by their turns; each takes some tenths of a millisecond.
 constexpr std::size_t kMostBounded = 1200;
 
-/// Gives candidates to a trial in rounds that do not depend on its threads.
+/// Simulates candidates in rounds whose sizes do not depend on the number of threads.
 class Rounds {
  public:
   explicit Rounds(Evaluation& evaluation) : evaluation_(evaluation) {}
@@ -25,7 +26,8 @@ class Rounds {
     next_.push_back(&candidate);
     if (next_.size() == size_) flush();
   }
-  /// Adds a candidate if it fits, which is asked of as many together as the round has places.
+  /// Adds a candidate if it fits. That is checked for as many candidates together as the round has
+  /// free places.
   void add_if_fits(const Candidate& candidate) {
     if (evaluation_.knows(candidate)) return;
     asked_.push_back(&candidate);
@@ -49,11 +51,11 @@ class Rounds {
 
   Evaluation& evaluation_;
   std::vector<const Candidate*> next_;
-  std::vector<const Candidate*> asked_;  ///< Whether they fit is not known.
+  std::vector<const Candidate*> asked_;  ///< Candidates not yet checked for whether they fit.
   std::size_t size_ = kFirstPlans;
 };
 
-/// The least lower bound of those that count.
+/// Returns the least lower bound of the candidates for which `counts` is true.
 template <class Counts>
 double least_bound_s(const std::vector<Candidate>& candidates, Counts&& counts) {
   double least = std::numeric_limits<double>::infinity();
@@ -72,7 +74,7 @@ void sort_by_bound(std::vector<Candidate>& candidates) {
                            [](const Candidate& one) { return one.price.lower_bound_s; });
 }
 
-/// Leaves `most` candidates, those with the least bounds; returns the least bound of the others.
+/// Keeps the `most` candidates with the least bounds; returns the least bound of the dropped ones.
 double leave_least_bounds(std::vector<Candidate>& candidates, std::size_t most) {
   if (candidates.size() <= most) return std::numeric_limits<double>::infinity();
   sort_by_bound(candidates);
@@ -138,7 +140,7 @@ double narrow(Evaluation& evaluation, std::vector<Candidate> open, double beside
   });
   const double left_s = leave_least_bounds(open, kMostBounded);
   play_prices(evaluation, open, simulate::Played::kFloors);
-  // No simulation raises what the bounds of the others leave open.
+  // Simulating cannot raise the overall bound above the bounds of the candidates left out.
   simulate_below(evaluation, open, std::min({enough_s, left_s, beside_s}), most_operators);
   return std::min({least_open_s(evaluation, open), left_s, others_s});
 }

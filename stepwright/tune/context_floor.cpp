@@ -9,7 +9,7 @@
 namespace stepwright::tune {
 namespace {
 
-/// Whether two messages of one template cost the same.
+/// True if two messages of one template cost the same.
 bool cost_alike(const step::Operator& a, const step::Operator& b) {
   const auto key = [](const step::Operator& op) {
     return std::tie(op.kind, op.group, op.dtype, op.routed, op.busiest, op.in_pieces,
@@ -34,7 +34,7 @@ const std::vector<ContextSeconds>& ContextFloor::of(const plan::Plan& plan) {
 }
 
 std::vector<ContextSeconds> ContextFloor::build(plan::Plan plan) {
-  // Whichever plan of the degrees asks first gets the same answer.
+  // The answer must not depend on which plan of these degrees asks first.
   plan.parallel.expert = plan.parallel.expert_tensor = 1;
   plan.sharding = plan::Sharding{};
   plan.sequence_parallel = false;
@@ -52,7 +52,7 @@ std::vector<ContextSeconds> ContextFloor::build(plan::Plan plan) {
   return classes;
 }
 
-// What stands on the compute stream in its order adds to it whatever it waits for.
+// Operators on the compute stream add their seconds in its order, whatever they wait for.
 void ContextFloor::add(ContextSeconds& sum, const step::Template& piece,
                        const simulate::Layouts& layouts, const plan::Collectives& collectives) {
   times_.assign(piece.operators.size(), {.seconds = 0, .link = cost::LinkClass::kNone});
@@ -62,7 +62,8 @@ void ContextFloor::add(ContextSeconds& sum, const step::Template& piece,
     if (!sends_context(op)) times_[i].seconds = least_s_(op, layouts);
   }
   const double without_s = simulate::chain_seconds(piece, times_, ends_);
-  const step::Operator* before = nullptr;  // The steps of a ring cost the same.
+  // The previous message, since all steps of a ring cost the same.
+  const step::Operator* before = nullptr;
   double seconds = 0;
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
     const step::Operator& op = piece.operators[i];

@@ -15,29 +15,31 @@ namespace stepwright::tune {
 /// Seconds of the messages of context parallelism of one layer, forward and backward of one
 /// micro-batch on one rank.
 struct ContextSeconds {
-  double messages_s = 0;  ///< All of them. They overlap all or none (`message_stream`).
-  /// How much longer the layer's compute stream takes with those that wait for a computation of
-  /// the layer: nothing outside of the layer hides them.
+  /// All messages together: a plan overlaps all of them or none (`message_stream`).
+  double messages_s = 0;
+  /// How much longer the layer's compute stream takes because of messages that wait for a
+  /// computation of the same layer: no work outside of the layer hides them.
   double waits_s = 0;
 };
 
-/// Messages of context parallelism before any block is priced: they depend on the tensor and
-/// context degree, the micro-batch and how the context is exchanged, neither on expert degrees nor
-/// on what else a block chooses. Every recomputation sends at least these. Groups lie alike in all
-/// plans of these degrees only in the usual order of ranks. Not shared between threads.
+/// Bounds the messages of context parallelism before any block is priced. They depend only on the
+/// tensor and context degree, the micro-batch and how the context is exchanged, not on expert
+/// degrees or other choices of a block; every choice of recomputation sends at least these
+/// messages. Groups lie alike in all plans of these degrees only in the usual order of ranks. Not
+/// shared between threads.
 class ContextFloor {
  public:
-  /// Least seconds of an operator on its stream, whatever the expert degrees; of one that sends the
-  /// context it is not asked.
+  /// Returns the least seconds of an operator on its stream, whatever the expert degrees. Not
+  /// called for operators that send the context.
   using LeastSeconds = std::function<double(const step::Operator&, const simulate::Layouts&)>;
 
   ContextFloor(const plan::Job& job, const cost::CostModel& cost, LeastSeconds least_s)
       : job_(job), cost_(cost), least_s_(std::move(least_s)) {}
-  ContextFloor(const ContextFloor&) = delete;  // What it asks belongs to one owner.
+  ContextFloor(const ContextFloor&) = delete;  // `least_s_` refers to its one owner.
   ContextFloor& operator=(const ContextFloor&) = delete;
 
-  /// The seconds by class of layers in the order in which the model meets them. `plan` is legal as
-  /// far as blocks go and in the usual order of ranks. References stay valid.
+  /// Returns the seconds by class of layers, in the order in which the model meets the classes.
+  /// `plan` is legal as far as blocks go and in the usual order of ranks. References stay valid.
   const std::vector<ContextSeconds>& of(const plan::Plan& plan);
 
  private:
@@ -52,7 +54,7 @@ class ContextFloor {
   const cost::CostModel& cost_;
   LeastSeconds least_s_;
   std::map<Key, std::vector<ContextSeconds>> known_;
-  std::vector<cost::OperatorTime> times_;  ///< By operator: memory that `add` uses again.
+  std::vector<cost::OperatorTime> times_;  ///< Times by operator; scratch that `add` reuses.
   std::vector<double> ends_;
   std::vector<bool> waits_;
 };

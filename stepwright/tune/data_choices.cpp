@@ -20,10 +20,10 @@ constexpr plan::Ability kOfStrategies[] = {plan::Ability::kSharding, plan::Abili
                                            plan::Ability::kAlgorithms};
 constexpr collective::Algorithm plan::Collectives::* kOfDataMessages[] = {&plan::Collectives::data};
 
-/// Rules up to this one are decided by the grid and sharding groups.
+/// The last rule, in their order, that depends on the grid and sharding groups only.
 constexpr plan::Rule kLastGroupRule = plan::Rule::kExpertShardingGroup;
 
-/// The sizes of groups that a plan of this grid may have, `node` resolved.
+/// Returns the group sizes that a plan of this grid may have, with `node` replaced by its number.
 std::vector<std::int64_t> resolved(const std::vector<std::int64_t>& groups, std::int64_t node) {
   std::vector<std::int64_t> sizes = groups;
   std::ranges::replace(sizes, plan::kNodeGroup, node);
@@ -34,7 +34,7 @@ struct Groups {
   std::vector<std::int64_t> inner, expert;
 };
 
-/// The listed algorithms that a strategy and its groups have a message for.
+/// Returns the listed algorithms that have a message to serve in a strategy with its groups.
 std::vector<collective::Algorithm> legal_algorithms(const plan::Job& job, const Dimensions& space,
                                                     plan::Plan plan) {
   std::vector<collective::Algorithm> legal = space.collectives.data;
@@ -46,7 +46,7 @@ std::vector<collective::Algorithm> legal_algorithms(const plan::Job& job, const 
   return legal;
 }
 
-/// Takes out the algorithms with which the job's framework does not run a strategy.
+/// Removes the algorithms with which the job's framework does not run a strategy.
 void erase_not_run(std::vector<collective::Algorithm>& algorithms, DataTable& table,
                    const plan::Job& job, const Dimensions& space, plan::Plan plan,
                    std::int64_t groups) {
@@ -59,20 +59,20 @@ void erase_not_run(std::vector<collective::Algorithm>& algorithms, DataTable& ta
   });
 }
 
-/// Whether a framework may have its own buckets.
+/// True if the job lists no buckets, so that a framework may use its own.
 bool free_buckets(const plan::Job& job) {
   return job.space.gradient_bucket.empty() && job.space.parameter_bucket.empty();
 }
 
-/// The choices of a grid, in order.
+/// The data-parallel choices of a grid, in order.
 struct DataList {
   std::vector<DataChoice> choices;
   std::set<DataChoice> seen;
-  /// Whether the framework runs states that are spread so, by spread.
+  /// Cache: by the spread of states, whether the framework runs it.
   std::map<std::array<plan::Spread, 3>, bool> runs;
 };
 
-/// Whether the job's framework runs the strategy of a plan, whatever its groups.
+/// True if the job's framework runs the sharding strategy of a plan with some groups.
 bool runs_strategy(const plan::Job& job, const Dimensions& space, const plan::Plan& plan,
                    DataList& list) {
   if (!space.framework) return true;
@@ -83,7 +83,7 @@ bool runs_strategy(const plan::Job& job, const Dimensions& space, const plan::Pl
   return known->second;
 }
 
-/// Adds one choice, where it is new and runs.
+/// Adds one choice, if it is new and the framework runs it.
 void add_data_choice(DataTable& table, const plan::Job& job, const Dimensions& space,
                      const plan::Plan& plan, DataList& list) {
   plan::Plan usual = plan::canonical(plan, job);
@@ -109,15 +109,15 @@ void add_data_choice(DataTable& table, const plan::Job& job, const Dimensions& s
   table.gathering += choice.gathers() ? 1 : 0;
 }
 
-/// Whether a rule is of what is left to the host (`plan/laws/offload_laws.cpp`).
+/// True for rules of offloading (`plan/laws/offload_laws.cpp`).
 bool is_of_offload(plan::Rule rule) {
   return rule == plan::Rule::kOffloadShare || rule == plan::Rule::kOffloadUpdate ||
          rule == plan::Rule::kOffloadHost || rule == plan::Rule::kOffloadParameters ||
          rule == plan::Rule::kHostMemory;
 }
 
-/// Returns the offloads that are legal beside a strategy with its groups. Counts the others, each
-/// as so many points.
+/// Returns the offloads that are legal with a strategy and its groups. Each other offload is
+/// counted as `points` refused points.
 std::vector<plan::Offload> legal_offloads(DataTable& table, const plan::Job& job,
                                           const Dimensions& space, plan::Plan plan,
                                           std::int64_t points) {
@@ -141,7 +141,8 @@ std::vector<plan::Offload> legal_offloads(DataTable& table, const plan::Job& job
   return legal;
 }
 
-/// Adds what a strategy with its groups, which stand for `groups` points, leaves to choose.
+/// Adds all choices that have a strategy with its groups; `groups`: for how many points these
+/// groups stand.
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 void add_data_choices(DataTable& table, const plan::Job& job, const Dimensions& space,
                       plan::Plan plan, std::int64_t groups, DataList& list) {
@@ -172,7 +173,8 @@ void add_data_choices(DataTable& table, const plan::Job& job, const Dimensions& 
   }
 }
 
-/// Legal types of accumulation; the others are counted later, as the last rule.
+/// Returns the space with only legal accumulation types; points with other types are counted later,
+/// by the last rule.
 Dimensions legal_types(const plan::Job& job, const Dimensions& space, plan::Plan plan) {
   Dimensions legal = space;
   std::erase_if(legal.accumulate, [&](DType type) {
@@ -182,7 +184,7 @@ Dimensions legal_types(const plan::Job& job, const Dimensions& space, plan::Plan
   return legal;
 }
 
-/// All groups of one strategy.
+/// Adds the choices of one strategy with each of its groups.
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 void add_strategy(DataTable& table, const plan::Job& job, const Dimensions& legal, plan::Plan plan,
                   const Groups& groups, DataList& list) {

@@ -12,7 +12,7 @@
 
 namespace stepwright::tune {
 
-/// Sharding and how its messages are sent.
+/// Choices of data parallelism: how states are sharded and how its messages are sent.
 struct DataChoice {
   plan::Sharding sharding;
   DType accumulate{};
@@ -22,38 +22,42 @@ struct DataChoice {
   plan::Offload offload;
   plan::FrameworkLaw::Joint joint;
 
-  /// Whether the overlap and the buckets of parameters mean anything.
+  /// True if parameters are gathered, so that their overlap and buckets matter.
   [[nodiscard]] bool gathers() const {
     return sharding.parameters != plan::Spread::kNone || sharding.optimizer != plan::Spread::kNone;
   }
   auto operator<=>(const DataChoice&) const = default;
 };
 
-/// Lists of choices, each held once: those of many grids are alike.
+/// Lists of choices, each stored once, since many grids have equal lists.
 using DataLists = std::set<std::vector<DataChoice>>;
 
 struct DataTable {
-  std::span<const DataChoice> choices;  ///< One of the lists.
-  std::uint64_t holds = 0;              ///< Lines that any of them makes hold.
-  /// How many say what, and gather parameters or do not.
+  std::span<const DataChoice> choices;  ///< One list of `DataLists`.
+  std::uint64_t holds = 0;  ///< Framework rule lines that any of the choices makes hold.
+  /// Number of choices by the framework lines that they break or make hold, and by whether they
+  /// gather parameters.
   std::map<std::pair<plan::FrameworkLaw::Joint, bool>, std::int64_t> joints;
-  std::int64_t gathering = 0;  ///< How many of them gather parameters.
-  std::int64_t points = 0;     ///< Legal ones of states, groups and algorithms.
-  RuleCounts refused{};        ///< Illegal points, by their rule.
-  AbilityCounts not_run{};     ///< Points that do not run, by their ability.
-  /// Points of the same and of what may be left to the host, by what refuses that.
+  std::int64_t gathering = 0;  ///< Number of choices that gather parameters.
+  std::int64_t points = 0;     ///< Legal points of the product of states, groups and algorithms.
+  RuleCounts refused{};        ///< Number of illegal points, by the rule that they break.
+  /// Number of points that the framework does not run, by the ability that it lacks.
+  AbilityCounts not_run{};
+  /// Refused points of the product of the states, groups and offloads, by the rule that refuses the
+  /// offload.
   RuleCounts refused_offloads{};
-  std::int64_t not_run_offloads = 0;  ///< Such points that the framework does not run.
+  std::int64_t not_run_offloads = 0;  ///< Points with an offload that the framework does not run.
 };
 
 /// Returns all offloads of states and parameters that the lists allow, in search order.
 std::vector<plan::Offload> offloads_of_states(const plan::OffloadLists& lists);
 
-/// `legal` is a plan of the grid that breaks no rule.
+/// Lists the choices of data parallelism of a grid. `legal`: a plan of the grid that breaks no
+/// rule.
 DataTable data_table(const plan::Job& job, const Dimensions& space, const plan::Plan& legal,
                      DataLists& lists);
 
-/// Puts a choice into a plan.
+/// Writes a data-parallel choice into a plan.
 void apply(const DataChoice& choice, plan::Plan& plan);
 
 }  // namespace stepwright::tune

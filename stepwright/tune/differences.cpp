@@ -18,15 +18,15 @@ std::string value_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// Whether a mapping has a key that the other lacks.
+/// True if the mapping `from` has a key that `to` lacks.
 bool loses_keys(const Json& from, const Json& to) {
   const auto items = from.items();
   return std::any_of(items.begin(), items.end(),
                      [&](const auto& item) { return !to.contains(item.key()); });
 }
 
-/// Calls `tell(path, before, after)` for all that differs, down to what is no mapping on both
-/// sides; with `whole` not into mappings that lose keys, but that of all.
+/// Calls `tell(path, before, after)` for every difference, down to values that are not mappings on
+/// both sides. `whole`: a mapping that loses keys counts as one difference, except the outermost.
 template <class Tell>
 void each_difference(const std::string& path, const Json& from, const Json& to, const Tell& tell,
                      bool whole = false) {
@@ -43,7 +43,7 @@ void each_difference(const std::string& path, const Json& from, const Json& to, 
   }
 }
 
-/// Says where something comes from, or what it is called.
+/// True if a field only says where something comes from, or what it is called.
 bool is_label(const std::string& path) {
   const std::string key = path.substr(path.rfind('.') + 1);
   return key == "name" || key == "source" || key == "fit" || key == "base";
@@ -55,7 +55,7 @@ std::vector<std::string> fields_to_set(const plan::Job& job, const plan::Plan& f
                                        const plan::Plan& to) {
   std::vector<std::string> fields;
   const auto set = [&](const std::string& path, const Json&, const Json& value) {
-    // What a plan no longer says is that of a plan that says nothing of it.
+    // A field that the new plan lacks is reset to an empty value.
     fields.push_back(fmt::format("{}={}", path, value.is_null() ? "{}" : value_text(value)));
   };
   each_difference("", plan::plan_json({job, from}), plan::plan_json({job, to}), set, true);

@@ -26,11 +26,13 @@ std::vector<Value> distinct(const std::vector<Value>& values) {
   return out;
 }
 
-/// Every number of chunks is tried up to this one; beyond it, those that share the layers evenly.
+/// Every number of chunks is tried up to this one; beyond it only numbers that divide the layers
+/// evenly.
 constexpr std::int64_t kMostUnevenChunks = 64;
 
-/// Chunks per pipeline rank that leave a layer to each, from 2 on. Each choice is balanced layer by
-/// layer: the list is short, so that the time of a search does not grow with the square of layers.
+/// Returns the numbers of chunks per pipeline rank, from 2 on, that leave each chunk a layer. Each
+/// number is balanced layer by layer; the list is short, so that the time of a search does not grow
+/// with the square of the layers.
 std::vector<std::int64_t> free_chunks(const plan::Job& job) {
   const std::int64_t most = std::max<std::int64_t>(2, job.model.layers / 2);
   std::vector<std::int64_t> chunks(static_cast<std::size_t>(std::min(most, kMostUnevenChunks) - 1));
@@ -41,8 +43,9 @@ std::vector<std::int64_t> free_chunks(const plan::Job& job) {
   return chunks;
 }
 
-/// The schedules that are searched unasked; where the framework has neither, 1f1b, which all have
-/// of one position, and what it has.
+/// Returns the schedules that are searched where the job lists none: 1f1b and interleaved. Where
+/// the framework runs neither, 1f1b (every framework runs it with one position) and the schedules
+/// that it runs.
 std::vector<schedule::ScheduleKind> free_schedules(const Dimensions& out) {
   std::vector<schedule::ScheduleKind> usual = {schedule::ScheduleKind::kOneForwardOneBackward,
                                                schedule::ScheduleKind::kInterleaved};
@@ -59,7 +62,8 @@ std::vector<schedule::ScheduleKind> free_schedules(const Dimensions& out) {
   return kinds;
 }
 
-/// `auto` stands for whatever order is best: for those with a name, too.
+/// Adds to `auto`, if listed, the named schedules: `auto` stands for the best order, and they may
+/// be it.
 std::vector<schedule::ScheduleKind> with_named(std::vector<schedule::ScheduleKind> kinds) {
   if (std::ranges::none_of(
           kinds, [](schedule::ScheduleKind kind) { return schedule::traits_of(kind).found; })) {
@@ -71,8 +75,9 @@ std::vector<schedule::ScheduleKind> with_named(std::vector<schedule::ScheduleKin
   return distinct(kinds);
 }
 
-/// Everything beside computation that can be: it costs nothing to choose, and no message takes
-/// longer for it. With a framework what is left of it with each degree of parallelism.
+/// Returns the overlaps that are searched where the job lists none: all kinds on, since overlap
+/// costs nothing to choose and no message takes longer for it. With a framework, the parts of it
+/// that the framework runs with each degree of parallelism.
 std::vector<plan::Overlap> free_overlaps(const plan::Job& job, const Dimensions& out) {
   const plan::Overlap all = plan::overlap_all(true);
   if (!out.framework) return {all};
@@ -86,19 +91,21 @@ std::vector<plan::Overlap> free_overlaps(const plan::Job& job, const Dimensions&
   for (plan::DegreeSet degrees = 0; degrees < plan::FrameworkLaw::kDegreeSets; ++degrees) {
     within.push_back(allowed(all, out.framework->allowed(plan::Ability::kOverlap, degrees)));
   }
-  // Lines that hold beside other choices may hold together.
+  // Several lines that depend on other choices may hold at once.
   for (const plan::WordSet& words : out.framework->joined_words(plan::Ability::kOverlap)) {
     for (std::size_t i = 0, count = within.size(); i < count; ++i) {
       within.push_back(allowed(within[i], words));
     }
     within = distinct(within);
   }
-  // Of two that differ in it alone the overlap of parameters stands for states without any.
+  // Of two overlaps that differ in parameters alone, the one with it also stands for states without
+  // parameters to gather.
   std::ranges::stable_sort(within, std::ranges::greater{}, &plan::Overlap::parameters);
   return distinct(within);
 }
 
-/// The type of the framework, and the others where it reduces some states in one alone.
+/// Returns the framework's accumulation type, and the other types where it reduces some states in
+/// one type only.
 std::vector<DType> free_types(const plan::Job& job, const Dimensions& out) {
   std::vector<DType> types = {plan::default_gradients(job)};
   if (out.framework && !out.framework->joined_words(plan::Ability::kAccumulate).empty()) {
@@ -108,7 +115,8 @@ std::vector<DType> free_types(const plan::Job& job, const Dimensions& out) {
   return distinct(types);
 }
 
-/// The usual order, and those that the framework has instead with some degree of parallelism.
+/// Returns the usual rank order, and the orders that the framework uses instead with some degree of
+/// parallelism.
 std::vector<plan::RankOrder> free_rank_orders(const Dimensions& out) {
   std::vector<plan::RankOrder> orders = {plan::RankOrder()};
   if (!out.framework) return orders;
@@ -122,7 +130,8 @@ std::vector<plan::RankOrder> free_rank_orders(const Dimensions& out) {
   return distinct(orders);
 }
 
-/// The values of each dimension that a job does not list; empty: the default of a plan.
+/// Returns the values of each dimension that a job does not list; an empty list: the default of a
+/// plan.
 plan::Space free_values(const plan::Job& job, const Dimensions& out) {
   plan::Space free;
   free.tensor = plan::legal_tensor_sizes(job);

@@ -9,20 +9,21 @@
 
 namespace stepwright::tune {
 
-/// The values of every dimension of a job's search space: what the job lists, or every value that
-/// can be legal. No value stands twice in a list, and no list is empty but that of data, which then
-/// follows from the number of devices.
+/// The values of every dimension of a job's search space: the values that the job lists, or every
+/// value that can be legal. No value occurs twice in a list. No list is empty, except that of the
+/// data degree where it follows from the number of devices.
 struct Dimensions : plan::Space {
-  std::optional<plan::FrameworkLaw> framework;  ///< Framework that bounds the lists, if any.
+  /// Rules of the job's framework, which limit the lists; nullopt: no framework.
+  std::optional<plan::FrameworkLaw> framework;
 
-  /// Points of the product; at most the largest `std::int64_t`.
+  /// Number of points of the product of all lists; capped at the largest `std::int64_t`.
   [[nodiscard]] std::int64_t total() const;
 };
 
-/// Fails with `kInput` when a list holds a size below 1.
+/// Returns the search space of a job. Fails with `kInput` when a list holds a size below 1.
 Dimensions dimensions(const plan::Job& job);
 
-/// Products that stop at the largest value instead of running over.
+/// Product and sum that are capped at the largest value instead of overflowing.
 std::int64_t times(std::int64_t a, std::int64_t b);
 std::int64_t plus(std::int64_t a, std::int64_t b);
 

@@ -24,7 +24,7 @@ std::int64_t legal_plans(const plan::Job& job) {
   return Enumeration(job, space).legal();
 }
 
-/// A change that leaves legal plans.
+/// A change of the job after which `legal` plans are legal.
 struct LegalChange {
   std::string change;
   std::int64_t legal = 0;
@@ -43,7 +43,7 @@ std::vector<LegalChange> freed_dimensions(const plan::Job& job) {
   return remedies;
 }
 
-/// Batches that the ranks of a cluster may share evenly, the nearest first.
+/// Returns global batches, nearest first, that the ranks of a cluster may share evenly.
 std::vector<std::int64_t> near_batches(const plan::Job& job) {
   std::vector<std::int64_t> micro_batches = job.space.micro_batch;
   if (micro_batches.empty()) micro_batches.push_back(1);
@@ -64,7 +64,7 @@ std::vector<std::int64_t> near_batches(const plan::Job& job) {
   return batches;
 }
 
-/// The nearest batch with which there are legal plans.
+/// Returns the nearest global batch with which some plan is legal; empty if none was found.
 std::vector<LegalChange> another_batch(const plan::Job& job) {
   for (const std::int64_t sequences : near_batches(job)) {
     plan::Job other = job;
@@ -76,7 +76,8 @@ std::vector<LegalChange> another_batch(const plan::Job& job) {
   return {};
 }
 
-/// Advice on what leaves legal plans: a batch, a framework, a dimension that is freed.
+/// Returns advice on changes that leave legal plans: another batch, another framework, a freed
+/// dimension.
 std::string advice(const plan::Job& job, std::vector<LegalChange> remedies) {
   for (LegalChange& remedy : freed_dimensions(job)) remedies.push_back(std::move(remedy));
   std::vector<std::string> words;
@@ -87,7 +88,7 @@ std::string advice(const plan::Job& job, std::vector<LegalChange> remedies) {
   return fmt::format("legal plans are left with {}", fmt::join(words, ", or with "));
 }
 
-/// The job without what a rule of the job alone refuses.
+/// Returns the job changed so that it obeys a rule that looks at the job alone.
 plan::Job mended(plan::Job job, plan::Rule rule) {
   if (rule == plan::Rule::kLengthWithinPositions) job.length = job.model.longest() / 2 * 2;
   if (rule == plan::Rule::kPrecision) {
@@ -97,7 +98,7 @@ plan::Job mended(plan::Job job, plan::Rule rule) {
   return job;
 }
 
-/// A plan that breaks the rule by what it leaves to the host.
+/// Returns a plan of the grid that breaks the rule by its offload; nullopt if none does.
 std::optional<plan::Rejected> broken_by_offload(const plan::Job& job, const Dimensions& space,
                                                 plan::Rule rule, plan::Plan grid) {
   for (const plan::Offload& states : offloads_of_states(space.offload)) {
@@ -110,7 +111,8 @@ std::optional<plan::Rejected> broken_by_offload(const plan::Job& job, const Dime
   return std::nullopt;
 }
 
-/// A plan that breaks it by its choices of batch, schedule, chunks and layers.
+/// Returns a plan of the grid that breaks the rule by its micro-batch, schedule, chunks or layers;
+/// nullopt if none does.
 std::optional<plan::Rejected> broken_by_stages(const plan::Job& job, const Dimensions& space,
                                                plan::Rule rule, plan::Plan grid) {
   for (const std::int64_t micro_batch : space.micro_batch) {
@@ -129,8 +131,8 @@ std::optional<plan::Rejected> broken_by_stages(const plan::Job& job, const Dimen
   return std::nullopt;
 }
 
-/// A plan that breaks the rule: the enumeration knows a rank grid in which one does, with or
-/// without other choices. Nothing where none of those alone breaks it.
+/// Returns a plan of the grid that breaks the rule, by the grid itself or with one kind of other
+/// choices; nullopt where no such choice alone breaks it.
 std::optional<plan::Rejected> broken_in(const plan::Job& job, const Dimensions& space,
                                         plan::Rule rule, plan::Plan grid) {
   if (plan::broken_rule(job, grid) == rule) return plan::illegal(job, grid);
@@ -144,7 +146,8 @@ std::optional<plan::Rejected> broken_in(const plan::Job& job, const Dimensions& 
   return std::nullopt;
 }
 
-/// The plans that the framework does not run, where some would be legal without one.
+/// Returns which choices the framework runs, where some plans would be legal without a framework;
+/// else nullopt.
 std::optional<std::string> left_by_framework(const plan::Job& job, const Dimensions& space,
                                              const Enumeration& enumeration) {
   plan::Job any = job;
@@ -154,13 +157,14 @@ std::optional<std::string> left_by_framework(const plan::Job& job, const Dimensi
   std::vector<std::string> runs;
   for (const Refusal& refusal : framework_refusals(space, enumeration))
     runs.push_back(refusal.reason);
-  // What it runs may be too little for this batch alone.
+  // Another batch may leave plans that the framework runs.
   std::vector<LegalChange> remedies = another_batch(job);
   remedies.push_back({"no framework", legal});
   return fmt::format("framework: {}; {}", fmt::join(runs, ", "), advice(job, std::move(remedies)));
 }
 
-/// The rule that refuses the plans which come farthest, and what would leave legal ones.
+/// Names the rule that refuses the plans that pass most rules, and changes that would leave legal
+/// plans.
 std::string farthest(const plan::Job& job, const Dimensions& space,
                      const Enumeration& enumeration) {
   if (const auto text = left_by_framework(job, space, enumeration)) return *text;

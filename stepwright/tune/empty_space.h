@@ -6,13 +6,13 @@
 
 namespace stepwright::tune {
 
-/// Says what empties a space without a legal plan. Rules that look
-/// at the job alone come first; else it is the last of the rules in their order that a plan came
-/// to: such plans obey all rules before it. Then come the changes that would leave legal plans,
-/// each by itself: a batch, or a listed dimension that is freed.
+/// Explains why a space has no legal plan: names the rule to blame, then changes each of which
+/// alone would leave legal plans (another batch, or a listed dimension that is freed). A rule that
+/// looks at the job alone is named first; otherwise the last rule, in their order, that any plan
+/// reached: such plans obey all rules before it.
 std::string why_empty(const plan::Job& job, const Enumeration& enumeration);
 
-/// Why the space of a job has no legal plan; empty: it has one.
+/// Explains why the space of a job has no legal plan; empty: it has one.
 std::string why_empty(const plan::Job& job);
 
 }  // namespace stepwright::tune

@@ -142,7 +142,7 @@ void Enumeration::add_experts(const plan::Parallel& parallel) {
   std::vector<plan::RankOrder> seen;
   for (const plan::RankOrder& order : space_.rank_order) {
     plan::Plan plan = grid_plan(job_, parallel, order);
-    // Orders that lay the ranks alike give the same plans.
+    // Rank orders that place the ranks alike give the same plans.
     if (parallel.expert_data() > 0) plan = plan::canonical(plan, job_);
     const plan::RankOrder usual = plan.rank_order;
     const bool repeated = std::ranges::find(seen, usual) != seen.end();
@@ -204,8 +204,8 @@ void Enumeration::add_grid(const plan::Plan& plan, bool repeated) {
   legal_ = plus(legal_, legal_plans(grid));
 }
 
-/// Takes what cannot be left to the host out of the points; each of a grid's points of sharding
-/// stands for so many.
+/// Subtracts points whose offload is refused; `each`: how many points one sharding point of the
+/// grid stands for.
 void Enumeration::refuse_offloads(const DataTable& data, std::int64_t each,
                                   const plan::Plan& legal) {
   refuse(data.refused_offloads, each, legal);
@@ -214,7 +214,7 @@ void Enumeration::refuse_offloads(const DataTable& data, std::int64_t each,
   points_ -= times(data.not_run_offloads, each);
 }
 
-/// Takes out blocks that give up overlap for what nothing in the grid asks for.
+/// Removes blocks that give up overlap though nothing in the grid asks for it.
 void Enumeration::keep_running(GridChoice& grid) {
   static constexpr plan::Ability kOfJob[] = {plan::Ability::kPrecision, plan::Ability::kOptimizer,
                                              plan::Ability::kModel, plan::Ability::kTrained,
@@ -230,7 +230,7 @@ void Enumeration::keep_running(GridChoice& grid) {
   grid.blocks_without_parameters = find_first_without_parameters(grid.blocks);
 }
 
-/// By what choices say to the lines that join abilities: few say different things.
+/// Counts by the framework lines that choices break or make hold: few choices differ in them.
 std::int64_t Enumeration::legal_plans(const GridChoice& grid) const {
   if (!space_.framework) {
     const std::int64_t plain = std::ssize(grid.data->choices) - grid.data->gathering;
@@ -252,8 +252,8 @@ std::int64_t Enumeration::legal_plans(const GridChoice& grid) const {
 
 const BlockTable& Enumeration::blocks(const plan::Plan& grid) {
   const plan::Parallel& size = grid.parallel;
-  // Algorithms and unusual orders ask how groups lie, all else whether there is another position or
-  // replica.
+  // With listed algorithms or unusual orders, the placement of groups matters; otherwise only
+  // whether there is another position or replica.
   const plan::CollectiveLists& lists = space_.collectives;
   const std::vector library{collective::Algorithm::kLibrary};
   const bool lies = lists.tensor != library || lists.context != library ||
@@ -286,7 +286,8 @@ const DataTable& Enumeration::data(const plan::Plan& legal) {
   const auto uses = [](const std::vector<std::int64_t>& groups) {
     return std::ranges::find(groups, plan::kNodeGroup) != groups.end();
   };
-  // Algorithms ask how groups lie, their sizes only how many ranks there are.
+  // With listed algorithms, the placement of groups matters; group sizes depend only on the number
+  // of ranks.
   const bool lies = space_.collectives.data != std::vector{collective::Algorithm::kLibrary};
   const DataKey key{
       plan::data_context_extents(axes),

@@ -28,31 +28,32 @@ struct GridChoice {
   DType accumulate{};
   plan::FrameworkLaw::Joint joint;
 
-  /// Whether the job's framework runs a block with what stages and sharding say to its lines, and
-  /// the block gives up no overlap for nothing.
+  /// True if the job's framework runs the block together with the lines of a stage choice and of a
+  /// sharding, and the block gives up no overlap needlessly.
   [[nodiscard]] bool runs(const BlockChoice& block, const plan::FrameworkLaw::Joint& stage,
                           const plan::FrameworkLaw::Joint& states) const {
     const plan::FrameworkLaw::Joint all = joint | block.joint | stage | states;
     return all.runs() && !block.wastes(all.holds);
   }
-  /// Whether it runs a block and a schedule with any sharding.
+  /// True if the framework runs a block and a stage choice with at least one sharding, as far as
+  /// their own lines decide.
   [[nodiscard]] bool runs(const BlockChoice& block, const StageChoice& stage) const {
     return (joint | block.joint | stage.joint).runs() &&
            !block.wastes(joint.holds | block.joint.holds | stage.joint.holds | data->holds);
   }
 
-  /// Legal plans of one block choice with one schedule.
+  /// Returns the number of legal plans of one block choice with one schedule.
   [[nodiscard]] std::int64_t sharded(const BlockChoice& choice) const {
     return choice.first_without_parameters ? std::ssize(data->choices) : data->gathering;
   }
 };
 
-/// A plan of the grid that is legal as far as the grid and a legal block choice decide.
+/// Returns a plan of the grid that is legal as far as the grid and a legal block choice decide.
 plan::Plan grid_plan(const plan::Job& job, const plan::Parallel& parallel,
                      const plan::RankOrder& order);
 
-/// The legal plans of a space and why the others are refused, by counting: the product structure is
-/// used, no plan is visited.
+/// Counts the legal plans of a space, and the refused ones by reason, from the product structure of
+/// the space: no plan is visited.
 class Enumeration {
  public:
   Enumeration(const plan::Job& job, const Dimensions& space);
@@ -63,15 +64,16 @@ class Enumeration {
   [[nodiscard]] std::int64_t duplicates() const { return points_ - legal_; }
   [[nodiscard]] const RuleCounts& refused() const { return refused_; }
   [[nodiscard]] const AbilityCounts& not_run() const { return not_run_; }
-  /// A refused plan for each rule that refused any.
+  /// One refused plan for each rule that refused any plan.
   [[nodiscard]] const std::map<plan::Rule, plan::Plan>& examples() const { return examples_; }
 
  private:
-  /// The key from which the legal group sizes and algorithms of a grid follow.
+  /// Key of a `DataTable`: everything on which the legal group sizes and algorithms of a grid
+  /// depend.
   using DataKey = std::tuple<plan::Extents, plan::Extents, std::int64_t, std::int64_t, std::int64_t,
                              plan::DegreeSet, plan::Parallel>;
-  /// The degrees of blocks; those of pipeline, data and expert data, as far as blocks ask; the
-  /// order.
+  /// The degrees on which blocks depend; the pipeline, data and expert-data degrees as far as
+  /// blocks depend on them; the order of ranks.
   using BlockKey =
       std::tuple<std::array<std::int64_t, 4>, std::array<std::int64_t, 3>, plan::RankOrder>;
   using StageKey = std::tuple<std::int64_t, std::int64_t, plan::DegreeSet>;
@@ -86,20 +88,21 @@ class Enumeration {
   void refuse_offloads(const DataTable& data, std::int64_t each, const plan::Plan& legal);
   void leave(plan::Ability ability, std::int64_t points);
   void leave(const AbilityCounts& counts, std::int64_t each);
-  /// The ability of a rank grid that the job's framework does not run.
+  /// Returns the ability because of which the framework does not run a rank grid; nullopt if it
+  /// runs it.
   [[nodiscard]] std::optional<plan::Ability> grid_not_run(const plan::Plan& plan) const;
-  /// Recomputations that it runs.
+  /// Counts the points that the given recomputations refuse; `each` points for one of them.
   void refuse(const Recomputations& recomputations, std::int64_t each, plan::Plan example);
-  /// The degrees on which its abilities depend; nothing without a framework.
+  /// Returns the degrees on which the framework's abilities depend; empty without a framework.
   [[nodiscard]] plan::DegreeSet degrees(const plan::Plan& plan) const;
-  /// The block choices of a grid without choices.
+  /// Returns the block choices of a grid; `grid`: a plan with its degrees and order only.
   const BlockTable& blocks(const plan::Plan& grid);
   const StageTable& stages(const plan::Plan& legal);
   const DataTable& data(const plan::Plan& legal);
 
   const plan::Job& job_;
   const Dimensions& space_;
-  plan::WordSet model_words_;  ///< Words of the job's model.
+  plan::WordSet model_words_;  ///< Words of the framework's rules that the job's model uses.
   std::map<BlockKey, BlockTable> blocks_;
   std::map<StageKey, StageTable> stages_;
   DataLists lists_;
@@ -111,17 +114,19 @@ class Enumeration {
   RuleCounts refused_{};
   AbilityCounts not_run_{};
   std::map<plan::Rule, plan::Plan> examples_;
-  // Points of the product below a grid.
+  // Number of points of the product for one grid: block choices, then stage choices and
+  // recomputations.
   std::int64_t block_points_ = 1;
   std::int64_t stage_points_ = 1;
   std::int64_t recomputes_ = 1;
-  std::int64_t group_points_ = 1;  ///< Points of groups and algorithms of data parallelism.
+  std::int64_t group_points_ = 1;  ///< Number of group sizes times algorithms of data parallelism.
   std::int64_t types_ = 1;         ///< Number of accumulation types.
   std::int64_t buckets_ = 1;
   std::int64_t offloads_ = 1;
-  /// Lines that the job itself breaks or makes hold; nullopt before the first grid.
+  /// Framework lines that the job itself breaks or makes hold; nullopt before the first grid.
   std::optional<plan::FrameworkLaw::Joint> joint_of_job_;
-  bool groups_ask_degrees_ = false;  ///< Whether the framework runs groups by all degrees.
+  /// True if the groups that the framework runs depend on all degrees.
+  bool groups_ask_degrees_ = false;
 };
 
 }  // namespace stepwright::tune

@@ -12,10 +12,10 @@
 namespace stepwright::tune {
 namespace {
 
-/// Plans that need at most so much less memory than another are not looked for.
+/// Plans are not searched for a saving of memory below this share.
 constexpr double kNearlyLeast = 0.02;
 
-/// Operators that a step plays over all stages.
+/// Returns the number of operators that a step runs over all stages.
 std::int64_t count_operators(const step::StepProgram& program) {
   std::int64_t count = 0;
   for (const step::Stage& stage : program.stages) {

@@ -15,68 +15,70 @@
 
 namespace stepwright::tune {
 
-/// One plan in the simulator, its memory from its program.
+/// Simulates one plan; its memory is counted from its program.
 TunedPlan simulate_plan(const plan::Job& job, const cost::CostModel& cost, const plan::Plan& plan,
                         const simulate::Price& price);
 
-/// The results of simulating plans of a job, each plan once. The order in which plans are given and
-/// the number of threads change nothing but `operators`.
+/// The results of simulating plans of a job, each plan once. The order in which plans are passed
+/// and the number of threads change only `operators`.
 class Evaluation {
  public:
-  /// All but `prices` must outlive it. `tight_from`: as of `TuneOptions`; a plan fits here where it
-  /// is one of those.
+  /// All arguments but `prices` must outlive it. `tight_from`: as in `TuneOptions`; if set, plans
+  /// that are tight from this probability on count as fitting.
   Evaluation(const plan::Job& job, const cost::CostModel& cost, const Running& running,
              const simulate::PriceStore& prices = {}, std::optional<double> tight_from = {})
       : job_(job), cost_(cost), running_(running), prices_(prices), tight_from_(tight_from) {}
 
-  /// Simulates candidates side by side, but those it knows. One that turns out not to fit is
-  /// accounted and not played.
+  /// Simulates candidates in parallel, except those already known. The memory of each is counted
+  /// first; one that does not fit is not simulated.
   void run(std::span<const Candidate* const> candidates);
 
-  /// Takes a plan that fits and was simulated elsewhere.
+  /// Records the result of a plan that fits and was simulated elsewhere.
   void take(const TunedPlan& simulated);
 
-  /// Whether a candidate fits by its program, which is kept until it runs.
+  /// True if a candidate fits by the memory of its program, which is kept until the candidate is
+  /// simulated.
   bool fits(const Candidate& candidate);
-  /// Returns the candidates that fit, accounted side by side.
+  /// Returns the candidates that fit; their memory is counted in parallel.
   std::vector<const Candidate*> which_fit(std::span<const Candidate* const> candidates);
 
-  /// Simulates the plan that exceeds the memory least, to 2 %, of candidates, those of the least
-  /// closed form first, and of plans that were too large before. One at least must be there.
+  /// Simulates the plan that exceeds the memory least (within 2 %), among `candidates`, least
+  /// memory by the closed form first, and the plans that were too large before. At least one of
+  /// both must exist.
   [[nodiscard]] TunedPlan smallest(std::span<const Candidate> candidates) const;
 
   [[nodiscard]] const plan::Job& job() const { return job_; }
   [[nodiscard]] const cost::CostModel& cost() const { return cost_; }
-  /// For pricers of its plans.
+  /// Stored prices, for other pricers of plans of the same job.
   [[nodiscard]] const simulate::PriceStore& prices() const { return prices_; }
   [[nodiscard]] int threads() const { return running_.threads; }
   [[nodiscard]] bool knows(const Candidate& candidate) const {
     return known_.contains(candidate.plan);
   }
-  /// Step time of the n-th best plan that fits, from 1; infinite when fewer do.
+  /// Returns the step time of the n-th best plan that fits, n from 1; infinite when fewer fit.
   [[nodiscard]] double best_s(std::size_t n = 1) const;
-  /// Tells that only plans that take less than `seconds` are looked for.
+  /// From now on only plans that take less than `seconds` are looked for.
   void look_below(double seconds) { below_s_ = seconds; }
-  /// The step time that a plan must beat to be among the best n that are looked for.
+  /// Returns the step time that a plan must beat to be among the best n plans looked for.
   [[nodiscard]] double wanted_s(std::size_t n) const { return std::min(best_s(n), below_s_); }
-  /// Plans that fit, best first; ties by the plan.
+  /// Returns the simulated plans that fit, best first; equal ones in the order of plans.
   [[nodiscard]] std::vector<TunedPlan> ranked() const;
   [[nodiscard]] std::size_t fitting() const { return times_.size(); }
-  /// Plans that do not fit: accounted, not simulated.
+  /// Plans that do not fit: their memory is counted, they are not simulated.
   [[nodiscard]] const std::vector<TunedPlan>& too_large() const { return too_large_; }
   [[nodiscard]] std::int64_t simulated() const { return simulated_; }
-  /// Played by all simulations.
+  /// Number of operators that all simulations together executed.
   [[nodiscard]] std::int64_t operators() const { return operators_; }
 
  private:
-  /// A plan that may be played.
+  /// A plan with its program and memory, ready to be simulated.
   struct Accounted {
     step::StepProgram program;
     TunedPlan tuned;
   };
   [[nodiscard]] Accounted account(const Candidate& candidate) const;
   bool keep(const Candidate& candidate, Accounted accounted);
-  /// Whether a plan is played: it fits, or is tight where that is enough.
+  /// True if a plan is to be simulated: it fits, or is tight and `tight_from_` accepts that.
   [[nodiscard]] bool accepts(const TunedPlan& tuned) const;
 
   const plan::Job& job_;
@@ -85,7 +87,7 @@ class Evaluation {
   simulate::PriceStore prices_;
   std::optional<double> tight_from_;
   double below_s_ = std::numeric_limits<double>::infinity();
-  /// nullopt: the plan does not fit.
+  /// Results by plan; nullopt: the plan does not fit.
   std::map<plan::Plan, std::optional<TunedPlan>> known_;
   std::map<plan::Plan, Accounted> waiting_;  ///< Plans that fit and have not run.
   std::vector<double> times_;                ///< Step times of plans that fit, ascending.

@@ -6,16 +6,18 @@
 
 namespace stepwright::tune {
 
-/// The job with the fastest kernel of attention that its device and its framework have, without a
-/// framework that any has; equal ones leave the usual one. As it is where a person has named the
-/// kernel, or computes in more than 16 bits. Fused kernels of attention differ in nothing but their
-/// rate, so that this is chosen before the search and not in it.
+/// Returns the job with the fastest attention kernel that its device and its framework have
+/// (without a framework: that any framework has); of equally fast kernels the usual one stays. The
+/// job is returned unchanged where a person has named the kernel, or where it computes in more than
+/// 16 bits. Attention kernels differ only in their rate, so this choice is made before the search
+/// and not in it.
 plan::Job with_free_kernels(const plan::Job& job);
 
-/// True if the job's framework does not run all of its plans with the job's kernel of attention.
+/// True if the job's framework runs only some of its plans with the job's attention kernel.
 bool narrows_plans(const plan::Job& job);
 
-/// The note on the kernel that was chosen, for people; empty where all stays as it was.
+/// Returns the note, for people, on the attention kernel that was chosen; empty where the job's
+/// kernel stays.
 std::string free_kernels_note(const plan::Job& before, const plan::Job& after);
 
 }  // namespace stepwright::tune

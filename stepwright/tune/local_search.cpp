@@ -10,7 +10,8 @@
 namespace stepwright::tune {
 namespace {
 
-/// Plans that fit by their price, of orders that are found those that may be faster than the best.
+/// Returns the plans that fit by their price; a plan with an `auto` schedule is replaced by orders
+/// found for it that may be faster than the best.
 std::vector<Candidate> priced(PlayedPrices& prices, const std::vector<plan::Plan>& near,
                               const Evaluation& evaluation, const simulate::Room& room) {
   const std::vector<plan::Plan> plans = prices.with_orders(near, evaluation.best_s());
@@ -23,7 +24,8 @@ std::vector<Candidate> priced(PlayedPrices& prices, const std::vector<plan::Plan
   return candidates;
 }
 
-/// Prices those that may be faster than the best by their turns, and sorts all by price.
+/// Prices by their turns the candidates that may be faster than the best plan, and sorts all
+/// candidates by price.
 void play_near(std::vector<Candidate>& candidates, const Evaluation& evaluation,
                PlayedPrices& prices) {
   std::vector<Candidate*> open;
@@ -34,7 +36,8 @@ void play_near(std::vector<Candidate>& candidates, const Evaluation& evaluation,
   std::ranges::sort(candidates, before);
 }
 
-/// The neighbours of a plan, and its own and their balanced splits where the space has these.
+/// Returns the neighbours of a plan, and the balanced splits of the plan and its neighbours where
+/// the space has them.
 std::vector<plan::Plan> around(PlayedPrices& prices, const plan::Job& job, const Dimensions& space,
                                plan::Plan plan) {
   if (job.space.layers.empty()) plan.layers.clear();

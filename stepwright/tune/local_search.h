@@ -19,10 +19,11 @@
 
 namespace stepwright::tune {
 
-/// Prices plans of a job by their turns, each once.
+/// Prices the plans of a job by the turns of their schedules; each plan is priced once.
 class PlayedPrices {
  public:
-  /// Descents that use it stop where `most_operators` were played.
+  /// `most_operators`: a local search that uses these prices stops once so many operators were
+  /// simulated.
   PlayedPrices(const plan::Job& job, const cost::CostModel& cost,
                const simulate::PriceStore& shared = {},
                std::int64_t most_operators = std::numeric_limits<std::int64_t>::max())
@@ -38,17 +39,18 @@ class PlayedPrices {
   [[nodiscard]] std::int64_t most_operators() const { return most_operators_; }
   /// Prices a plan by its closed form.
   simulate::Price price(const plan::Plan& plan) { return pricers_.front()->price(plan); }
-  /// Prices several plans on so many threads.
+  /// Prices several plans by their closed form on `threads` threads.
   std::vector<simulate::Price> price(std::span<const plan::Plan> plans, int threads);
-  /// Prices candidates by their turns.
+  /// Prices candidates by the turns of their schedules, and updates them.
   void play(std::span<Candidate* const> candidates, int threads);
 
-  /// The plan with a balanced split, where it has one (`with_balanced_split`).
+  /// Returns the plan with a balanced split of its layers, where it has one
+  /// (`with_balanced_split`).
   std::optional<plan::Plan> balanced(const plan::Plan& plan) {
     return with_balanced_split(work_, plan);
   }
-  /// The plans, those that lack an order (`auto`) with the orders that are found for them and may
-  /// take less than `useful_s`.
+  /// Returns the plans; a plan whose schedule lacks an order (`auto`) is replaced by plans with the
+  /// orders found for it that may take less than `useful_s`.
   std::vector<plan::Plan> with_orders(const std::vector<plan::Plan>& plans, double useful_s) {
     std::vector<plan::Plan> settled;
     for (const plan::Plan& plan : plans) {
@@ -60,23 +62,24 @@ class PlayedPrices {
   }
 
  private:
-  /// Calls `body(pricer, i)` for each i below `count`, on at most so many threads.
+  /// Calls `body(pricer, i)` for each i below `count`, on at most `threads` threads.
   template <class Body>
   void each(int threads, std::size_t count, const Body& body);
 
   const plan::Job& job_;
   const cost::CostModel& cost_;
   simulate::PriceStore shared_;
-  std::deque<std::optional<simulate::Pricer>> pricers_;  ///< One a thread, at least one.
+  /// One pricer for each thread; at least one.
+  std::deque<std::optional<simulate::Pricer>> pricers_;
   WorkFloor work_;
   std::int64_t most_operators_;
   std::map<plan::Plan, simulate::Price> known_;
 };
 
-/// Goes from the best plan of a trial to a neighbour that is faster in simulation, and on until
-/// none is: what the closed form ranks wrongly by a little is set right. Neighbours whose lower
-/// bound, or whose price less its error, a share of it, is above the best are not simulated.
-/// Returns the neighbours of the last plan that fit by their price, by price.
+/// Moves from the best simulated plan to a neighbour that is faster in simulation, and again until
+/// no neighbour is: this corrects small errors in the ranking by closed form. Neighbours are not
+/// simulated if their lower bound, or their price less `price_error` (a share of it), is above the
+/// best time. Returns the neighbours of the last plan that fit by their price, sorted by price.
 std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& prices,
                                       const Dimensions& space, const simulate::Room& room,
                                       double price_error = kPriceError);

@@ -6,9 +6,9 @@
 
 namespace stepwright::tune {
 
-/// By how much the smallest plan of a space in which none fits misses.
+/// Returns a note on how many bytes the smallest plan lacks, in a space in which no plan fits.
 std::string misfit_note(const plan::Job& job, const TunedPlan& smallest);
-/// Returns the note's text for an error, with what fills the memory.
+/// Returns the text of `misfit_note` for an error message, with the part that fills the memory.
 std::string misfit_text(const TunedPlan& smallest);
 
 }  // namespace stepwright::tune

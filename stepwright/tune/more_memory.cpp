@@ -10,13 +10,15 @@
 namespace stepwright::tune {
 namespace {
 
-/// Smaller gains, as shares of the step, are not told.
+/// Gains below this share of the step are left out.
 constexpr double kWorthMemory = 0.001;
 
-/// Operators simulated for each amount: all four take half a second on two cores.
+/// Most operators simulated for each amount of memory: all four amounts take half a second on two
+/// cores.
 constexpr std::int64_t kMostPlayed = 1'000'000;
 
-/// Capacities that are tried, and whether as much is kept free there.
+/// An amount of memory to try: a multiple of the capacity, or one step more risk (`riskier`) at the
+/// same capacity.
 struct Amount {
   double times = 1;
   bool riskier = false;
@@ -24,11 +26,11 @@ struct Amount {
 constexpr Amount kAmounts[] = {
     {.times = 1, .riskier = true}, {.times = 1.25}, {.times = 1.5}, {.times = 2}};
 
-/// Probabilities of fitting, one step of risk apart.
+/// Probabilities of fitting that are asked for, one step of risk apart.
 constexpr double kConfidences[] = {0.75, plan::kLeastConfidence};
 
-/// The bytes that plans may fill one step of risk further: all of the memory where a reserve is
-/// stated.
+/// Returns the bytes that plans may fill with one step more risk: all of the memory where a reserve
+/// is stated.
 double riskier_bytes(const plan::Job& job) {
   const double confidence = memory::fit_confidence(job);
   if (job.objective.memory_reserve >= 0 || confidence == 0) return memory::capacity_bytes(job);
@@ -48,8 +50,8 @@ plan::Job with_memory(const plan::Job& job, const Amount& amount) {
   return larger;
 }
 
-/// By what share of it the price of a plan is above its simulated time. Neighbours' prices are
-/// taken to be as far off: those above its price are not simulated.
+/// Returns by what share a plan's price is above its simulated time. Prices of neighbours are
+/// assumed to be off by the same share, so that neighbours priced above it are not simulated.
 double price_error(PlayedPrices& prices, const TunedPlan& simulated) {
   Candidate one{.plan = simulated.plan};
   Candidate* const candidates[] = {&one};
@@ -57,7 +59,7 @@ double price_error(PlayedPrices& prices, const TunedPlan& simulated) {
   return 1 - simulated.step_time_s / one.price.seconds;
 }
 
-/// The best plan that is found from another one.
+/// Returns the best plan that a local search finds from another plan.
 TunedPlan followed(Evaluation& evaluation, PlayedPrices& prices, const Dimensions& space,
                    const TunedPlan& from) {
   evaluation.take(from);

@@ -13,14 +13,15 @@
 namespace stepwright::tune {
 namespace {
 
-/// Plans whose neighbours are priced, the best first.
+/// Number of plans whose neighbours are priced, best first.
 constexpr int kExpanded = 100;
 
-/// Plans whose neighbours are priced, and plans that are kept, where one good plan is enough.
+/// Number of plans whose neighbours are priced, and of plans that are kept, where one good plan is
+/// enough.
 constexpr int kExpandedForOne = 12;
 constexpr std::size_t kKeptForOne = 4;
 
-/// The best plans that were priced, and whether their neighbours were.
+/// The best plans priced so far, each with a mark whether its neighbours were priced.
 class Pool {
  public:
   Pool(const plan::Job& job, const cost::CostModel& cost, const Dimensions& space, const Goal& goal,
@@ -35,7 +36,8 @@ class Pool {
     if (const auto split = with_balanced_split(work_, plan)) add(*split, plan);
   }
 
-  /// Adds the neighbours of the best plan that still lacks them; false where all have theirs.
+  /// Adds the neighbours of the best plan whose neighbours were not added yet; false if there is
+  /// none.
   bool expand() {
     for (auto& [key, member] : plans_) {
       if (member.expanded) continue;
@@ -52,13 +54,14 @@ class Pool {
     return {.best = best_s(), .last = std::prev(plans_.end())->first};
   }
 
-  /// The least price; infinity: none fits.
+  /// Returns the least price; infinity: no plan fits.
   [[nodiscard]] double best_s() const {
     return plans_.empty() ? std::numeric_limits<double>::infinity() : plans_.begin()->first;
   }
 
  private:
-  /// Adds a plan where it fits, is one of the space and lowers the last key.
+  /// Adds a plan if it fits, is in the space and lowers the last key. `even`: the plan without a
+  /// balanced split.
   void add(const plan::Plan& plan, const plan::Plan& even) {
     const simulate::Price price = pricer_.price(plan);
     if (!goal_.room.holds(price) || price.seconds >= keys().last) return;

@@ -22,8 +22,8 @@ std::vector<schedule::Schedule> schedules(const Dimensions& space) {
   return all;
 }
 
-/// States as the space lists them; what they split inside groups is split inside the present ones,
-/// else inside the node.
+/// Sets the groups of a sharding from the space: states that it splits inside groups are split
+/// inside the plan's present groups, else inside the node.
 void settle_groups(const plan::Job& job, plan::Sharding& sharding, const plan::Plan& plan) {
   if (!sharding.uses(plan::Spread::kInner)) {
     sharding.group = sharding.expert_group = 1;
@@ -33,14 +33,15 @@ void settle_groups(const plan::Job& job, plan::Sharding& sharding, const plan::P
   }
 }
 
-/// Whether a choice is a degree that may change by itself: data follows.
+/// True if a choice is a degree that may change by itself; the data degree follows the others.
 template <class Row>
 bool is_degree(const Row& choice) {
   return std::is_same_v<plan::KindOf<Row>, std::int64_t> &&
          choice.traits.taken == plan::Taken::kLayout;
 }
 
-/// Visits every dimension but the degrees, with its values and how one is put into a plan.
+/// Visits every dimension except the degrees, with its values and the function that writes a value
+/// into a plan.
 template <class Visit>
 void each_other(const plan::Job& job, const Dimensions& space, Visit&& visit) {
   plan::each_choice([&](const auto& choice) {
@@ -55,7 +56,7 @@ void each_other(const plan::Job& job, const Dimensions& space, Visit&& visit) {
         settle_groups(job, plan.sharding, plan);
       });
     } else if constexpr (std::is_same_v<Kind, std::int64_t>) {
-      // Chunks and strands are part of a schedule.
+      // Chunks and strands are set with the schedule.
       if (is_degree(choice) || choice.place == "parallel.data" ||
           choice.place.starts_with("schedule.")) {
         return;
@@ -79,7 +80,8 @@ bool has(const std::vector<std::int64_t>& list, std::int64_t value) {
   return std::ranges::find(list, value) != list.end();
 }
 
-/// Gives data what the other degrees leave of the devices; false where they do not divide them.
+/// Sets the data degree to the devices divided by the other degrees; false where they do not
+/// divide.
 bool fill_devices(const plan::Job& job, plan::Parallel& degrees) {
   const std::int64_t others = degrees.tensor * degrees.context * degrees.pipeline;
   degrees.data = job.cluster.devices() / others;
@@ -98,7 +100,8 @@ bool contains(const plan::Job& job, const Dimensions& space, const plan::Plan& p
     }
   });
   if (!inside) return false;
-  // A canonical plan has the usual value where a choice means nothing, listed or not.
+  // A canonical plan has the usual value where a choice has no effect, whether that value is listed
+  // or not.
   each_other(job, space, [&](const auto& values, const auto& put) {
     const auto with = [&](const auto& value) {
       plan::Plan same = plan;
@@ -110,7 +113,7 @@ bool contains(const plan::Job& job, const Dimensions& space, const plan::Plan& p
       const plan::Plan same = with(value);
       return !plan::broken_rule(job, same) && plan::canonical(same, job) == plan;
     };
-    // Most plans have a value of the list itself, which is seen at once.
+    // Most plans have a listed value, which is found at once.
     inside =
         inside && (std::ranges::any_of(values, is_own) || std::ranges::any_of(values, means_own));
   });
@@ -136,7 +139,7 @@ std::vector<plan::Plan> neighbours(const plan::Job& job, const Dimensions& space
   std::vector<plan::Plan> found;
   std::set<plan::Plan> seen = {plan};
   const auto take = [&](plan::Plan changed, bool moved) {
-    changed.schedule.basis = {};  // An order is found anew.
+    changed.schedule.basis = {};  // A new order must be found.
     if (plan::broken_rule(job, changed)) {
       plan::follow(job, changed);
       moved = true;

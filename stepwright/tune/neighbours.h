@@ -6,16 +6,17 @@
 
 namespace stepwright::tune {
 
-/// Whether a canonical plan of the job's devices is a point of the space.
+/// True if a canonical plan of the job's devices is a point of the space.
 bool contains(const plan::Job& job, const Dimensions& space, const plan::Plan& plan);
 
-/// A canonical plan with the first value of each list of the space that does not hold its own;
-/// degrees stay. It may be illegal.
+/// Returns a canonical plan, changed so that the space contains its choices: a value that is not in
+/// its list becomes the list's first value; degrees stay. The result may be illegal.
 plan::Plan moved_into(const plan::Job& job, const Dimensions& space, plan::Plan plan);
 
-/// The legal plans of the space that differ from a plan of it in one choice, canonical, each once,
-/// in no particular order. A choice that others have to follow brings them along: data follows the
-/// other degrees, and what then no longer divides is set anew.
+/// Returns the legal plans of the space that differ in one choice from `plan` (itself in the
+/// space): canonical, each once, in no particular order. Choices that depend on the changed one
+/// follow: the data degree follows the other degrees, and choices that no longer divide are set
+/// anew.
 std::vector<plan::Plan> neighbours(const plan::Job& job, const Dimensions& space,
                                    const plan::Plan& plan);
 

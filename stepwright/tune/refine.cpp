@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
-/// Layers of each pipeline position, of its smallest chunk alone where `smallest`.
+/// Returns the layers of each pipeline position; with `smallest`, of its smallest chunk only.
 std::vector<std::int64_t> held_layers(const StageChoice& choice, std::int64_t layers,
                                       std::int64_t pipeline, bool smallest) {
   const schedule::Placement placement = schedule::placement_of(choice.schedule, pipeline);
@@ -55,9 +55,9 @@ const std::vector<std::int64_t>& UnitSearch::position_layers(const StageChoice& 
   return entry->second;
 }
 
-/// Bytes that wait for their backward, in the mean over the positions: in 1F1B as many
-/// micro-batches as positions follow; going down and up again at least one chunk, in the other
-/// schedules no fewer.
+/// Returns the least bytes of activations that wait for their backward, as a mean over the
+/// positions: in 1F1B as many micro-batches as positions follow; where chunks go down and up again
+/// at least one chunk; in the other schedules no fewer than in 1F1B.
 double UnitSearch::activations_floor(const GridChoice& grid, const StageChoice& choice,
                                      std::int64_t m, double retained_bytes) {
   const std::int64_t p = grid.parallel.pipeline;
@@ -88,7 +88,7 @@ bool UnitSearch::overfills(const GridChoice& grid, const StageChoice& choice,
 
 namespace {
 
-/// The parameters of a grid's mean position.
+/// Returns the parameters of a pipeline position of mean size.
 step::UnitSize mean_size(const GridChoice& grid, const Work& work) {
   const std::int64_t p = grid.parallel.pipeline;
   step::UnitSize mean;
@@ -136,7 +136,8 @@ double UnitSearch::least_states_bytes(const GridChoice& grid, const Work& work) 
   return states_bytes_;
 }
 
-/// Whether a pipeline with the least states that its grid allows cannot fit, by its mean position.
+/// True if a pipeline cannot fit even with the least states that its grid allows, judged by its
+/// mean position.
 bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
   if (!filters() || stages.costs == nullptr) return false;
   if (least_states_of_ != stages.grid) {
@@ -164,8 +165,8 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
          position_too_large(stages, rounds);
 }
 
-/// Whether the layers of some position alone cannot fit: their least states, and what waits for its
-/// backward in a schedule with closed forms.
+/// True if the layers of some position alone cannot fit: their least states, and the activations
+/// that wait for their backward in a schedule with closed forms.
 bool UnitSearch::position_too_large(const Stages& stages, std::int64_t micro_batches) const {
   const StageChoice& choice = *stages.choice;
   if (!schedule::has_closed_form(choice.schedule.kind)) return false;
@@ -221,7 +222,7 @@ Work UnitSearch::least_work(const GridChoice& grid, const SearchUnit& part,
   return least.value_or(own);
 }
 
-/// Visits the choices of a grid that recompute least, with every split into layers.
+/// Visits the stage choices of a grid that recompute least, with every split into layers.
 template <class Visit>
 void UnitSearch::each_least_work(const GridChoice& grid, const SearchUnit& part, Visit&& visit) {
   const plan::Plan plan = unit_plan(job_, part, grid);
@@ -230,7 +231,8 @@ void UnitSearch::each_least_work(const GridChoice& grid, const SearchUnit& part,
   }
 }
 
-/// The least of any pipeline of a grid by what its blocks take; infinite where all is settled.
+/// Returns the least floor over the pipelines of a grid, from the work of their blocks; infinite if
+/// every floor is `settled`.
 StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part,
                                   const Work& work) {
   const plan::Plan plan = unit_plan(job_, part, grid);
@@ -244,15 +246,17 @@ StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part
   return least;
 }
 
-/// The least of any pipeline of a grid that may fit, by its own recomputation and by the overlap
-/// that runs beside it; infinite where none may fit or all is settled.
+/// Returns the least floor over the pipelines of a grid that may fit, each with its own
+/// recomputation and the overlap that the framework runs with it; infinite if none may fit or every
+/// floor is `settled`.
 StageFloor UnitSearch::fitting_floor(const GridChoice& grid, const SearchUnit& part,
                                      double states_bytes) {
   const plan::Plan plan = unit_plan(job_, part, grid);
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
   std::vector<std::pair<plan::Overlap, Work>> works;
   std::vector<std::pair<plan::FrameworkLaw::Joint, std::optional<std::size_t>>> known;
-  // The work of the blocks that run with a choice: its place in `works`; nullopt: none runs.
+  // Index in `works` of the work of the blocks that the framework runs with a stage choice;
+  // nullopt: it runs none.
   const auto work_with = [&](const StageChoice& choice) {
     const auto found =
         std::ranges::find(known, choice.joint,
@@ -285,7 +289,7 @@ StageFloor UnitSearch::fitting_floor(const GridChoice& grid, const SearchUnit& p
 }
 
 void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
-  // Messages of the context, states and theirs cost more to look at, and only make floors higher.
+  // Messages of the context and of states cost more to compute, and only raise floors.
   const auto decided = [&](const StageFloor& floor) {
     return beaten(goal_.bounds ? std::min(floor.price_s, floor.simulated_s) : floor.price_s);
   };

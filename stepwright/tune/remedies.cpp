@@ -22,20 +22,21 @@
 namespace stepwright::tune {
 namespace {
 
-/// Doublings of the nodes, and cuts between the last two numbers.
+/// How often the number of nodes is doubled, and how often the interval between the last two
+/// numbers is halved.
 constexpr int kDoublings = 6;
 constexpr int kHalvings = 3;
-/// Chunks of a loss whose framework takes any number of them.
+/// Chunks of a chunked loss, where the framework allows any number.
 constexpr std::int64_t kUsualLossChunks = 8;
 
 using Changes = std::vector<plan::PlannedJob>;
 
-/// A job on more nodes, whose network reaches all of them.
+/// Returns the job on `nodes` nodes, with a network that reaches all of them.
 plan::Job on_nodes(const plan::Job& job, std::int64_t nodes) {
   return plan::with_field({job, {}}, fmt::format("cluster.nodes={}", nodes)).job;
 }
 
-/// Keeps the changes of a plan of one kind.
+/// Lists the changes of a plan that each kind of remedy may make.
 class Proposals {
  public:
   Proposals(const plan::PlannedJob& planned, const plan::Framework& trainer)
@@ -97,7 +98,8 @@ class Proposals {
     return changes;
   }
 
-  /// The inputs of layers that are recomputed, or all that the framework moves.
+  /// Returns changes that offload activations to the host: the inputs of recomputed layers, or
+  /// every module that the framework can offload.
   [[nodiscard]] Changes host_activations() const {
     Changes changes;
     if (!planned_.job.space.offload.activations.empty()) return changes;
@@ -124,7 +126,8 @@ class Proposals {
     return changes;
   }
 
-  /// With the plan's sharding, or with all states sharded.
+  /// Returns changes that offload parameters to the host, with the plan's sharding or with all
+  /// states sharded.
   [[nodiscard]] Changes host_parameters() const {
     Changes changes;
     const plan::OffloadLists& lists = planned_.job.space.offload;
@@ -152,7 +155,8 @@ class Proposals {
     return changes;
   }
 
-  /// Shards the states of the optimizer over all ranks; from 2 on gradients, and with 3 parameters.
+  /// Returns a sharding of the optimizer states over all ranks; `states` 2 also shards gradients, 3
+  /// also parameters.
   static plan::Sharding sharded_states(int states) {
     plan::Sharding sharding;
     sharding.optimizer = plan::Spread::kGlobal;
@@ -161,7 +165,8 @@ class Proposals {
     return sharding;
   }
 
-  /// More of the states sharded, or the model cut in more parts with as many devices.
+  /// Returns changes that shard more of the states, or cut the model into more parts on as many
+  /// devices.
   [[nodiscard]] Changes splits() const {
     Changes changes;
     const plan::Space& space = planned_.job.space;
@@ -188,7 +193,7 @@ class Proposals {
     return changes;
   }
 
-  /// More of the same replicas, whose number divides the batch.
+  /// Returns changes to more nodes with more replicas of the model, whose number divides the batch.
   [[nodiscard]] Changes nodes() const {
     Changes changes;
     for (int i = 1; i <= kDoublings; ++i) {
@@ -204,7 +209,8 @@ class Proposals {
   const plan::Framework& trainer_;
 };
 
-/// Settings that a change is tried with where it is not enough alone.
+/// How many helping settings a change is tried with (full recomputation, then smaller
+/// micro-batches) where it is not enough alone.
 constexpr int kAlone = 0;
 constexpr int kMostHelp = 2;
 
@@ -216,7 +222,7 @@ void help(plan::PlannedJob& changed, int with) {
   if (with > 1 && space.micro_batch.empty()) changed.plan.micro_batch = 1;
 }
 
-/// The fields of the job in which a change differs.
+/// Returns the fields of the job that a change sets.
 std::vector<std::string> job_fields(const plan::Job& before, const plan::Job& after) {
   std::vector<std::string> fields;
   const plan::Kernels& kernels = after.kernels;
@@ -267,14 +273,15 @@ class RemedySeeker {
     return plan::not_run(framework, planned.job, planned.plan);
   }
 
-  /// True if the framework runs a legal plan, but for what it does not run of the plan as it is.
+  /// True if the framework runs a legal plan, except abilities that the plan as it is lacks as
+  /// well.
   [[nodiscard]] bool runs(const plan::PlannedJob& changed) const {
     return std::ranges::all_of(not_run(changed), [&](const plan::NotRun& one) {
       return std::ranges::find(known_, one.ability) != known_.end();
     });
   }
 
-  /// On the fewest nodes, then in the least time.
+  /// Keeps the remedy with fewer nodes, then with less step time.
   static void take_faster(std::optional<Remedy>& best, std::optional<Remedy> other) {
     const auto rank = [](const Remedy& remedy) {
       return std::pair(remedy.changed.job.cluster.nodes, remedy.step_time_s);
@@ -290,7 +297,8 @@ class RemedySeeker {
         const std::vector<std::string> own = fields(changed);
         help(changed, with);
         take_faster(best, remedy(kind, std::move(changed), own));
-        if (best && kind == plan::RemedyKind::kNodes) break;  // The fewest.
+        // The list of node counts begins with the fewest.
+        if (best && kind == plan::RemedyKind::kNodes) break;
       }
     }
     return best;
@@ -304,8 +312,8 @@ class RemedySeeker {
     return fields;
   }
 
-  /// A change that fits; nullopt where it does not, or is no plan, or the framework does not run
-  /// it. `own`: the fields that give it its kind.
+  /// Returns the change as a remedy; nullopt where it does not fit, is not legal, or the framework
+  /// does not run it. `own`: the fields that define its kind.
   [[nodiscard]] std::optional<Remedy> remedy(plan::RemedyKind kind, plan::PlannedJob changed,
                                              const std::vector<std::string>& own) const {
     if (plan::illegal(changed.job, changed.plan)) return std::nullopt;
@@ -326,7 +334,8 @@ class RemedySeeker {
                   .p_fits = prediction.memory.p_fits};
   }
 
-  /// The best plan that a search finds with a change of a kind; nullopt where nothing is searched.
+  /// Returns the best plan that a search finds with a change of a kind; nullopt where nothing is
+  /// searched.
   [[nodiscard]] std::optional<Remedy> searched(plan::RemedyKind kind) const {
     if (search_.searched == nullptr) return std::nullopt;
     const TuneResult& result = *search_.searched;
@@ -356,7 +365,7 @@ class RemedySeeker {
                   .p_fits = tuned.p_fits};
   }
 
-  /// The best plan of a changed job; nullopt where none is legal or none fits.
+  /// Returns the best plan of a changed job; nullopt where none is legal or none fits.
   [[nodiscard]] std::optional<Remedy> best_of(plan::RemedyKind kind, const plan::Job& job) const {
     TuneOutcome outcome = tune_on_cluster(
         job, {.threads = search_.threads, .top = 1, .only_fitting = true, .only_best = true});
@@ -404,7 +413,7 @@ class RemedySeeker {
   const plan::PlannedJob& planned_;
   const RemedySearch& search_;
   Proposals proposals_;
-  std::vector<plan::Ability> known_;  ///< That the framework does not run of the plan as it is.
+  std::vector<plan::Ability> known_;  ///< Abilities that the framework lacks for the plan as it is.
 };
 
 }  // namespace

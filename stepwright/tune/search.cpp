@@ -15,17 +15,18 @@
 namespace stepwright::tune {
 namespace {
 
-/// Units searched in a round: few while the threshold still falls fast.
+/// Number of units searched in the first and in the largest round: few while the threshold still
+/// falls fast.
 constexpr std::size_t kFirstRound = 2;
 constexpr std::size_t kLargestRound = 32;
-/// Units refined in a round.
+/// Number of units refined in a round.
 constexpr std::size_t kRefinements = 32;
-/// Beaten units that are looked at again for their bounds, and of a round.
+/// Most beaten units that are looked at again for their bounds, in all and in one round.
 constexpr std::size_t kLookedAt = 64;
 constexpr std::size_t kLookedAtOnce = 8;
 
-/// Floors of the pipelines of a grid before any block is built. They do not depend on the expert
-/// degrees, so most grids share them with others.
+/// Computes floors of the pipelines of a grid before any block is built. They do not depend on the
+/// expert degrees, so most grids share them with others.
 class RoughFloors {
  public:
   RoughFloors(const plan::Job& job, WorkFloor& work) : job_(job), work_(work), balanced_(work) {}
@@ -66,7 +67,7 @@ class RoughFloors {
   std::map<std::tuple<const Work*, const StageTable*, std::int64_t>, StageFloor> known_;
 };
 
-/// Units in the order of their degrees.
+/// Returns the units in the order of their degrees.
 std::vector<SearchUnit> make_units(const plan::Job& job, const Enumeration& enumeration,
                                    WorkFloor& work) {
   std::map<std::array<std::int64_t, 5>, SearchUnit> by_key;
@@ -91,14 +92,15 @@ std::vector<SearchUnit> make_units(const plan::Job& job, const Enumeration& enum
 
 }  // namespace
 
-/// One search per thread that is at work; what they remember changes no answer.
+/// Keeps one `UnitSearch` for each working thread. What a search remembers speeds up later units
+/// and changes no answer.
 class Workers {
  public:
   Workers(const plan::Job& job, const cost::CostModel& cost, const simulate::PriceStore& prices)
       : job_(job), cost_(cost), prices_(prices) {}
 
-  /// Lends a search for a goal to `work`. Where `work` throws, what the search remembers may be
-  /// half made: it is not lent again.
+  /// Runs `work` with an idle `UnitSearch` set to a goal. If `work` throws, that search is not used
+  /// again, since what it remembers may be incomplete.
   template <class Work>
   void lend(const Goal& goal, Work&& work) {
     UnitSearch& worker = take();
@@ -123,15 +125,15 @@ class Workers {
   const cost::CostModel& cost_;
   simulate::PriceStore prices_;
   std::mutex mutex_;
-  /// Units of one search read the floors of another, while threads still work after one has thrown:
-  /// none ends before all do.
+  /// A unit of one search may read floors that another search owns, even while threads still work
+  /// after one has thrown: all searches are destroyed together.
   std::vector<std::unique_ptr<UnitSearch>> all_;
   std::vector<UnitSearch*> idle_;
 };
 
 namespace {
 
-/// The queue of units and what was found in those that left it.
+/// A search: the queue of units, and the findings in units that have left it.
 class Search {
  public:
   Search(Workers& workers, const Goal& goal, const Running& running)
@@ -171,15 +173,16 @@ class Search {
   void pass(const SearchUnit& unit) {
     all_.passed_bound_s = std::min(all_.passed_bound_s, unit.simulated_floor_s);
   }
-  /// Keeps a beaten unit if its bound says less than is wanted, else passes it over.
+  /// Keeps a beaten unit for a second look if its bound is below the wanted one, else records its
+  /// bound and drops it.
   void put_aside(SearchUnit&& unit) {
     const bool open = goal_.bounds && unit.simulated_floor_s < all_.kept.open_below();
     if (!open || goal_.least_memory || goal_.exhaustive) return pass(unit);
     const double floor_s = unit.simulated_floor_s;
     aside_.emplace(floor_s, std::move(unit));
   }
-  /// Looks closer at units that were put aside, those with the least bounds first, as far as that
-  /// raises what is passed over.
+  /// Looks closer at units that were put aside, least bounds first, as long as that raises the
+  /// bound of skipped plans.
   void look_again() {
     std::size_t left = kLookedAt;
     const auto open = [&] {
@@ -209,7 +212,7 @@ class Search {
     queue_.emplace(key, std::move(unit));
   }
 
-  /// Takes the units with the least floors that are all refined or all rough.
+  /// Removes from the queue the units with the least floors for a round: all refined or all rough.
   std::vector<SearchUnit> next() {
     std::vector<SearchUnit> round;
     const bool refined = queue_.begin()->second.refined;
@@ -243,8 +246,9 @@ class Search {
   Goal goal_;
   const Running& running_;
   Workers& workers_;
-  std::map<std::pair<double, std::size_t>, SearchUnit> queue_;  ///< By floor, then by age.
-  std::multimap<double, SearchUnit> aside_;                     ///< Beaten units, by their bound.
+  /// Units by floor, then by order of arrival.
+  std::map<std::pair<double, std::size_t>, SearchUnit> queue_;
+  std::multimap<double, SearchUnit> aside_;  ///< Beaten units, by their bound.
   std::size_t added_ = 0;
   std::size_t done_ = 0;
   std::size_t searches_ = kFirstRound;
@@ -258,7 +262,7 @@ struct PlanSearch::Store {
   const Enumeration& enumeration;
   WorkFloor work;
   Workers workers;
-  std::vector<SearchUnit> units;  ///< None before they are prepared.
+  std::vector<SearchUnit> units;  ///< Units of the search; empty before `prepare`.
 };
 
 PlanSearch::PlanSearch(const plan::Job& job, const cost::CostModel& cost,

@@ -8,22 +8,23 @@
 
 namespace stepwright::tune {
 
-/// The search of all legal plans for the best by price (or by memory), best first: the units with
-/// the least floor are taken from a queue in rounds of sizes that do not depend on the threads;
-/// rough ones go back into it refined, the others are searched. All of a round know the threshold
-/// of its start and their own. The answer is the same on any number of threads.
+/// Searches all legal plans for the best by price (or by memory). Units wait in a queue by their
+/// floor; each round takes the units with the least floors; the number of units in a round does not
+/// depend on the number of threads. Rough units go back into the queue refined; refined units are
+/// searched. Each unit of a round is searched with the threshold at the start of the round and its
+/// own. The answer is the same on any number of threads.
 class PlanSearch {
  public:
-  /// All but `prices`, which keeps what was priced, must outlive it.
+  /// All arguments but `prices` must outlive it; `prices` keeps the prices that were computed.
   PlanSearch(const plan::Job& job, const cost::CostModel& cost, const Enumeration& enumeration,
              const simulate::PriceStore& prices = {});
   ~PlanSearch();
   PlanSearch(const PlanSearch&) = delete;
   PlanSearch& operator=(const PlanSearch&) = delete;
 
-  /// Finds the floors of its units before anything is built; `run` does where nobody did.
+  /// Computes the floors of the units before any block is built; `run` calls it if nobody did.
   void prepare();
-  /// Searches; again and again, with what was learnt of the job before.
+  /// Searches for a goal. May be called again: later runs use what earlier runs learnt of the job.
   Findings run(const Goal& goal, const Running& running);
 
  private:

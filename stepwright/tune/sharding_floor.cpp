@@ -9,10 +9,11 @@
 namespace stepwright::tune {
 namespace {
 
-/// Costs of some 300 bytes each after which those that were not asked for meanwhile are forgotten.
+/// Most costs kept (some 300 bytes each); beyond it, costs that were not asked for since the last
+/// `trim` are freed.
 constexpr std::size_t kMostCosts = 12288;
 
-/// Finds a kind in a list, adding it where it is new.
+/// Returns the index of a kind in a list, adding it if it is new.
 std::uint32_t index_in(ShardingKinds& kinds, const DataChoice& kind) {
   const auto found = std::find(kinds.begin(), kinds.end(), kind);
   if (found != kinds.end()) return static_cast<std::uint32_t>(found - kinds.begin());
@@ -20,7 +21,7 @@ std::uint32_t index_in(ShardingKinds& kinds, const DataChoice& kind) {
   return static_cast<std::uint32_t>(kinds.size() - 1);
 }
 
-/// The facts on which a choice's update depends.
+/// Returns only those fields of a choice on which its optimizer update depends.
 DataChoice update_of(const DataChoice& data) {
   DataChoice update = data;
   update.sharding.parameters = plan::Spread::kNone;
@@ -28,7 +29,7 @@ DataChoice update_of(const DataChoice& data) {
   return update;
 }
 
-/// A position of one parameter.
+/// Returns a pipeline position that holds one parameter.
 simulate::StageCost of_one(step::UnitSize size) {
   simulate::StageCost position;
   position.size = size;
@@ -42,7 +43,7 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
   const auto [entry, fresh] = tables_.try_emplace(grid.data);
   ShardingTable& table = entry->second;
   if (!fresh) return table;
-  // Of elements in matrices no optimizer keeps more than of others.
+  // No optimizer keeps more states for elements in matrices than for others.
   const bool matrices = plan::traits_of(job_.optimizer).acts_on != plan::ActsOn::kElements;
   const step::MatrixSize one{.elements = matrices ? 1 : 0, .count = matrices ? 1 : 0};
   const simulate::StageCost dense = of_one({.dense = 1, .dense_matrices = one});
@@ -70,7 +71,7 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
     const simulate::DataMemory memory = simulate::data_memory(job_, plan, position);
     return memory.states_bytes - (late ? memory.gradient_bytes : 0);
   };
-  // A parameter that narrow products multiply may take more than others, or less.
+  // A parameter that narrow matrix products multiply may take more bytes than others, or fewer.
   const auto bytes = [&](simulate::StageCost position) {
     const double wide = bytes_of_one(position);
     if (!job_.kernels.narrow_parameters) return wide;

@@ -15,7 +15,8 @@
 
 namespace stepwright::tune {
 
-/// Bytes of states for each parameter that a rank holds before sharding.
+/// Bytes of states (parameters, gradients, optimizer states) for each parameter that a rank holds
+/// before sharding, by kind of parameter.
 struct StateBytes {
   double dense = 0;
   double expert = 0;
@@ -29,24 +30,27 @@ struct StateBytes {
   }
 };
 
-/// One way to shard as one kind of parameters sees it: the other kind's group is 1.
+/// Ways to shard one kind of parameters (dense or routed); the group of the other kind is set to 1.
 using ShardingKinds = std::vector<DataChoice>;
 
-/// A grid's ways to shard, prepared for bounds: dense and routed parameters have groups of their
-/// own, and what each adds does not depend on the other's, so two short lists stand for their
-/// product.
+/// A grid's ways to shard, prepared for bounds. Dense and routed parameters have groups of their
+/// own, and the time that one kind adds does not depend on the other, so two short lists stand for
+/// their product.
 struct ShardingTable {
   struct Choice {
-    std::uint32_t dense = 0;  ///< Index into the kinds.
+    std::uint32_t dense = 0;  ///< Index of the dense way to shard in the table's `*dense`.
     std::uint32_t expert = 0;
-    std::uint32_t update = 0;  ///< Alike where the update is.
+    /// Number of the choice's optimizer update, from 0; choices with equal updates have the same
+    /// number.
+    std::uint32_t update = 0;
     bool gathers = false;
   };
-  std::vector<Choice> choices;  ///< In the order of `DataTable::choices`.
-  std::size_t updates = 0;      ///< How many differ in their update.
+  std::vector<Choice> choices;  ///< Choices, in the order of `DataTable::choices`.
+  std::size_t updates = 0;      ///< Number of different optimizer updates.
   const ShardingKinds* dense = nullptr;
   const ShardingKinds* expert = nullptr;
-  std::vector<StateBytes> dense_states;  ///< By kind; of routed parameters 0.
+  /// Indexed as `*dense`; the bytes of routed parameters are 0.
+  std::vector<StateBytes> dense_states;
   std::vector<StateBytes> expert_states;
 
   [[nodiscard]] StateBytes states(const Choice& choice) const {
@@ -56,18 +60,18 @@ struct ShardingTable {
   }
 };
 
-/// Bounds over ways to shard before any of them is priced. Remembers what it made; not shared
+/// Computes bounds over ways to shard before any of them is priced, and remembers them. Not shared
 /// between threads.
 class ShardingFloor {
  public:
   ShardingFloor(const plan::Job& job, const cost::CostModel& cost) : job_(job), cost_(cost) {}
 
-  /// The seconds that the kinds of a table add to a position.
+  /// The seconds that the ways to shard of a table add to a position, for each kind of parameters.
   struct Times {
     const std::vector<simulate::DataCost>* dense;
     const std::vector<simulate::DataCost>* expert;
 
-    /// Messages of one moment, and their floor.
+    /// Seconds of the messages of one moment of a step; `floor_s` is their lower bound.
     [[nodiscard]] double seconds(const ShardingTable::Choice& choice,
                                  simulate::MessageCost simulate::DataCost::* moment) const {
       return ((*dense)[choice.dense].*moment).seconds + ((*expert)[choice.expert].*moment).seconds;
@@ -76,11 +80,11 @@ class ShardingFloor {
                                  simulate::MessageCost simulate::DataCost::* moment) const {
       return ((*dense)[choice.dense].*moment).floor_s + ((*expert)[choice.expert].*moment).floor_s;
     }
-    /// That the gradients are sent in.
+    /// Number of pieces in which the gradients are sent.
     [[nodiscard]] double pieces(const ShardingTable::Choice& choice) const {
       return std::max((*dense)[choice.dense].pieces, (*expert)[choice.expert].pieces);
     }
-    /// All messages, without the update.
+    /// Returns the cost of all messages of a choice, without the optimizer update.
     [[nodiscard]] simulate::DataCost of(const ShardingTable::Choice& choice) const {
       simulate::DataCost sum = (*dense)[choice.dense];
       return sum += (*expert)[choice.expert];
@@ -88,21 +92,21 @@ class ShardingFloor {
   };
 
   const ShardingTable& table(const GridChoice& grid);
-  /// The seconds for a position of this size with that many blocks; what overlaps is sent in more
-  /// pieces.
+  /// Returns the seconds for a position (`stage`) by its size and its number of blocks: messages
+  /// that overlap are sent in more pieces.
   Times times(const GridChoice& grid, const plan::Overlap& overlap,
               const simulate::StageCost& stage);
-  /// Forgets what can be made again, once it is large. Ends all `Times`.
+  /// Frees remembered costs once they are many. References in all `Times` become invalid.
   void trim();
 
  private:
-  /// One side of a grid: its axes in order, a position, kinds. Dense and routed gradients of a
-  /// block share buckets, so that a side depends on both.
+  /// Key of the costs of one kind of parameters: the grid's axes in order, a position, the ways to
+  /// shard. Dense and routed gradients of a block share buckets, so the key has the sizes of both.
   struct Side {
     plan::RankOrder order;
     std::array<std::int64_t, 4> sizes;
-    /// Elements of the position and of its blocks; how many there are, those with routed ones,
-    /// those that train.
+    /// Elements of the position and of its blocks; `units`: how many blocks there are, how many
+    /// have routed parameters, and how many train.
     step::UnitSize size;
     simulate::BlockSizes blocks;
     simulate::RestingBlocks resting;
@@ -124,7 +128,7 @@ class ShardingFloor {
   std::map<Side, std::vector<simulate::DataCost>> times_;
   std::size_t held_ = 0;  ///< Number of costs in `times_`.
   std::map<Side, std::vector<simulate::DataCost>>
-      older_times_;  ///< Asked for before the last `trim`.
+      older_times_;  ///< Costs that were asked for before the last `trim`.
 };
 
 }  // namespace stepwright::tune

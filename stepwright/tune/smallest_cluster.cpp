@@ -11,7 +11,8 @@
 namespace stepwright::tune {
 namespace {
 
-/// Steps between a power of two that misses and the next that meets.
+/// Steps into which the interval between a power of two that misses the target and the next that
+/// meets it is cut.
 constexpr std::int64_t kCuts = 8;
 
 double target_time(const plan::Job& job) {
@@ -45,7 +46,7 @@ std::vector<std::int64_t> powers_below(std::int64_t nodes) {
   return counts;
 }
 
-/// Counts between two, ascending, both left out.
+/// Returns counts strictly between two, ascending.
 std::vector<std::int64_t> between(std::int64_t low, std::int64_t high) {
   const std::int64_t step = std::max<std::int64_t>(1, (high - low) / kCuts);
   std::vector<std::int64_t> counts;
@@ -77,7 +78,8 @@ TuneOutcome tune_smallest_cluster(const plan::Job& job, const TuneOptions& optio
   TuneOutcome found;
   for (const std::int64_t nodes : powers_below(job.cluster.nodes)) {
     const plan::Job part = with_nodes(job, nodes);
-    const bool all = nodes == job.cluster.nodes;  // its best plan is shown where it misses, too
+    // on all nodes, since its best plan is shown even if it misses the target
+    const bool all = nodes == job.cluster.nodes;
     found = all ? tune_on_cluster(part, options) : tune_if_within(part, target_s, options);
     upper = nodes;
     if (meets(found, target_s)) break;

@@ -17,7 +17,7 @@ namespace {
 constexpr plan::Ability kOfStages[] = {plan::Ability::kSchedule, plan::Ability::kLayers,
                                        plan::Ability::kRecompute};
 
-/// Rules up to this one are decided by the grid and a schedule.
+/// The last rule, in their order, that depends on the grid and a schedule only.
 constexpr plan::Rule kLastStageRule = plan::Rule::kStepPasses;
 
 Recomputations recomputations(const plan::Job& job, const Dimensions& space, plan::Plan plan) {
@@ -35,11 +35,11 @@ Recomputations recomputations(const plan::Job& job, const Dimensions& space, pla
   return out;
 }
 
-/// The choices of a canonical plan that a table has: micro-batch, schedule, recomputation, layers.
+/// Key of a listed stage choice: micro-batch, schedule, recomputation, layers.
 using ListedStage =
     std::tuple<std::int64_t, schedule::Schedule, plan::Recompute, std::vector<std::int64_t>>;
 
-/// Adds a legal schedule with every recomputation. Most are canonical as they stand.
+/// Adds a legal schedule with every recomputation. Most such choices are canonical as they are.
 void add_stage_choices(StageTable& table, const plan::Job& job, const Dimensions& space,
                        plan::Plan plan, std::set<ListedStage>& seen) {
   const bool two_splits = balances(job, space, plan);
@@ -65,15 +65,16 @@ void add_stage_choices(StageTable& table, const plan::Job& job, const Dimensions
   }
 }
 
-/// The schedule or the cut into stages, where the job's framework does not run it. The plan
-/// recomputes nothing, which all run.
+/// Returns the ability (schedule or cut into stages) because of which the job's framework does not
+/// run a plan; nullopt if it does. The plan recomputes nothing, which every framework runs.
 std::optional<plan::Ability> stage_not_run(const plan::Job& job, const Dimensions& space,
                                            const plan::Plan& plan) {
   if (!space.framework) return std::nullopt;
   return not_run_by(space, job, plan::canonical(plan, job), kOfStages);
 }
 
-/// Choices of one schedule stand side by side, with any recomputation.
+/// Fills `least_work`. Choices of one schedule with different recomputations are neighbours in the
+/// list.
 void set_least_work(StageTable& table) {
   const auto alike = [](const StageChoice& a, const StageChoice& b) {
     return a.schedule == b.schedule && a.layers == b.layers;
@@ -82,7 +83,7 @@ void set_least_work(StageTable& table) {
     return choice.recompute.kind == plan::RecomputeKind::kFull;
   };
   const auto least_of = [](StageChoice choice) {
-    // Of choices that differ by position none need be the least everywhere.
+    // If recomputation differs by position, no choice need be the least everywhere.
     if (!plan::recomputes_alike(choice.recompute)) choice.recompute = {};
     return choice;
   };
@@ -98,9 +99,9 @@ void set_least_work(StageTable& table) {
   }
 }
 
-/// The first rule that a schedule breaks. Shardings are chosen apart from schedules: passes over
-/// the vocabulary, which need parameters and gradients whole, are searched where all of a list
-/// leave them so.
+/// Returns the first rule that a schedule breaks. Shardings are chosen apart from schedules, so
+/// passes over the vocabulary, which need whole parameters and gradients, are searched only if all
+/// listed shardings leave them whole.
 std::optional<plan::Rule> broken_by_schedule(const plan::Job& job, const Dimensions& space,
                                              const plan::Plan& plan) {
   const auto rule = plan::broken_rule(job, plan);
@@ -124,7 +125,8 @@ StageTable stage_table(const plan::Job& job, const Dimensions& space, const plan
   plan::Plan plan = legal;
   for (const std::int64_t micro_batch : space.micro_batch) {
     for (const schedule::ScheduleKind kind : space.schedule) {
-      // To find its order takes as long as to price ten thousand plans: the best plans try it.
+      // Finding an order takes as long as pricing ten thousand plans, so only the best plans try
+      // it.
       if (schedule::traits_of(kind).found) continue;
       const std::int64_t same = (schedule::has_chunk_choice(kind) ? 1 : std::ssize(space.chunks)) *
                                 (schedule::traits_of(kind).pairs ? 1 : std::ssize(space.strands));

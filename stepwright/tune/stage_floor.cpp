@@ -38,7 +38,8 @@ class PipelineFloor {
     return floor();
   }
 
-  /// The floor of the positions that were seen; if none was, as if positions had equal work.
+  /// Returns the floor over the positions seen; if none was seen, as if all positions had equal
+  /// work.
   [[nodiscard]] StageFloor floor() const {
     const double rounds = m_ - 1 / static_cast<double>(placement_.chunks());
     return {.price_s = closed_ ? slowest_s_ * rounds + all_s_ / chunks() : m_ * slowest_s_,
@@ -48,13 +49,14 @@ class PipelineFloor {
  private:
   [[nodiscard]] double chunks() const { return static_cast<double>(placement_.chunks()); }
 
-  /// `until_s`: what lies before the position's first chunk.
+  /// Takes a position into account. `own_s`: its work; `until_s`: the work before its first chunk.
   void see(double own_s, double until_s) {
     slowest_s_ = std::max(slowest_s_, own_s);
     simulated_s_ = std::max(simulated_s_, m_ * own_s + (closed_ ? until_s : 0));
   }
 
-  /// A position of a split: `start` gives the first layer of a chunk of the model.
+  /// Takes a position of a split into account; `start` gives the first layer of a chunk of the
+  /// model.
   template <class Start>
   void see_position(std::int64_t position, Start&& start) {
     const plan::Recompute recompute = plan::recompute_at(choice_.recompute, position);
@@ -79,7 +81,8 @@ class PipelineFloor {
     }
   }
 
-  /// The seconds of layers of each class that take `each`.
+  /// Returns the seconds of layers, where `layers` is their number and `each` the seconds of one,
+  /// by class.
   static double of(const std::vector<double>& layers, const std::vector<double>& each) {
     return std::inner_product(layers.begin(), layers.end(), each.begin(), 0.0);
   }
@@ -101,7 +104,7 @@ class PipelineFloor {
   const StageChoice& choice_;
   const Work& work_;
   const LayerCounts& layers_;
-  const std::vector<double>& each_;  ///< By class of layer: what it takes at any position.
+  const std::vector<double>& each_;  ///< Seconds of a layer by class, equal at all positions.
   schedule::Placement placement_;
   std::int64_t head_position_;
   bool closed_;

@@ -25,7 +25,7 @@ Json value_json(const std::string& value) {
   return number ? Json(*number) : Json(value);
 }
 
-/// Commas in brackets are part of a value.
+/// Splits a text at commas, except commas inside brackets, which are part of a value.
 std::vector<std::string> values_between_commas(std::string_view text) {
   std::vector<std::string> values(1);
   int depth = 0;

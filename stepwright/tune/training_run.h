@@ -11,17 +11,18 @@ namespace stepwright::tune {
 /// How long a person wants to train, and what the devices cost.
 struct TrainingRun {
   double tokens = 0;                         ///< Tokens of the run, above 0.
-  std::optional<double> price_per_gpu_hour;  ///< Price in any currency.
+  std::optional<double> price_per_gpu_hour;  ///< Price in any currency; nullopt: unknown.
 };
 
-/// The cost of a whole run: steps alone, without restarts, checkpoints and evaluation.
+/// The cost of a whole training run; counts its steps only, no restarts, checkpoints or evaluation.
 struct RunCost {
   double days = 0;
-  double gpu_hours = 0;  ///< Hours of all devices, idle ones among them.
+  double gpu_hours = 0;  ///< Device hours of the run, including those of idle devices.
   std::optional<double> cost;
 };
 
-/// `devices_idle`: beside those of the job's cluster.
+/// Returns the cost of a run. `devices_idle`: devices that are paid for in addition to those of the
+/// job's cluster.
 RunCost run_cost(const plan::Job& job, double step_time_s, std::int64_t devices_idle,
                  const TrainingRun& run);
 

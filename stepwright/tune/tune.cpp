@@ -36,29 +36,32 @@
 namespace stepwright::tune {
 namespace {
 
-/// Plans kept by price, at least; more when too few of them turn out to fit.
+/// Least number of plans kept by price; more are kept when too few of them turn out to fit.
 constexpr std::size_t kKeep = 100;
 constexpr std::size_t kKeepMore = 1000;
-/// Plans kept by price where the answer is not proven.
+/// Number of plans kept by price where the answer is not proven.
 constexpr std::size_t kKeepFaster = 30;
-/// Plans accounted for the one that needs least memory.
+/// Plans whose memory is counted to find the one that needs least.
 constexpr std::size_t kKeepSmallest = 32;
-/// Spaces with at most so many legal plans are gone through: their answer is proven.
+/// Spaces with at most this many legal plans are searched exhaustively: their answer is proven.
 constexpr std::int64_t kSmallSpace = 10'000;
-/// Searches with less and less memory when prices said "fits" and the programs do not.
+/// Most searches with less and less memory, when plans fit by their prices but not by their
+/// programs.
 constexpr int kMemoryTries = 3;
-/// Operators simulated before the best plan is followed: about half a second on two cores.
+/// Most operators simulated before the local search from the best plan: about half a second on two
+/// cores.
 constexpr std::int64_t kMostOperators = 8'000'000;
-/// Operators simulated to narrow the optimality gap.
+/// Most operators simulated to narrow the optimality gap.
 constexpr std::int64_t kMostToNarrow = 40'000'000;
-/// Points of the front that are simulated beside the plans that were.
+/// Most points of the time-memory front that are simulated in addition to other plans.
 constexpr std::size_t kFrontPoints = 16;
-/// Beyond so many times the best's time nobody saves memory.
+/// Plans slower than this multiple of the best time are not put on the front.
 constexpr double kLongestOfFront = 2;
 
-/// By how much plans may be dearer than what is looked for: prices are that near to simulations.
+/// How far a plan's price may be above the wanted time, as a share: prices are that near to
+/// simulated times.
 constexpr double kPriceSlack = 0.01;
-/// Plans of any step time.
+/// A limit of step times that excludes none.
 constexpr double kAny = std::numeric_limits<double>::infinity();
 
 class Tuning {
@@ -107,7 +110,7 @@ class Tuning {
     return result;
   }
 
-  /// Finds plans that take less than a time, best first, and neither proves nor explains them.
+  /// Finds plans that take less than `below_s`, best first, without proving or explaining them.
   std::vector<TunedPlan> faster(double below_s) {
     if (enumeration_.legal() == 0) return {};
     small_ = goal_.exhaustive = goal_.bounds = false;
@@ -155,8 +158,8 @@ class Tuning {
     }
   }
 
-  /// Keeps the best plans by price. Prices near known plans limit the search from the start, unless
-  /// a time does, or more plans are kept than lie near.
+  /// Keeps the best plans by price. Prices of plans near known plans limit the search from the
+  /// start, except where `below_s_` limits it or more plans are kept than lie near.
   void find() {
     goal_.known = {};
     const bool knows = goal_.keep > kKeep || below_s_ < kAny || goal_.exhaustive || starts_.empty();
@@ -176,8 +179,8 @@ class Tuning {
     for (const Candidate& candidate : kept_) starts_.push_back(candidate.plan);
   }
 
-  /// Proves the best plan of a small space, which is all kept: first the best by price, then
-  /// whatever bounds leave open.
+  /// Proves the best plan of a small space, all of whose plans were kept: simulates the best by
+  /// price first, then every plan that bounds leave open.
   void prove() {
     const std::size_t most = wanted();
     const std::size_t first = std::min(most, kept_.size());
@@ -200,13 +203,15 @@ class Tuning {
     open_bound_s_ = std::numeric_limits<double>::infinity();
   }
 
-  /// Searches, again with more plans or less memory as long as too few plans kept turn out to fit.
+  /// Searches, and searches again with more plans or less memory as long as too few of the kept
+  /// plans turn out to fit.
   void search(TuneResult& result) {
     attempt();
     if (small_) return;
     if (evaluation_.too_large().size() > goal_.keep / 2 && kept_.size() == goal_.keep) {
       goal_.keep = kKeepMore;
-      // The cheapest plans mostly do not fit, so bounds must reach up to the fastest that does.
+      // The plans with the least prices mostly do not fit, so bounds must reach up to the fastest
+      // plan that does.
       if (evaluation_.fitting() > 0) fitting_s_ = evaluation_.best_s();
       attempt();
     }
@@ -220,7 +225,8 @@ class Tuning {
     }
   }
 
-  /// The memory that plans may fill: on devices what leaves them as tight as the options allow.
+  /// Returns the memory that plans may fill; on devices it depends on how tight `options` lets
+  /// plans be.
   static simulate::Room room(const plan::Job& job, const TuneOptions& options) {
     simulate::Room room = simulate::room_of(job);
     if (options.tight_from) {
@@ -231,7 +237,7 @@ class Tuning {
     return room;
   }
 
-  /// Leaves as much less of the memory as the plan that was nearest to fit lacked.
+  /// Reduces the memory to fill by as many bytes as the plan that was nearest to fitting lacked.
   void leave_less_room() {
     const TunedPlan& nearest =
         *std::ranges::min_element(evaluation_.too_large(), {}, &TunedPlan::over_by_bytes);
@@ -247,7 +253,7 @@ class Tuning {
     }
   }
 
-  /// Looks again at what its bound leaves open, kept by price or not.
+  /// Looks again at plans whose bounds leave them open, whether kept by price or not.
   void narrow_gap() {
     if (small_) return;
     std::vector<Candidate> open = found_.kept.open();
@@ -255,14 +261,14 @@ class Tuning {
     open_bound_s_ = narrow(evaluation_, std::move(open), passed_bound_s(), kMostToNarrow);
   }
 
-  /// Least bound of the plans that the search left out for good.
+  /// Returns the least lower bound of the plans that the search dropped for good.
   [[nodiscard]] double passed_bound_s() const {
     return std::min(found_.passed_bound_s, found_.kept.dropped_bound());
   }
 
   [[nodiscard]] std::size_t wanted() const { return std::max(options_.top, kSettled); }
 
-  /// More places than are settled anyway: those plans are simulated too.
+  /// If more plans are asked for than are confirmed anyway, simulates those, too.
   void extend() {
     if (small_ || options_.top <= kSettled) return;
     if (options_.top > goal_.keep) {
@@ -273,7 +279,7 @@ class Tuning {
     settle(evaluation_, kept_, options_.top, std::numeric_limits<std::int64_t>::max());
   }
 
-  /// Sets all of a result but its counts, once the best plan is found.
+  /// Sets all of a result except its counts, once the best plan is found.
   void prove_and_explain(TuneResult& result, PlayedPrices& prices) {
     extend();
     narrow_gap();
@@ -283,14 +289,14 @@ class Tuning {
     set_gap(result);
   }
 
-  /// Simulates one plan beside the others.
+  /// Simulates one plan in addition to the others.
   void try_plan(const plan::Plan& plan, const simulate::Price& price) {
     const Candidate candidate{price.seconds, plan, price};
     const Candidate* const one[] = {&candidate};
     evaluation_.run(one);
   }
 
-  /// Explains the gain of layers of another number beside embedding and head.
+  /// Explains the gain of giving the positions of embedding and head another number of layers.
   void explain_layers(TuneResult& result, PlayedPrices& prices) {
     const TunedPlan best = evaluation_.ranked().front();
     if (best.plan.layers.empty() || !job_.space.layers.empty()) return;
@@ -311,7 +317,8 @@ class Tuning {
                     plan::layers_word(best.plan.layers), gain));
   }
 
-  /// No plan fits: the one that needs least memory, by its program. Closed forms are floors.
+  /// Where no plan fits, sets the result to the plan that needs least memory by its program. Closed
+  /// forms are lower bounds of it.
   void set_smallest(TuneResult& result) {
     goal_.least_memory = true;
     goal_.room = simulate::room_of(job_);
@@ -366,8 +373,8 @@ class Tuning {
     result.optimality_gap = std::max(0.0, (best - open) / best);
   }
 
-  /// Simulates what closed forms say may need less memory for more time, then keeps of all that was
-  /// simulated what nothing is both faster and smaller than.
+  /// Simulates plans that, by closed forms, may need less memory for more time; then keeps, of all
+  /// simulated plans, those that no plan beats in both time and memory.
   void set_front(TuneResult& result) {
     std::vector<const Candidate*> smaller;
     for (const Candidate& candidate : kept_) smaller.push_back(&candidate);
@@ -396,7 +403,8 @@ class Tuning {
     }
   }
 
-  /// The rule's plan is simulated first: where the space has it, the best is no slower.
+  /// Simulates the plan of the rule of thumb first: where the space has it, the best plan is no
+  /// slower.
   void set_baseline(TuneResult& result) {
     result.baseline = rule_of_thumb(job_, cost_, simulate::room_of(job_));
     if (!result.baseline) {
@@ -422,19 +430,22 @@ class Tuning {
   simulate::PriceStore prices_;  ///< Shared by the search and all that follows it.
   Dimensions space_;
   Enumeration enumeration_;
-  bool small_;  ///< Every plan is priced, and simulated unless its bound rules it out.
+  /// True in a small space: every plan is priced, and simulated unless its bound rules it out.
+  bool small_;
   Running running_;
   simulate::Room room_;
   Goal goal_;
-  std::size_t settled_ = kSettled;  ///< Places whose plans are settled.
-  double below_s_ = kAny;           ///< Only plans that take less are looked for.
-  std::vector<plan::Plan> starts_;  ///< The rule's, where the space has it, and what was found.
+  std::size_t settled_ = kSettled;  ///< Number of best plans that are confirmed.
+  double below_s_ = kAny;           ///< Only plans that take less time than this are looked for.
+  /// Plans to start from: the rule of thumb's, where the space has it, and plans found so far.
+  std::vector<plan::Plan> starts_;
   PlanSearch search_;
   Findings found_;
   std::vector<Candidate> kept_;  ///< Plans kept by the search, by price.
   Evaluation evaluation_;
-  double fitting_s_ = 0;     ///< Least step of a plan that fits, as in `KnownKeys`.
-  double open_bound_s_ = 0;  ///< Least lower bound of those kept and not simulated.
+  /// Least step time of a plan that fits, as in `KnownKeys`; 0: none is known.
+  double fitting_s_ = 0;
+  double open_bound_s_ = 0;  ///< Least lower bound of the plans kept and not simulated.
   std::vector<Candidate> near_;
 };
 
@@ -467,8 +478,9 @@ TuneOutcome tune_for_goal(const plan::Job& job, const TuneOptions& options) {
              : tune_on_parts(job, options);
 }
 
-/// True if an outcome is better than another of the same job with other kernels: it has a plan, the
-/// plan fits or is tight, on fewer devices where those are looked for, and takes less time.
+/// True if an outcome is better than another outcome of the same job with other kernels: it has a
+/// plan, the plan fits or is tight, it uses fewer devices where the job looks for the fewest, and
+/// it takes less time.
 bool is_better(const TuneOutcome& outcome, const TuneOutcome& other) {
   const auto* here = std::get_if<TuneResult>(&outcome);
   const auto* there = std::get_if<TuneResult>(&other);
@@ -490,8 +502,8 @@ std::vector<TunedPlan> faster_on_cluster(const plan::Job& job, double below_s,
 
 namespace {
 
-/// Searches with the kernels of attention that are free, and as the job says them where that may be
-/// better.
+/// Searches with the fastest attention kernel, where the job leaves it free, and also with the
+/// job's own kernel where that may be better.
 TuneOutcome tune_with_kernels(const plan::Job& job, const TuneOptions& options) {
   plan::Job chosen = with_free_kernels(job);
   TuneOutcome outcome = tune_for_goal(chosen, options);
@@ -509,10 +521,11 @@ TuneOutcome tune_with_kernels(const plan::Job& job, const TuneOptions& options) 
   return outcome;
 }
 
-/// Probabilities of fitting of tight plans, one step of risk apart.
+/// Probabilities of fitting at which tight plans are searched, one step of risk apart.
 constexpr double kTightSteps[] = {0.75, 0.5, 0.25};
 
-/// The probability from which tight plans are searched; nullopt: plans fit, or none is tight.
+/// Returns the probability from which tight plans are searched; nullopt: plans fit, or no plan is
+/// tight.
 std::optional<double> tight_from(const TuneOutcome& outcome) {
   const auto* result = std::get_if<TuneResult>(&outcome);
   if (result == nullptr) return std::nullopt;

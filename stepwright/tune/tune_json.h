@@ -11,20 +11,20 @@
 
 namespace stepwright::tune {
 
-/// The notes for a person who takes the best plan: the remarks of its prediction, then those of the
-/// search.
+/// Returns the notes for a person who uses the best plan: those of its prediction, then those of
+/// the search.
 std::vector<std::string> all_notes(const TuneResult& result, const simulate::Prediction& best);
 
-/// Names of the frameworks that start a plan of the result's job as it is.
+/// Returns the names of the frameworks that run a plan of the result's job unchanged.
 using StartedBy = std::function<std::vector<std::string>(const plan::Plan&)>;
 
-/// The document of `tune --json`; keys as in docs/formats.md. `plan` is `plan_json`; `best` is the
-/// prediction of the first plan, `runs` says how frameworks run it.
+/// Returns the document of `tune --json`, with keys as in docs/formats.md. `best`: the prediction
+/// of the first plan; `runs`: how frameworks run that plan.
 nlohmann::ordered_json tune_json(const TuneResult& result, const simulate::Prediction& best,
                                  const std::vector<FrameworkRun>& runs,
                                  const StartedBy& started_by);
 
-/// One simulated plan as it stands in `plans`.
+/// Returns one simulated plan as an entry of `plans` in the document.
 nlohmann::ordered_json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned,
                                        const StartedBy& started_by);
 

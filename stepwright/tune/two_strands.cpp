@@ -15,13 +15,13 @@
 namespace stepwright::tune {
 namespace {
 
-/// Smaller gains, as shares of the step, are not told.
+/// Gains below this share of the step are not reported.
 constexpr double kWorthStrands = 0.01;
 
-/// Operators simulated: some tenths of a second on two cores.
+/// Most operators simulated: some tenths of a second on two cores.
 constexpr std::int64_t kMostPlayedStrands = 400'000;
 
-/// The job with no other choice of schedule.
+/// Returns the job with two strands as its only choice of strands.
 plan::Job with_strands(const plan::Job& job) {
   plan::Job strands = job;
   strands.space.strands = {2};
@@ -33,8 +33,8 @@ plan::Job with_strands(const plan::Job& job) {
   return strands;
 }
 
-/// The best plan with each schedule of two strands; chunks down and up again hold more at the last
-/// position, so that inputs gathered again are tried too.
+/// Returns the best plan changed to each schedule of two strands. Where chunks go down and up
+/// again, the last position holds more, so inputs that are gathered again are tried, too.
 std::vector<plan::Plan> changed(const plan::Plan& best, const Dimensions& space) {
   std::vector<plan::Plan> plans;
   for (const schedule::ScheduleKind kind : space.schedule) {
@@ -52,7 +52,7 @@ std::vector<plan::Plan> changed(const plan::Plan& best, const Dimensions& space)
   return plans;
 }
 
-/// The plans that are legal, run there and fit by their price.
+/// Returns the plans that are legal, that the framework runs, and that fit by their price.
 std::vector<Candidate> possible(const plan::Job& job, const Dimensions& space,
                                 const std::vector<plan::Plan>& plans, PlayedPrices& prices) {
   std::vector<Candidate> candidates;

@@ -15,20 +15,20 @@
 namespace stepwright::tune {
 namespace {
 
-/// The work that blocks were priced at.
+/// The work of blocks, as priced.
 struct BlockWork {
-  Work seconds;  ///< As the closed form counts it.
-  Work floors;   ///< Never above what the simulator takes.
+  Work seconds;  ///< Work as the closed form counts it.
+  Work floors;   ///< Lower bound of the work: never above the simulator's.
 };
 
-/// The blocks of a choice's recomputation, and their work.
+/// The priced blocks of a choice's recomputation, and their work.
 struct PricedWork {
   plan::Recompute recompute;
   const simulate::BlockCosts* costs;
   BlockWork work;
 };
 
-/// The least that layers take with any of these recomputations.
+/// Returns the least work of layers over these recomputations.
 LayerWork least_of(const std::vector<LayerWork>& layers) {
   LayerWork least{plan::kNoRecompute, layers.front().seconds, {}, {}};
   for (const LayerWork& of : layers) {
@@ -39,7 +39,7 @@ LayerWork least_of(const std::vector<LayerWork>& layers) {
   return least;
 }
 
-/// The work of blocks with what the positions recompute of every layer.
+/// Returns the work of blocks with the recomputation of each position's layers.
 Work work_of(const simulate::BlockCosts& blocks, const plan::Recompute& recompute,
              schedule::BackwardForm form, double simulate::BlockCost::* part) {
   Work work;
@@ -66,7 +66,8 @@ Work work_of(const simulate::BlockCosts& blocks, const plan::Recompute& recomput
   return work;
 }
 
-/// Two strands fill each other's waits: no more than the computation of both is sure.
+/// Returns the work of two strands, which fill each other's waits: only the computation of both is
+/// certain.
 BlockWork shared_work(const simulate::BlockCosts& blocks, const plan::Recompute& recompute,
                       schedule::BackwardForm form) {
   const Work compute = work_of(blocks, recompute, form, &simulate::BlockCost::kernels_s);
@@ -170,7 +171,7 @@ UnitSearch::RoughChoices UnitSearch::rough_choices(const SearchUnit& unit, const
   return rough;
 }
 
-/// Visits all pipelines of a grid and a block choice, with the tightest floor at hand.
+/// Visits all pipelines of a grid and a block choice, each with the tightest floor known.
 template <class Visit>
 void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common,
                              const RoughChoices& rough, Visit&& visit) {
@@ -192,7 +193,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common,
     if (closed(stages.floor)) return visit(stages);
     const schedule::BackwardForm form = schedule::backward_form(choice.schedule);
     const bool strands = choice.schedule.strands > 1;
-    // Pairs with parts of backwards have blocks of their own.
+    // Schedules that pair forwards with parts of backwards have blocks of their own.
     const bool braids = strands && schedule::traits_of(choice.schedule.kind).braids;
     std::vector<PricedWork>& of_form =
         works[3 * static_cast<std::size_t>(form) + (strands ? 1 : 0) + (braids ? 1 : 0)];
@@ -201,7 +202,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common,
     };
     auto priced = known(choice.recompute);
     if (priced == of_form.end()) {
-      // What recomputes nothing bounds what does, and often saves pricing it.
+      // Blocks that recompute nothing bound those that recompute, which often saves pricing them.
       if (const auto least = known(plan::Recompute()); least != of_form.end()) {
         stages.floor = floors_of(least->work, choice);
         if (closed(stages.floor)) return visit(stages);
@@ -246,7 +247,7 @@ void UnitSearch::list(const Stages& stages, const SearchUnit& unit) {
   }
 }
 
-/// Whether states and activations alone are beyond the capacity.
+/// True if states and activations alone exceed the capacity of a device.
 bool UnitSearch::too_large(const simulate::PipelineCost& pipeline, const StateBytes& states) const {
   for (const simulate::StageCost& stage : pipeline.stages) {
     const double bytes =
@@ -256,8 +257,8 @@ bool UnitSearch::too_large(const simulate::PipelineCost& pipeline, const StateBy
   return false;
 }
 
-/// The least simulated time of a way to shard a pipeline, no further than where nothing is kept of
-/// it.
+/// Returns a lower bound of the simulated time of a way to shard a pipeline; stops early once the
+/// plan cannot be kept.
 double UnitSearch::simulated_floor_s(const simulate::PipelineCost& pipeline,
                                      const plan::Overlap& overlap, const PositionTimes& positions,
                                      const ShardingTable::Choice& choice) const {
@@ -271,7 +272,7 @@ double UnitSearch::simulated_floor_s(const simulate::PipelineCost& pipeline,
   return floor_s;
 }
 
-/// The price in full but for memory. `updates_s`: of the positions.
+/// Returns the full price except memory. `updates_s`: seconds of the optimizer update by position.
 simulate::Price UnitSearch::choice_price(const simulate::PipelineCost& pipeline,
                                          const plan::Plan& plan, const PositionTimes& positions,
                                          const ShardingTable::Choice& choice,
@@ -334,7 +335,7 @@ void UnitSearch::price_choices(const simulate::PipelineCost& pipeline, const Sta
           updates_s.push_back(pricer_.update_s(plan, stage));
         }
       }
-      // The slowest update comes on top of everything.
+      // The slowest update is added to everything else.
       if (beaten(floor_s + std::ranges::max(updates_s)) &&
           (!goal_.bounds || forgets(simulated_s()))) {
         continue;
@@ -359,7 +360,7 @@ void UnitSearch::price_stages(const Stages& stages, plan::Plan& plan) {
   if (!goal_.exhaustive) {
     const double most = goal_.least_memory ? found_->kept.threshold() : goal_.room.device_bytes;
     if (pipeline.memory_floor_bytes * (1 - kPriceRounding) > most) return;
-    // Sharding only adds to the closed form of the pipeline.
+    // Sharding only adds time to the closed form of the pipeline.
     if (closed({.price_s = pipeline.seconds, .simulated_s = pipeline.floor_s})) {
       return pass(pipeline.floor_s);
     }

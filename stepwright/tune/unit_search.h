@@ -38,54 +38,57 @@ namespace stepwright::tune {
 //
 // with m micro-batches. For all that is dropped it keeps the least bound of the simulated time.
 
-/// Bounds and prices add the same terms in different orders: what floors give up for it.
+/// Bounds and prices add the same terms in different orders: floors are lowered by this share, so
+/// that rounding never puts a floor above a price.
 inline constexpr double kPriceRounding = 1e-9;
 
-/// Keys that are known before a search begins.
+/// Keys of plans that are known before a search begins.
 struct KnownKeys {
-  double best = std::numeric_limits<double>::infinity();  ///< The least of them.
-  double last = std::numeric_limits<double>::infinity();  ///< No plan above it is kept.
+  double best = std::numeric_limits<double>::infinity();  ///< The least key of a known plan.
+  /// A known key above which no plan is kept.
+  double last = std::numeric_limits<double>::infinity();
   double fitting_s = 0;  ///< Step time of a plan that fits; 0: none is known.
 };
 
-/// The goal of a search.
+/// The target of a search: the plans that it looks for and keeps.
 struct Goal {
   simulate::Room room;
   std::size_t keep = 100;
   bool exhaustive = false;
-  bool least_memory = false;  ///< Among plans that need not fit.
-  bool bounds = true;  ///< False: nobody asks what bounds say of the plans that are left out.
+  bool least_memory = false;  ///< Looks for the least memory, among plans that need not fit.
+  bool bounds = true;         ///< False: bounds of the plans that are left out are not needed.
   KnownKeys known;
 };
 
 /// All plans with the same tensor, context, expert and expert-tensor degree and micro-batch: they
-/// share their blocks. A refined one holds those of one pipeline degree, and its floors are from
-/// its own blocks.
+/// share their blocks. A refined unit holds the plans of one pipeline degree only, and its floors
+/// are computed from its own blocks.
 struct SearchUnit {
   std::int64_t micro_batch = 1;
-  double floor = 0;              ///< Floor of the key of its plans: price, or memory.
-  double simulated_floor_s = 0;  ///< Floor of the simulated time.
+  double floor = 0;              ///< Lower bound of the key (price, or memory) of its plans.
+  double simulated_floor_s = 0;  ///< Lower bound of the simulated time of its plans.
   bool refined = false;
   std::vector<const GridChoice*> grids;
-  const Work* work = nullptr;  ///< Lives as long as the search.
+  const Work* work = nullptr;  ///< Least work of its plans; valid as long as the search.
 };
 
 /// The findings of searching one or more units.
 struct Findings {
-  /// `all`: what these will be merged into.
+  /// `all`: the findings that these will be merged into; null: none.
   explicit Findings(std::size_t keep, const Findings* all = nullptr)
       : kept(keep, all ? &all->kept : nullptr) {}
 
   BestPlans kept;
   std::int64_t priced = 0;
   std::int64_t fitting = 0;
-  /// Least bound of the simulated time of all plans that were passed over before they had a price.
+  /// Least lower bound of the simulated time of all plans that were skipped before they had a
+  /// price.
   double passed_bound_s = std::numeric_limits<double>::infinity();
 
   void merge(Findings&& other);
 };
 
-/// Searches units with one pricer; one for each thread.
+/// Searches units with a pricer of its own; each thread has one such search.
 class UnitSearch {
  public:
   /// `prices` may be shared with other searches of the job.
@@ -94,40 +97,42 @@ class UnitSearch {
   /// Sets the goal for which the next parts are searched.
   void aim(const Goal& goal) { goal_ = goal; }
 
-  /// Cuts a unit by pipeline degree, with floors that know its expert degrees and that its states
-  /// have to fit. Leaves out where they cannot. `all`: what was found until now.
+  /// Splits a unit by pipeline degree. The floors of the new units use its expert degrees and the
+  /// memory of its states; degrees whose states cannot fit are left out. `all`: the findings so
+  /// far.
   std::vector<SearchUnit> refine(const SearchUnit& unit, const Findings& all);
-  /// `all`: what was found until now.
+  /// Searches a refined unit. `all`: the findings so far.
   Findings search(const SearchUnit& unit, const Findings& all);
 
  private:
-  /// One pipeline without its sharding.
+  /// A pipeline (grid, block choice and stage choice) without its sharding.
   struct Stages {
     StageFloor floor;
     const GridChoice* grid;
     const BlockChoice* block;
     const StageChoice* choice;
-    const simulate::BlockCosts* costs;  ///< Null where they were not needed.
+    const simulate::BlockCosts* costs;  ///< Costs of its blocks; null where they were not needed.
   };
-  /// Whether plans that are too slow or too large may be left out.
+  /// True if plans that are too slow or too large may be left out.
   [[nodiscard]] bool filters() const;
   [[nodiscard]] bool beaten(double floor_s) const;
-  /// Whether all above a floor is beaten, and so slow that nobody looks at it again.
+  /// True if every plan above a floor is beaten, and so slow that it is never looked at again.
   [[nodiscard]] bool closed(const StageFloor& floor) const;
-  /// Whether all above a floor is beaten, and a bound as low as theirs is known: to pass it over
-  /// changes nothing.
+  /// True if every plan above a floor is beaten, and a bound as low as theirs is already recorded:
+  /// skipping them changes nothing.
   [[nodiscard]] bool settled(const StageFloor& floor) const;
-  /// Whether a plan that is beaten need not be left to anybody: its simulated time is at least
-  /// this, nobody looks at it again, and a bound as low is known.
+  /// True if a beaten plan with at least this simulated time can be dropped unrecorded: it is never
+  /// looked at again, and a bound as low is already recorded.
   [[nodiscard]] bool forgets(double simulated_s) const;
-  /// Visits the floors of a choice with even or listed layers and with its balanced split, but
-  /// where they are settled.
+  /// Visits the floors of a choice with even or listed layers and with its balanced split, except
+  /// floors that are `settled`.
   template <class Visit>
   void each_floor(const Work& work, const StageChoice& choice, const plan::Plan& plan,
                   Visit&& visit);
-  /// The pipelines of a grid by floors that know of their blocks how these exchange the context.
+  /// The pipelines of a grid with floors that know only one fact about their blocks: how these
+  /// exchange the context.
   struct RoughChoices {
-    const BlockChoice* block;  ///< One that exchanges it so.
+    const BlockChoice* block;  ///< A block choice with this exchange of the context.
     std::vector<std::pair<const StageChoice*, StageFloor>> choices;
   };
   RoughChoices rough_choices(const SearchUnit& unit, const GridChoice& grid,
@@ -157,25 +162,27 @@ class UnitSearch {
                      plan::Plan& plan);
   [[nodiscard]] double activations_floor(const GridChoice& grid, const StageChoice& choice,
                                          std::int64_t m, double retained_bytes);
-  /// Layers of each pipeline position, of its smallest chunk alone where chunks turn back.
+  /// Returns the layers of each pipeline position; where chunks go down and up again, those of its
+  /// smallest chunk only.
   const std::vector<std::int64_t>& position_layers(const StageChoice& choice,
                                                    std::int64_t pipeline);
-  /// Whether a choice cannot fit beside `states_bytes`, by what its layers keep at least.
+  /// True if a choice cannot fit beside `states_bytes`, by the least bytes that its layers keep.
   bool keeps_too_much(const GridChoice& grid, const StageChoice& choice, const Work& work,
                       std::int64_t micro_batches, double states_bytes);
   /// True if the least bytes of activations, beside the states, are more than a device has.
   bool overfills(const GridChoice& grid, const StageChoice& choice, std::int64_t micro_batches,
                  double states_bytes, double retained_bytes);
-  /// The least states of a grid on its mean position, in bytes, without what is set aside.
+  /// Returns the least bytes of states on the mean position of a grid, without memory that is set
+  /// aside.
   double least_states_bytes(const GridChoice& grid, const Work& work);
-  /// Floors of a grid's ways to shard.
+  /// Lower bounds over all ways to shard of a grid.
   struct StatesFloor {
-    double memory_bytes = 0;  ///< The least that any needs.
+    double memory_bytes = 0;  ///< Least bytes that any way to shard needs.
     double messages_s = 0;    ///< Least seconds of a micro-batch; infinite: none fits.
   };
   StatesFloor states_floor(const GridChoice& grid, const Work& work, double activation_bytes);
-  /// The work of a part, in which no more runs beside computation than `overlap` says, with what
-  /// the grid's ways to exchange the context send at least.
+  /// Returns the least work of a unit's plans, with at most the overlap `overlap`, and with the
+  /// least messages of the grid's ways to exchange the context.
   Work least_work(const GridChoice& grid, const SearchUnit& part, const plan::Overlap& overlap);
   template <class Visit>
   void each_least_work(const GridChoice& grid, const SearchUnit& part, Visit&& visit);
@@ -194,21 +201,22 @@ class UnitSearch {
   BalancedChoices balanced_;
   memory::Reserve reserve_;
   Findings* found_ = nullptr;
-  double passed_before_s_ = 0;  ///< Least bound that was passed over until now.
-  /// By pipeline degree, kind of schedule and chunks: layers of positions where splits are even.
+  double passed_before_s_ = 0;  ///< Least bound of the plans skipped so far.
+  /// Layers of positions under even splits, by pipeline degree, kind of schedule and chunks.
   std::map<std::tuple<std::int64_t, schedule::ScheduleKind, std::int64_t>,
            std::vector<std::int64_t>>
       even_layers_;
-  std::vector<std::int64_t> listed_layers_;  ///< Scratch: the same where they are listed.
+  /// Scratch: layers of positions where the choice lists them.
+  std::vector<std::int64_t> listed_layers_;
   std::vector<Stages> stages_;
   std::vector<simulate::DataCost> messages_;  ///< Scratch: messages by position.
-  const GridChoice* states_of_ = nullptr;     ///< Whose least states the next member is.
+  const GridChoice* states_of_ = nullptr;  ///< The grid whose least states `states_bytes_` holds.
   double states_bytes_ = 0;
-  const GridChoice* least_states_of_ = nullptr;  ///< Whose states the next member is.
-  StateBytes least_states_;                      ///< States of one parameter.
+  const GridChoice* least_states_of_ = nullptr;  ///< The grid whose states `least_states_` holds.
+  StateBytes least_states_;                      ///< Bytes of states for one parameter.
 };
 
-/// Returns the part of a block's overlap that floors know.
+/// Returns the flags of a block's overlap that floors take into account.
 plan::Overlap floor_overlap(const BlockChoice& block);
 
 template <class Visit>
@@ -226,10 +234,10 @@ void UnitSearch::each_floor(const Work& work, const StageChoice& choice, const p
   balanced_.balanced(choice, plan, see);
 }
 
-/// Whether two choices exchange the context alike.
+/// True if two block choices exchange the context alike.
 bool same_context(const BlockChoice& a, const BlockChoice& b);
 
-/// The plan of a grid without its choices.
+/// Returns the plan of a grid and a unit's micro-batch, without block, stage or sharding choices.
 plan::Plan unit_plan(const plan::Job& job, const SearchUnit& unit, const GridChoice& grid);
 
 }  // namespace stepwright::tune

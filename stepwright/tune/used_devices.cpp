@@ -17,7 +17,8 @@
 namespace stepwright::tune {
 namespace {
 
-/// The number itself, and unless it is one, the largest power of two and three times one below it.
+/// Returns the number itself and, unless it is one of these, the largest power of two and the
+/// largest three times a power of two below it.
 std::vector<std::int64_t> even_sizes(std::int64_t number) {
   const auto power_within = [](std::int64_t most) {
     return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most)));
@@ -35,7 +36,7 @@ bool better(const TuneResult& part, const TuneResult& whole) {
   return a.step_time_s < b.step_time_s * (1 - kWorthIdling);
 }
 
-/// How many may fail, in words.
+/// Returns in words how many nodes or devices may fail.
 std::string failures(const Spares& spares) {
   std::string text;
   if (spares.nodes > 0) text = counted(spares.nodes, "node");
@@ -46,7 +47,7 @@ std::string failures(const Spares& spares) {
   return text;
 }
 
-/// The cost of using them all, in words.
+/// Returns in words what using all devices would cost.
 std::string if_used(const TuneResult& result, const Spares& spares) {
   if (!spares.step_time_if_used_s) return "no plan of all devices is legal and fits";
   const double lost = 1 / result.plans.front().step_time_s - 1 / *spares.step_time_if_used_s;
@@ -55,7 +56,8 @@ std::string if_used(const TuneResult& result, const Spares& spares) {
                      format_count(std::llround(lost * result.job.tokens())));
 }
 
-/// `used_whole_s`: step time of the best plan on all of the cluster.
+/// Sets the idle devices of a result and the note about them. `used_whole_s`: step time of the best
+/// plan on the whole cluster; nullopt: there is none.
 void say_idle(TuneResult& result, const cluster::Cluster& whole,
               std::optional<double> used_whole_s) {
   const cluster::Cluster& part = result.job.cluster;

@@ -14,7 +14,8 @@
 namespace stepwright::tune {
 namespace {
 
-/// Computations that every choice makes at least as large: they depend on the rows of a rank alone.
+/// True for computations that take at least as long in every choice: they depend only on the rows
+/// of a rank.
 bool counts_in_full(const step::Operator& op) {
   switch (op.kind) {
     case step::OperatorKind::kLinear: return !op.routed;
@@ -31,14 +32,15 @@ bool counts_in_full(const step::Operator& op) {
   }
 }
 
-/// Rows on the busiest rank are whole numbers: expert-tensor parallelism can round them down by
-/// one.
+/// Returns a factor for rounding: rows on the busiest rank are whole numbers, and expert-tensor
+/// parallelism can round them down by one.
 double whole_rows(const step::Operator& op) {
   if (!op.routed) return 1;
   return 1 - 1 / static_cast<double>(std::max<std::int64_t>(1, op.shape.rows));
 }
 
-/// A plan's choices with each of the listed algorithms for one scheme; none listed: the library.
+/// Returns choices of algorithms, one with each listed algorithm for one scheme; empty list: the
+/// library's.
 std::vector<plan::Collectives> each_of(const std::vector<collective::Algorithm>& list,
                                        collective::Algorithm plan::Collectives::* scheme) {
   std::vector<plan::Collectives> all;
@@ -46,7 +48,8 @@ std::vector<plan::Collectives> each_of(const std::vector<collective::Algorithm>&
   return all.empty() ? std::vector<plan::Collectives>(1) : all;
 }
 
-/// `load`: of the busiest expert rank over the mean, for what is routed.
+/// Returns the bytes that a template saves for its backward. `load`: rows of the busiest expert
+/// rank over the mean, for routed tensors.
 double saved_bytes(const step::Template& piece, double load) {
   double bytes = 0;
   for (const step::TensorId id : piece.saved) {
@@ -56,7 +59,7 @@ double saved_bytes(const step::Template& piece, double load) {
   return bytes;
 }
 
-/// Whether the message's group lies alike in all plans of the degrees that are known.
+/// True if the message's group is placed alike in all plans of the known degrees.
 bool message_counts(const step::Operator& op, bool any_expert) {
   if (op.scheme == step::Scheme::kTensor) return true;
   return op.scheme == step::Scheme::kExpert && !any_expert;
@@ -111,7 +114,7 @@ double WorkFloor::seconds(const step::Operator& op, const simulate::Layouts& lay
     return least_message_s(op, layouts);
   }
   const double repeats = op.repeats;
-  // By its FLOPs, which no way to cut the context changes.
+  // Attention is bounded by its FLOPs, which do not depend on how the context is cut.
   if (op.kind == step::OperatorKind::kAttention) return repeats * cost_.least_compute_s(op);
   if (op.kind == step::OperatorKind::kGroupedLinear && any_expert) {
     return repeats * cost_.least_compute_s(op) * whole_rows(op);
@@ -120,7 +123,7 @@ double WorkFloor::seconds(const step::Operator& op, const simulate::Layouts& lay
   return repeats * prices_.seconds(op) * (any_expert ? whole_rows(op) : 1);
 }
 
-/// The least over the algorithms that plans may name for its scheme.
+/// Returns the least seconds over the algorithms that plans may choose for the message's scheme.
 double WorkFloor::least_message_s(const step::Operator& op,
                                   const simulate::Layouts& layouts) const {
   double least = std::numeric_limits<double>::infinity();
@@ -131,8 +134,8 @@ double WorkFloor::least_message_s(const step::Operator& op,
   return least;
 }
 
-/// Least seconds of the host to issue an operator, whatever else a plan chooses. A graph replays no
-/// message beside the compute stream, so that each counts as if it were on it. Without expert
+/// Returns the least seconds of the host to issue an operator in any plan. CUDA graphs replay no
+/// message beside the compute stream, so each message counts as if it were on it. Without expert
 /// degrees a rank may have a single expert.
 double WorkFloor::host_s(step::Operator op, bool any_expert) const {
   if (step::is_communication(op.kind)) {
@@ -182,8 +185,9 @@ void WorkFloor::add_class(Work& work, const step::Setting& setting, model::Layer
   if (!any_expert) keep_retained(work, setting, which, {&none.forward, &full.forward});
 }
 
-/// Takes the lesser of what a layer of a class keeps with each recomputation, gathered inputs not
-/// among it. `known`: its forwards with nothing and with all of it recomputed.
+/// Lowers the retained bytes to the least that a layer of a class keeps with each recomputation;
+/// gathered inputs do not count. `known`: its forward templates that recompute nothing and
+/// everything.
 void WorkFloor::keep_retained(Work& work, step::Setting setting, model::LayerClass which,
                               const KnownForwards& known) const {
   const bool gathers = setting.sequence_parallel && setting.keep_gathered;
@@ -203,7 +207,7 @@ void WorkFloor::keep_retained(Work& work, step::Setting setting, model::LayerCla
 
 Work WorkFloor::build(const plan::Plan& plan, bool any_expert) {
   step::Setting setting = step::make_setting(job_, plan, step::MicroBatchSize::kLeast);
-  // Flags that do nothing in this plan may do something in others that share the answer.
+  // Flags without effect in this plan may have one in other plans that share the answer.
   setting.overlap = plan.overlap;
   const simulate::Layouts layouts = cost::group_layouts(job_.cluster, plan::Grid(plan));
   Work work;
@@ -242,8 +246,8 @@ Work WorkFloor::build(const plan::Plan& plan, bool any_expert) {
 
 namespace {
 
-/// The plan that stands for all with as many tokens on a rank, the one with the least context
-/// degree: whichever asks first gets the same answer.
+/// Returns one plan for all plans with equally many tokens on a rank (the one with the least
+/// context degree), so that the answer does not depend on which asks first.
 plan::Plan representative(plan::Plan plan) {
   const std::int64_t common = std::gcd(plan.parallel.context, plan.micro_batch);
   plan.parallel.context /= common;
@@ -286,10 +290,10 @@ const Work& WorkFloor::remembered(const Key& key, const plan::Plan& plan) {
   plan::Plan plain = representative(plan);
   if (any_expert) plain.parallel.expert = plain.parallel.expert_tensor = 1;
   plain.sharding = plan::Sharding{};
-  plain.context_kind = plan::ContextKind::kAllGather;  // one kernel
+  plain.context_kind = plan::ContextKind::kAllGather;  // attention is one kernel
   plain.tensor_input = plan::TensorInput::kKeep;       // fewer messages
   plain.overlap = key.second;
-  // Exchanges run beside another micro-batch or beside shared experts, never both.
+  // Expert exchanges run beside another micro-batch or beside shared experts, never both.
   const bool either = plain.overlap.expert && plain.overlap.shared_experts;
   if (either) plain.overlap.shared_experts = false;
   entry->second = build_any(plain, any_expert);

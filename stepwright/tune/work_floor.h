@@ -17,30 +17,30 @@
 
 namespace stepwright::tune {
 
-/// How many layers of each class stand before a layer. Not shared between threads.
+/// Counts the layers of each class before any layer of the model. Not shared between threads.
 class LayerCounts {
  public:
-  /// Layers of one pipeline position, by class.
+  /// Number of layers of one pipeline position, by class of layer.
   struct Held {
     std::vector<double> own;
-    std::vector<double> before;  ///< Layers before the position's first chunk.
+    std::vector<double> before;  ///< Number of layers before the position's first chunk, by class.
     bool head = false;           ///< True if the position has the head.
   };
 
   explicit LayerCounts(const model::Architecture& model);
 
-  /// The classes in the order in which the model meets them, as `BlockCosts::layers`.
+  /// Returns the classes in the order in which the model meets them, as in `BlockCosts::layers`.
   [[nodiscard]] const std::vector<model::LayerClass>& classes() const { return classes_; }
   [[nodiscard]] std::int64_t layers() const { return std::ssize(before_.front()) - 1; }
-  /// Layers of a class.
+  /// Returns the number of layers of a class.
   [[nodiscard]] std::int64_t count(std::size_t which) const {
     return static_cast<std::int64_t>(before_[which].back());
   }
-  /// The sum of `each` (by class) over the layers from `first` to before `last`.
+  /// Returns the sum of `each` (a value by class) over the layers `first` to `last` - 1.
   [[nodiscard]] double sum(const std::vector<double>& each, std::int64_t first,
                            std::int64_t last) const;
-  /// The positions of a pipeline of even chunks that can be the slowest: that with the head, and
-  /// one with a surplus of layers. Remembers them.
+  /// Returns the positions that can be the slowest of a pipeline with even chunks: the one with the
+  /// head, and one with a surplus of layers. The result is remembered.
   [[nodiscard]] const std::vector<Held>& slowest_even(schedule::PlacementKind kind,
                                                       std::int64_t positions,
                                                       std::int64_t chunks) const;
@@ -49,7 +49,8 @@ class LayerCounts {
   [[nodiscard]] Held held(const schedule::Placement& placement, std::int64_t position) const;
 
   std::vector<model::LayerClass> classes_;
-  std::vector<std::vector<double>> before_;  ///< By class, then layer.
+  /// Number of layers of a class before each layer: by class, then layer.
+  std::vector<std::vector<double>> before_;
   mutable std::map<std::tuple<schedule::PlacementKind, std::int64_t, std::int64_t>,
                    std::vector<Held>>
       slowest_;
@@ -59,75 +60,83 @@ class LayerCounts {
 struct LayerWork {
   plan::LayerRecompute recompute;
   std::vector<double> seconds;
-  std::vector<double> stream_s;     ///< Seconds of the compute stream alone: never above these.
-  std::vector<double> chain_s;      ///< Seconds where the host is never late: never above these.
-  double least_retained_bytes = 0;  ///< Bytes that a layer of any class keeps, at least.
+  /// Seconds of the operators on the compute stream alone: never above `seconds`.
+  std::vector<double> stream_s;
+  std::vector<double> chain_s;  ///< Seconds if the host is never late: never above `seconds`.
+  /// Least bytes that a layer of any class keeps for its backward.
+  double least_retained_bytes = 0;
 };
 
-/// Seconds of one micro-batch through parts of the model, forward and backward, on one rank.
+/// The least work of a set of plans: seconds of one micro-batch through parts of the model, forward
+/// and backward, on one rank.
 struct Work {
   std::vector<LayerWork> layers;
-  /// Returns the seconds of layers with a recomputation; if it is not known, with the first.
+  /// Returns the seconds of layers, by class, with a recomputation; if it has no entry, of the
+  /// first entry.
   [[nodiscard]] const std::vector<double>& layer_s(const plan::LayerRecompute& recompute) const;
-  /// Returns the bytes that a layer keeps for its backward, at least, with a recomputation. One
-  /// that is not known: with any.
+  /// Returns the least bytes that a layer keeps for its backward with a recomputation; if it has no
+  /// entry, the least over all recomputations.
   [[nodiscard]] double retained_bytes(const plan::LayerRecompute& recompute) const;
   double head_s = 0;
   double least_retained_bytes = 0;  ///< Least bytes that a layer keeps for its backward.
-  step::UnitSize size;              ///< Parameters of the model as its pipelines' ranks hold them.
-  step::UnitSize resting;           ///< Parameters of blocks without a backward.
+  /// Parameters of all positions of a pipeline together, as their ranks hold them.
+  step::UnitSize size;
+  step::UnitSize resting;  ///< Parameters of blocks without a backward.
 };
 
-/// The lesser of both, part by part.
+/// Returns the member-by-member minimum of two works.
 Work least(Work a, const Work& b);
 
-/// Bounds before any block is priced. Matrix products, norms, activations and tensor messages of a
-/// layer depend on the tensor degree and on the tokens of a rank alone, routed products and expert
-/// messages also on the expert degrees: few templates serve a whole space. Attention counts by its
-/// pairs; messages of context parallelism count where the way to exchange the context is known. The
-/// cheaper of with and without sequence parallelism, messages by the fastest algorithm that plans
-/// may name. What no choice of context exchange or sharding can save. Not shared between threads.
+/// Lower bounds of work before any block is priced. Matrix products, norms, activations and tensor
+/// messages of a layer depend on the tensor degree and on the tokens of a rank alone, routed
+/// products and expert messages also on the expert degrees: few templates serve a whole space.
+/// Attention counts by its pairs of tokens; messages of context parallelism count where the way to
+/// exchange the context is known. The work is the cheaper one of with and without sequence
+/// parallelism, messages use the fastest algorithm that plans may name: no choice of context
+/// exchange or sharding takes less. Not shared between threads.
 class WorkFloor {
  public:
   WorkFloor(const plan::Job& job, const cost::CostModel& cost);
 
   [[nodiscard]] const LayerCounts& layers() const { return layers_; }
 
-  /// The overlap of all plans together, as floors know it.
+  /// Returns the union of the overlaps of all plans, as far as floors take it into account.
   [[nodiscard]] const plan::Overlap& overlap() const { return overlap_; }
 
-  /// The work of plans with this tensor degree, micro-batch and context degree, whatever their
-  /// expert degrees. `plan` is legal as far as blocks go. References stay valid.
+  /// Returns the least work of plans with the tensor degree, micro-batch and context degree of
+  /// `plan`, whatever their expert degrees. `plan` is legal as far as blocks go. References stay
+  /// valid.
   const Work& rough(const plan::Plan& plan);
-  /// The work of plans with these expert degrees too.
+  /// Returns the work as `rough` does, but for plans that also have the expert degrees of `plan`.
   const Work& work(const plan::Plan& plan) { return work(plan, overlap_); }
-  /// The work of blocks with one overlap, in the place of any that plans may have
+  /// Returns the work of blocks with one overlap, instead of the union of all overlaps
   /// (`plan::overlap_in_floors`).
   const Work& work(const plan::Plan& plan, const plan::Overlap& overlap);
-  /// Adds what the plan's way to exchange the context sends.
+  /// Returns `work` with the messages of the plan's way to exchange the context added.
   [[nodiscard]] Work with_context(const Work& work, const plan::Plan& plan);
 
  private:
   /// Tensor degree, tokens of a rank, expert degrees (0: any), and the overlap.
   using Key = std::pair<std::array<std::int64_t, 4>, plan::Overlap>;
   const Work& remembered(const Key& key, const plan::Plan& plan);
-  /// The work of blocks with or without sequence parallelism, part by part the lesser.
+  /// Returns the work of blocks, for each member the lesser of with and without sequence
+  /// parallelism.
   [[nodiscard]] Work build_any(plan::Plan plan, bool any_expert);
   [[nodiscard]] Work build(const plan::Plan& plan, bool any_expert);
   void add_class(Work& work, const step::Setting& setting, model::LayerClass which,
                  const simulate::Layouts& layouts, bool any_expert);
-  /// Forwards of one layer that recompute nothing and all.
+  /// Forward templates of one layer: recomputing nothing (`none`) and the whole layer (`whole`).
   struct KnownForwards {
     const step::Template* none;
     const step::Template* whole;
   };
   void keep_retained(Work& work, step::Setting setting, model::LayerClass which,
                      const KnownForwards& known) const;
-  /// The seconds of a layer.
+  /// The seconds of a layer, counted in three ways.
   struct LayerSeconds {
-    double seconds = 0;   ///< The end of the compute stream.
-    double chain_s = 0;   ///< The end of the compute stream where the host is never late.
-    double stream_s = 0;  ///< The sum over the compute stream.
+    double seconds = 0;   ///< When the compute stream ends.
+    double chain_s = 0;   ///< When the compute stream ends if the host is never late.
+    double stream_s = 0;  ///< Sum of the seconds of operators on the compute stream.
   };
   [[nodiscard]] LayerSeconds seconds(const step::BlockPair& pair, const simulate::Layouts& layouts,
                                      bool any_expert);
@@ -141,14 +150,17 @@ class WorkFloor {
   const plan::Job& job_;
   const cost::CostModel& cost_;
   LayerCounts layers_;
-  double held_load_;  ///< Load of spread experts that memory is kept for.
-  /// True if devices wait for their hosts: nothing else runs beside a block.
+  /// Load of experts that are spread over ranks, relative to the mean, that memory is reserved for.
+  double held_load_;
+  /// True if devices wait for their hosts; then nothing else runs beside a block.
   bool waits_;
-  /// Messages count: groups inside a pipeline position lie alike in all plans of their degrees, and
-  /// nothing runs beside them.
+  /// True if messages count: groups inside a pipeline position lie alike in all plans of their
+  /// degrees, and nothing runs beside the messages.
   bool messages_;
-  plan::Overlap overlap_;  ///< Under which no block takes longer, whatever the plan.
-  std::vector<plan::Collectives> of_tensor_;  ///< Choices of plans for tensor messages.
+  /// The union of the overlaps of all plans: with it no block takes longer than in any plan.
+  plan::Overlap overlap_;
+  /// Algorithms that plans may choose for tensor messages.
+  std::vector<plan::Collectives> of_tensor_;
   std::vector<plan::Collectives> of_experts_;
   cost::PriceTable prices_;
   ContextFloor context_;

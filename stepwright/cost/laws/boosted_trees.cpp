@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kDeepest = 32;
 
-/// Takes a number off a text; false when none stands there.
+/// Removes a number from the front of a text; false when there is none.
 template <class Number>
 bool take(std::string_view& text, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

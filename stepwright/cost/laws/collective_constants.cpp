@@ -19,7 +19,7 @@ constexpr OperationConstants ring(double inside_share) {
           .tree_share = 0.6};
 }
 
-/// Peers of a direct exchange are served side by side.
+/// Returns the constants of a direct exchange, whose peers are served in parallel.
 constexpr OperationConstants exchange(double inside_share) {
   OperationConstants constants = ring(inside_share);
   for (ProtocolConstants& protocol : constants.protocols) {

@@ -21,19 +21,20 @@ inline constexpr Named<collective::Collective> kCollectiveNames[] = {
 };
 inline constexpr int kCollectives = std::size(kCollectiveNames);
 
-/// Ways in which a collective library puts data on a wire, from the one with the shortest start and
+/// The protocols by which a collective library sends data, from the one with the shortest start and
 /// the lowest rate to the one with the longest and the highest. NCCL calls them LL, LL128, Simple.
 enum class Protocol { kLowLatency, kLowLatency128, kFull };
 inline constexpr int kProtocols = 3;
 
-/// The constants of one protocol.
+/// The constants of one protocol of a collective library.
 struct ProtocolConstants {
-  double start_us = 0;     ///< Start of a message.
-  double hop = 0;          ///< A hop inside a node, times the link's latency.
-  double network_hop = 0;  ///< A hop on the network, times that link's latency.
-  double rate = 1;         ///< Share of the full protocol's rate.
-  /// The library takes the protocol for which its time times this is least: at 1 for all, the
-  /// fastest one. Never grows from protocol to protocol, so that time grows with the payload.
+  double start_us = 0;     ///< Start of a message in microseconds.
+  double hop = 0;          ///< Time of a hop inside a node, as a multiple of the link's latency.
+  double network_hop = 0;  ///< Time of a hop on the network, as a multiple of that link's latency.
+  double rate = 1;         ///< Rate of the protocol, as a share of the full protocol's.
+  /// Selection factor (`belief` in files): the library chooses the protocol whose time multiplied
+  /// by its factor is least; with 1 for all, the fastest one. It never grows from one protocol to
+  /// the next, so that time grows with the payload.
   double selection = 1;
 
   bool operator==(const ProtocolConstants&) const = default;
@@ -49,30 +50,32 @@ struct ProtocolConstants {
 /// for n ranks in a node; crowd is 1, or the ranks of a group across nodes over kUncrowdedRanks.
 struct OperationConstants {
   std::array<ProtocolConstants, kProtocols> protocols;
-  /// How start and transfer go together: 0 side by side (the longer counts), 1 one after the other,
-  /// above 1 a pipeline that fills slowly.
+  /// How start and transfer combine: 0: in parallel (the longer counts); 1: one after the other;
+  /// above 1: a pipeline that fills slowly.
   double fill = 1;
   double inside_share = 1;   ///< Share of the line rate inside a node, with many ranks.
-  double few_ranks = 0;      ///< n ranks lose this over n - 1 of it.
-  double network_share = 1;  ///< Share of the NICs' line rate.
-  double tree_share = 1;     ///< Share of it along a tree of nodes; all-reduce only.
-  double congestion = 0;     ///< Power of its crowd by which a group attains less of the network.
-  /// The share of the line rate inside a node when the switch adds (NVLS), each rank sending its
-  /// buffer once; all-reduce only; 0 where no switch does.
+  double few_ranks = 0;      ///< Share of the rate inside a node that n ranks lose, times n - 1.
+  double network_share = 1;  ///< Share of the NICs' line rate that messages attain.
+  double tree_share = 1;  ///< Share of the NICs' line rate along a tree of nodes; all-reduce only.
+  double congestion = 0;  ///< Exponent of `crowd` with which large groups lose network rate.
+  /// Share of the line rate inside a node when the switch adds (NVLS) and each rank sends its
+  /// buffer once; all-reduce only; 0: no switch adds.
   double switch_share = 0;
 
   bool operator==(const OperationConstants&) const = default;
 };
 
-/// Ranks of two nodes of eight: groups of more meet each other's messages in the network.
+/// Ranks of two nodes of eight: messages of larger groups disturb each other in the network.
 inline constexpr double kUncrowdedRanks = 16;
 
 /// Constants of every operation on one kind of machine.
 struct CollectiveConstants {
   std::array<OperationConstants, kCollectives> operations;  ///< Constants, indexed by `Collective`.
   std::optional<std::string> fit;  ///< Profile that fitted them; nullopt: documented defaults.
-  bool of_cluster = false;  ///< They were fitted on this very cluster, not on others of its device.
-  /// Bytes, ranks and nodes of the messages that were fitted, by operation; empty: none were.
+  /// True if the constants were fitted on this very cluster, not on others with its device.
+  bool of_cluster = false;
+  /// Ranges of bytes, ranks and nodes of the fitted messages, by operation; empty: none were
+  /// fitted.
   std::array<std::vector<FittedRange>, kCollectives> ranges;
 
   [[nodiscard]] const OperationConstants& of(collective::Collective collective) const {
@@ -80,15 +83,15 @@ struct CollectiveConstants {
   }
 };
 
-/// The rate that a tree attains of the network over that of a ring, unfitted: with switches that
-/// add, and with a chain inside each node.
+/// Unfitted rate of a tree on the network over that of a ring: with switches that add
+/// (`kSwitchTree`), and with a chain inside each node (`kChainTree`).
 inline constexpr double kSwitchTree = 0.9;
 inline constexpr double kChainTree = 0.55;
-/// Share of the line rate at which their switches add, unfitted.
+/// Unfitted share of the line rate at which switches add.
 inline constexpr double kDefaultSwitchShare = 0.5;
 
-/// The documented constants of machines that nobody sampled (`docs/models.md`): medians of the
-/// fitted ones, with `network_share` of the device's generation.
+/// Returns the documented constants for machines that were not sampled (`docs/models.md`): medians
+/// of the fitted ones, with the `network_share` of the device's generation.
 const CollectiveConstants& default_collectives();
 
 }  // namespace stepwright::cost

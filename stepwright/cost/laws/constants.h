@@ -8,13 +8,13 @@ namespace stepwright::cost {
 struct Constant {
   std::string_view name;
   double value = 0;
-  std::string_view unit;  ///< "", "us", "rows" or "keys".
+  std::string_view unit;  ///< Unit of the value: "", "us", "ns", "rows" or "keys".
   std::string_view source;
 };
 
 namespace constants {
 
-// Computation.
+// Constants of computations.
 inline constexpr Constant kMemoryShare{
     "memory bandwidth, share of peak", 0.80, "",
     "operator tables of arXiv 2509.22832: residual add .83 on A100, .89 on GH200; GELU .70, .61"};
@@ -30,9 +30,9 @@ inline constexpr Constant kHostUpdateThread{
     "time of a thread of a host for Adam on a parameter", 2.45, "ns",
     "measured by this project on the host of an H200, 268 million fp32 parameters: 82 ms with 8 "
     "threads; on that of an H100 2.0 billion of bf16 in 0.29 s with 16, 2.3 ns"};
-/// The bytes of that parameter: gradient, parameter and moments in fp32. Passes over gradients cost
-/// as much by byte (this project, a thread of an AMD EPYC, fp32: Adam .56 ns, a product .16 for 8
-/// bytes, a norm .14 for 4).
+/// Bytes that Adam on the host moves for a parameter of `kHostUpdateThread`: gradient, parameter
+/// and moments in fp32. Passes over gradients cost as much by byte (this project, a thread of an
+/// AMD EPYC, fp32: Adam .56 ns, a product .16 for 8 bytes, a norm .14 for 4).
 inline constexpr double kHostUpdateBytes = 28;
 inline constexpr Constant kNormShare{"memory bandwidth of fused norms, share of peak", 0.60, "",
                                      "operator tables of arXiv 2509.22832: LayerNorm .51 on A100, "
@@ -164,7 +164,7 @@ inline constexpr Constant kTensorCopy{
 inline constexpr Constant kGraphLaunch{"launch gap of a kernel in a CUDA graph", 1, "us",
                                        "assumed"};
 
-// Error.
+// Constants of the stated error.
 inline constexpr Constant kUnstatedLoad{
     "load of the busiest expert rank over the mean that an unstated balance may reach", 1.5, "",
     "assumed: what is trained with an auxiliary loss has 1.1 to 1.3, fine-tuning and the first "

@@ -5,12 +5,12 @@
 namespace stepwright::cost {
 namespace {
 
-/// Constants of one direction.
+/// Constants of one direction, dispatch or combine.
 struct ExchangeLaw {
   double start_us = 0;
-  double sent_ps = 0;  ///< Time of a multiprocessor for each byte that goes to a rank.
-  double read_ps = 0;  ///< Time of a multiprocessor for each byte of its own rows.
-  double row_ns = 0;   ///< Time of a multiprocessor for each row that goes to a rank.
+  double sent_ps = 0;  ///< Picoseconds of a multiprocessor for each byte sent to a rank.
+  double read_ps = 0;  ///< Picoseconds of a multiprocessor for each byte of its own rows.
+  double row_ns = 0;   ///< Nanoseconds of a multiprocessor for each row sent to a rank.
   double link_share = 0;
   double power = 0;  ///< The exponent q of the law.
 };

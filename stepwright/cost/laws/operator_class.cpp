@@ -10,7 +10,8 @@ std::optional<OperatorClass> class_of(const step::Operator& op, const plan::Kern
     case step::OperatorKind::kAttendValues: return OperatorClass::kAttendValues;
     case step::OperatorKind::kAttention: return OperatorClass::kAttention;
     case step::OperatorKind::kSoftmax:
-      if (!kernels.fused_softmax) return std::nullopt;  // Scale, mask and softmax: several classes.
+      // Unfused scale, mask and softmax belong to several classes.
+      if (!kernels.fused_softmax) return std::nullopt;
       return OperatorClass::kCausalSoftmax;
     case step::OperatorKind::kNorm:
       return kernels.fused_norm ? OperatorClass::kNorm : OperatorClass::kUnfusedNorm;

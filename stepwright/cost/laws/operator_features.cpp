@@ -10,20 +10,21 @@
 namespace stepwright::cost {
 namespace {
 
-/// `batch` products [rows, depth] x [depth, columns].
+/// The sizes of `batch` products [rows, depth] x [depth, columns].
 struct Sizes {
   double batch = 1, rows = 1, columns = 1, depth = 1;
 };
 
 double size(std::int64_t number) { return static_cast<double>(std::max<std::int64_t>(1, number)); }
 
-/// The power of two that divides a size, as an exponent up to 8: what alignment a kernel can use.
+/// Returns the largest power of two that divides a size, as an exponent up to 8: the alignment that
+/// a kernel can use.
 double alignment(std::int64_t number) {
   const auto bits = static_cast<std::uint64_t>(std::max<std::int64_t>(1, number));
   return std::min(8, std::countr_zero(bits));
 }
 
-/// Elements computed by full waves of tiles over elements of the result.
+/// Returns the elements that full waves of tiles compute over the elements of the result.
 double wave_factor(const Sizes& s, double tile_rows, double tile_columns, int multiprocessors) {
   const double tiles =
       s.batch * std::ceil(s.rows / tile_rows) * std::ceil(s.columns / tile_columns);
@@ -36,7 +37,7 @@ std::array<double, 3> wave_factors(const Sizes& s, int multiprocessors) {
           wave_factor(s, 128, 128, multiprocessors)};
 }
 
-/// The products of a pass over one of the three classes of products.
+/// Returns the products of a pass of one of the three classes of products.
 std::array<Sizes, 2> products(OperatorClass what, Pass pass, const step::Shape& s) {
   const bool forward = pass == Pass::kForward;
   if (what == OperatorClass::kProduct) {
@@ -66,7 +67,7 @@ KernelWork product_work(const step::Operator& op, const Sizes& s, int multiproce
 
 double padded_head(std::int64_t head_dim) { return 32 * std::ceil(size(head_dim) / 32); }
 
-/// Blocks of 128 queries over all heads, in waves.
+/// Returns the sizes of attention's blocks of 128 queries over all heads, which run in waves.
 Sizes attention_blocks(const step::Shape& s) {
   return {.batch = size(s.batch) * size(s.heads), .rows = size(s.queries), .columns = 1};
 }

@@ -11,19 +11,23 @@
 
 namespace stepwright::cost {
 
-/// One kernel of a sampled pass, as its law sees it.
+/// The features of one kernel of a sampled pass that its law uses.
 struct KernelWork {
-  double flops = 0;  ///< With the head dimension padded to what the kernel computes.
-  double bytes = 0;  ///< Bytes moved, as `memory_bytes` counts.
-  /// The ratio of what tiles and waves compute to what was asked: at least 1. The least over tiles
-  /// of 128 x 256, 256 x 128 and 128 x 128; the rows of queries for a fused attention.
+  double flops = 0;  ///< FLOPs, with the head dimension padded to the one that the kernel computes.
+  double bytes = 0;  ///< Bytes that the kernel moves, as `memory_bytes` counts them.
+  /// Ratio (at least 1) of the elements that full waves of tiles compute to the elements asked for:
+  /// the least over tiles of 128 x 256, 256 x 128 and 128 x 128; for a fused attention from the
+  /// rows of queries.
   double waves = 1;
-  double depth = 0;          ///< Length of the inner sum of each result; 0: no product.
-  double rows = 0;           ///< Rows of a vector kernel; layers of tensors of an optimizer.
-  bool uneven_head = false;  ///< Head dimension not a multiple of 32 (fused attention).
-  bool wide_head = false;    ///< Head dimension above 128 (fused attention).
-  double head_dim = 0;       ///< Padded head dimension (fused attention).
-  /// Queries over the pairs that a mask leaves (fused attention); 0 without a mask.
+  double depth = 0;  ///< Length of the inner sum of each result; 0: not a product.
+  /// Rows of a vector kernel; for an optimizer, the number of layers whose tensors it updates.
+  double rows = 0;
+  /// True if the head dimension is not a multiple of 32 (fused attention).
+  bool uneven_head = false;
+  bool wide_head = false;  ///< True if the head dimension is above 128 (fused attention).
+  double head_dim = 0;     ///< Padded head dimension (fused attention).
+  /// Number of queries over the number of pairs that a mask leaves (fused attention); 0 without a
+  /// mask.
   double masked = 0;
 };
 
@@ -31,10 +35,10 @@ struct KernelWork {
 struct PassWork {
   std::array<KernelWork, 2> kernels{};
   int count = 1;
-  double starts = 1;  ///< In starts of the pass: 2 where a sample holds another kernel besides.
+  double starts = 1;  ///< Number of starts of the pass: 2 where a sample includes a second kernel.
 };
 
-/// The features that the law of a class reads. The phase of `op` does not count: `pass` says it.
+/// Returns the features that the law of a class uses. `pass` counts, the phase of `op` does not.
 PassWork pass_work(OperatorClass what, Pass pass, const step::Operator& op, int multiprocessors);
 
 /// Inputs of the trees that correct a law: logarithms of sizes, alignments, tiles and waves.
@@ -47,10 +51,10 @@ struct Features {
   [[nodiscard]] std::span<const float> all() const { return {values.data(), count}; }
 };
 Features features(OperatorClass what, Pass pass, const step::Operator& op, int multiprocessors);
-/// Their names in order.
+/// Returns the names of these features, in order.
 std::span<const std::string_view> feature_names(OperatorClass what, Pass pass);
 
-/// Sizes in plain numbers, over which a fit states its range; at most four.
+/// The sizes over which a fit states its range; at most four.
 struct Quantities {
   std::array<NamedSize, 4> values{};
   std::size_t count = 0;

@@ -8,35 +8,37 @@
 
 namespace stepwright::cost {
 
-/// The constants of one law, of one class and pass on one device. A share is of a peak of the
-/// device, so that a law carries over to a device with other peaks.
+/// The constants of the law of one class and pass on one device. A share refers to a peak of the
+/// device, so that a law also applies to a device with other peaks.
 struct LawConstants {
-  double start_us = 0;          ///< Start of a pass, whatever its size.
-  double arithmetic_share = 1;  ///< Share of the 16-bit peak.
-  double wave_weight = 0;       ///< Exponent of `KernelWork::waves`: 1, tiles wait for full waves.
-  double ramp = 0;              ///< Extra depth that each result costs: filling the pipeline.
-  double memory_share = 1;      ///< Share of the memory bandwidth, over the counted bytes.
-  double row_ns = 0;            ///< Per row beside its bytes.
-  double uneven_head = 0;       ///< Relative extra time at a head dimension that is padded ...
-  double wide_head = 0;         ///< ... above 128 ...
-  double head_ramp = 0;         ///< ... and extra head dimension that each head costs.
-  double masked_keys = 0;       ///< Further keys per query where a mask cuts tiles.
+  double start_us = 0;          ///< Microseconds to start a pass, whatever its size.
+  double arithmetic_share = 1;  ///< Share of the 16-bit peak that arithmetic attains.
+  double wave_weight = 0;       ///< Exponent of `KernelWork::waves`; 1: tiles wait for full waves.
+  double ramp = 0;  ///< Extra depth of the inner sum that each result costs: filling the pipeline.
+  double memory_share = 1;  ///< Share of the memory bandwidth, over the counted bytes.
+  double row_ns = 0;        ///< Nanoseconds per row, in addition to its bytes.
+  double uneven_head = 0;   ///< Relative extra time where the head dimension is padded.
+  double wide_head = 0;     ///< Relative extra time where the head dimension is above 128.
+  double head_ramp = 0;     ///< Extra head dimension that each head costs.
+  double masked_keys = 0;   ///< Extra keys per query where a mask cuts tiles.
 };
 
 struct LawConstant {
   std::string_view name;
   double LawConstants::* value;
-  double prior;     ///< Where a fit starts, and what rows that do not tell it leave it at.
-  bool arithmetic;  ///< Belongs to the arithmetic of products and attention.
-  bool attention;   ///< Belongs to fused attention alone.
-  bool vector;      ///< Belongs to classes without arithmetic.
+  /// Value at which a fit starts, and which it keeps where the rows do not determine the constant.
+  double prior;
+  bool arithmetic;  ///< True if it belongs to the arithmetic of products and attention.
+  bool attention;   ///< True if it belongs to fused attention only.
+  bool vector;      ///< True if it belongs to classes without arithmetic.
 };
-/// The least share of a peak in a law: a rate that is a trillion times slower is of other units.
+/// The least share of a peak in a law: a rate that is a trillion times slower was stated in other
+/// units.
 inline constexpr double kLeastShare = 1e-12;
 /// True if a constant is a share of a peak, by which work is divided.
 constexpr bool is_share(const LawConstant& constant) { return constant.name.ends_with("_share"); }
 
-/// All constants; which of them a class uses, `uses` says.
+/// All constants of laws; `uses` says which of them a class uses.
 inline constexpr LawConstant kLawConstants[] = {
     {"start_us", &LawConstants::start_us, 5, false, false, false},
     {"arithmetic_share", &LawConstants::arithmetic_share, 0.8, true, false, false},
@@ -56,19 +58,19 @@ constexpr bool uses(OperatorClass what, const LawConstant& constant) {
   return true;
 }
 
-/// The peaks against which a law is measured.
+/// The peaks of a device to which the shares of a law refer.
 struct DevicePeaks {
-  double flops = 1;  ///< Dense, in 16 bits.
+  double flops = 1;  ///< Peak dense FLOP/s in 16 bits.
   double bandwidth_bytes_per_s = 1;
 };
 
-/// Seconds of each kernel of a pass; the start is shared out evenly. A kernel takes the smooth
-/// maximum (fourth powers) of
+/// Returns the seconds of each kernel of a pass; the start is divided evenly among them. A kernel
+/// takes the smooth maximum (fourth powers) of
 ///   flops * waves^wave_weight * (1 + ramp / depth) / (arithmetic_share * peak) and
-///   bytes / (memory_share * bandwidth) + rows * row_ns,
-/// the arithmetic of a fused attention also times (1 + uneven_head), (1 + wide_head) where they
-/// apply, (1 + head_ramp / head_dim) and (1 + masked_keys * masked). `arithmetic_speedup`: of a
-/// narrower type.
+///   bytes / (memory_share * bandwidth) + rows * row_ns.
+/// For a fused attention the arithmetic is multiplied by (1 + uneven_head) and (1 + wide_head)
+/// where they apply, and by (1 + head_ramp / head_dim) and (1 + masked_keys * masked).
+/// `arithmetic_speedup`: factor on the rate of arithmetic, as of a narrower type.
 std::array<double, 2> law_seconds(const LawConstants& law, const PassWork& work,
                                   const DevicePeaks& peaks, double arithmetic_speedup = 1);
 

@@ -4,14 +4,15 @@
 
 namespace stepwright::cost {
 
-/// The links that a message keeps busy; messages of one class on one rank share it.
+/// The links that a message uses; messages of one class on one rank share these links.
 enum class LinkClass : std::uint8_t { kNone, kInside, kNetwork };
 inline constexpr int kLinkClasses = 3;
 
 /// Seconds of one operator when nothing else runs beside it.
 struct OperatorTime {
   double seconds = 0;
-  LinkClass link = LinkClass::kNone;  ///< The slower link; kNone for computation.
+  /// Class of the slowest link that a message uses; kNone for computation.
+  LinkClass link = LinkClass::kNone;
 };
 
 }  // namespace stepwright::cost

@@ -7,7 +7,7 @@ namespace {
 
 double count(std::int64_t number) { return static_cast<double>(number); }
 
-/// How often each byte of the buffer goes round the ring.
+/// Returns how often each byte of the buffer goes round the ring.
 double rounds(collective::Collective collective) {
   return collective == collective::Collective::kAllGather ? 1 : 2;
 }

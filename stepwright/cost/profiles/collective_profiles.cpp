@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A number of an operation with its key.
+/// A constant of an operation, with its key in files.
 struct Scalar {
   std::string_view key;
   double OperationConstants::* value;
@@ -29,7 +29,7 @@ constexpr Scalar kScalars[] = {
     {"crowding", &OperationConstants::congestion, 1},
 };
 
-/// A number of each protocol with its key.
+/// A constant of each protocol, with its key in files.
 struct PerProtocol {
   std::string_view key;
   double ProtocolConstants::* value;
@@ -41,7 +41,8 @@ constexpr PerProtocol kPerProtocol[] = {
     {"belief", &ProtocolConstants::selection, 1},
 };
 
-/// Later protocols have no lower rate and no higher belief, or time could fall as bytes grow.
+/// Fails if a later protocol has a lower rate or a greater selection factor than an earlier one:
+/// time could fall as bytes grow.
 void check_order(Node node, const OperationConstants& operation) {
   for (int i = 1; i < kProtocols; ++i) {
     const ProtocolConstants& before = operation.protocols[i - 1];
@@ -67,7 +68,7 @@ void read_operation(Node node, OperationConstants& operation) {
     const auto found = node.find(each.key);
     if (!found) continue;
     if (found->size() != kProtocols) found->fail("must have one number for each protocol");
-    const bool positive = each.most == 1;  // rate, belief
+    const bool positive = each.most == 1;  // true for `rate` and `belief`
     for (int i = 0; i < kProtocols; ++i) {
       operation.protocols[i].*each.value = found->at(i).number(positive ? 1e-6 : 0, each.most);
     }
@@ -85,7 +86,7 @@ double rounded(double value) {
   return std::round(value * scale) / scale;
 }
 
-/// Overlays what the built-in profile of that name says.
+/// Overwrites constants with those of the built-in profile of that name; false if there is none.
 bool overlay(std::string_view name, std::string_view library, CollectiveConstants& constants) {
   const EmbeddedFile* file = find_embedded(embedded_machines(), name);
   if (file == nullptr) return false;

@@ -8,30 +8,33 @@
 
 namespace stepwright::cost {
 
-/// The library that trains when nobody says which.
+/// The communication library that is assumed when none is named.
 inline constexpr std::string_view kDefaultLibrary = "nccl";
 
-/// The documented constants, with the attainable share of the NICs of the device's generation.
+/// Returns the documented constants, with the attainable share of the NICs of the device's
+/// generation.
 CollectiveConstants unfitted_collectives(const cluster::Cluster& cluster);
 
-/// Fitted constants from the built-in profiles: those of the cluster's name, else of its device,
-/// else `unfitted_collectives`. What a profile does not state stays at the default.
+/// Returns fitted constants from the built-in profiles: the profile of the cluster's name, else of
+/// its device, else `unfitted_collectives`. Constants that a profile does not state keep their
+/// defaults.
 CollectiveConstants collectives_of(const cluster::Cluster& cluster,
                                    std::string_view library = kDefaultLibrary);
-/// Fitted constants from the profile of that name alone.
+/// Returns fitted constants from the profile `profile` only.
 CollectiveConstants collectives_of_profile(const cluster::Cluster& cluster,
                                            std::string_view profile, std::string_view library);
 
-/// Overlays the entry of `library` in the `collectives` list of a profile; false when it has none.
-/// Fails with `kInput` on unknown keys and on values out of range.
+/// Overwrites constants with the entry of `library` in the `collectives` list of a profile; false
+/// when the list has none. Fails with `kInput` on unknown keys and on values out of range.
 bool read_collectives(Node list, std::string_view library, CollectiveConstants& constants);
 
-/// The parts of one operation that were fitted.
+/// True for the parts of an operation's constants that were fitted.
 struct FittedParts {
-  bool network = false;  ///< Rows on more than one node.
-  bool tree = false;     ///< All-reduces on more than one node.
+  bool network = false;  ///< Network constants: the fit had rows on more than one node.
+  bool tree = false;     ///< Tree constants: the fit had all-reduces on more than one node.
 };
-/// The entry of one operation that `read_collectives` reads back, numbers rounded to four digits.
+/// Returns the entry of one operation, which `read_collectives` can read back; numbers are rounded
+/// to four digits.
 nlohmann::ordered_json operation_json(const OperationConstants& constants, FittedParts parts);
 
 }  // namespace stepwright::cost

@@ -9,10 +9,10 @@ namespace {
 constexpr double kLongestUs = 1e12;
 constexpr double kLeastRate = 1e-3;
 constexpr double kMostRate = 1e21;
-/// A faster rate is not written: it takes 10 ns for a terabyte. Below kMostRate, so that rounding
-/// stays readable.
+/// Rates above this one are not written: a terabyte takes 10 ns. It is below kMostRate, so that a
+/// rounded rate stays readable.
 constexpr double kMostShownRate = 1e20;
-/// Smaller values have no scale to round by.
+/// Smaller values cannot be rounded to digits.
 constexpr double kLeastShown = 1e-300;
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 namespace stepwright::cost {
 
-/// The profiles of machines whose collectives were sampled, `profiles/collectives/*.json` of the
-/// repository; generated from that folder.
+/// Returns the profiles of machines whose collectives were sampled: `profiles/collectives/*.json`
+/// of the repository, compiled in.
 std::span<const EmbeddedFile> embedded_machines();
 
 }  // namespace stepwright::cost

@@ -14,17 +14,18 @@
 
 namespace stepwright::cost {
 
-/// How many times as long as by its law messages took in groups of one shape.
+/// By message size, the ratio of measured time to the law's time, in groups of one shape.
 struct ShapeCurve {
   SocketGroup group;
-  std::vector<std::pair<double, double>> factors;  ///< Bytes of the full buffer, ascending; factor.
+  /// Bytes of the full buffer, ascending, with the ratio.
+  std::vector<std::pair<double, double>> factors;
 };
 
-/// The factor of a message: straight over the logarithm of its bytes, beyond the sampled ones that
-/// of the nearest; 1 in groups that were not sampled.
+/// Returns the ratio for a message: interpolated linearly over the logarithm of its bytes; beyond
+/// the sampled sizes, the nearest sample's; 1 in groups that were not sampled.
 double factor_of(const std::vector<ShapeCurve>& curves, const SocketGroup& group, double bytes);
 
-/// A law, and what it missed where it was sampled.
+/// A law, with its ratios to the measured times where it was sampled.
 template <class Law>
 struct SampledLaw {
   Law law;
@@ -37,7 +38,8 @@ struct MeasuredMessages {
   std::map<std::pair<collective::Algorithm, collective::Collective>, SampledLaw<ScheduleLaw>>
       schedules;
 
-  /// A message by a schedule's method, or by c10d's Gloo. Nothing if none was sampled.
+  /// Returns the time of a message by a schedule's algorithm (`method`), or by c10d's Gloo
+  /// (nullopt). Returns nullopt if no such message was sampled.
   [[nodiscard]] std::optional<OperatorTime> time(std::optional<collective::Algorithm> method,
                                                  collective::Collective collective,
                                                  double payload_bytes,
@@ -45,25 +47,26 @@ struct MeasuredMessages {
   [[nodiscard]] bool any() const;
 };
 
-/// The algorithm that the process group runs as a schedule in a group whose plan names one; none
-/// where it stays with c10d's Gloo.
+/// Returns the algorithm that the process group runs as a schedule in a group whose plan names one;
+/// nullopt where the group stays with c10d's Gloo.
 std::optional<collective::Algorithm> scheduled_method(collective::Algorithm algorithm,
                                                       collective::Collective collective,
                                                       const SocketGroup& group);
 
-/// The word of the library in tables and files whose messages are c10d's Gloo; others are names of
-/// methods.
+/// Name, in tables and files, of the library of c10d's Gloo messages; other names there are those
+/// of algorithms.
 inline constexpr std::string_view kGlooLibrary = "gloo";
 
-/// The most nodes, ranks or groups, and the most bytes, in measured profiles and in the tables from
-/// which they are fitted.
+/// Upper limits in measured profiles and in the tables from which they are fitted: nodes, ranks or
+/// groups (`kMostMeasuredRanks`), and bytes.
 inline constexpr double kMostMeasuredRanks = 1e6;
 inline constexpr double kMostMeasuredBytes = 1e18;
 
-/// Adds one entry of a profile's `messages`. Fails with `kInput`, naming field and value.
+/// Reads one entry of a profile's `messages` into `messages`. Fails with `kInput`, naming field and
+/// value.
 void read_messages(Node entry, MeasuredMessages& messages);
 
-/// A law as such an entry has it; what it does not depend on is left out.
+/// Returns a law as an entry of `messages`; fields on which the law does not depend are left out.
 nlohmann::ordered_json message_law_json(collective::Collective collective,
                                         const SampledLaw<SocketLaw>& law);
 nlohmann::ordered_json message_law_json(collective::Algorithm method,

@@ -13,11 +13,11 @@
 
 namespace stepwright::cost {
 
-/// Seconds of one kind of computation on the device at hand: start + FLOPs / rate + bytes / rate,
-/// with those of `step/work.h`.
+/// The law of one kind of computation on the measured device: start + FLOPs / rate + bytes / rate,
+/// with FLOPs and bytes as `step/work.h` counts them.
 struct ComputationLaw {
   step::OperatorKind kind{};
-  step::Phase phase{};  ///< Recomputation counts as forward.
+  step::Phase phase{};  ///< Phase of the computation; recomputation counts as forward.
   DType dtype{};
   double start_s = 0;
   double s_per_flop = 0;
@@ -28,30 +28,31 @@ struct ComputationLaw {
   }
 };
 
-/// The largest factor: what gains nothing side by side would have an infinite one.
+/// The largest slow-down factor: computation and messages that gain nothing by running side by side
+/// would have an infinite one.
 inline constexpr double kMostSlower = 100;
 
-/// Factors on the time of computation beside messages inside the node and on the network; 0: not
+/// Factors on the time of computation while messages run inside the node and on the network; 0: not
 /// sampled.
 struct MeasuredOverlap {
   double beside_inside = 0;
   double beside_network = 0;
 };
 
-/// The host's work for a message beyond its transfer, before or after it: copies into and out of
-/// it, a framework's dispatch of what is split over ranks.
+/// The host's work for a message in addition to its transfer, before or after it: copies into and
+/// out of the buffer, and a framework's dispatch of tensors that are split over ranks.
 struct HostOverheadLaw {
   step::Scheme scheme{};
   collective::Collective operation{};
   double start_s = 0;
-  double s_per_byte = 0;  ///< Seconds for each byte of the full buffer.
+  double s_per_byte = 0;  ///< Seconds of the host for each byte of the message's full buffer.
 
   [[nodiscard]] double seconds(double payload_bytes) const {
     return start_s + payload_bytes * s_per_byte;
   }
 };
 
-/// The laws that were fitted to measurements of a cluster itself: a file `measured/1`
+/// The laws that were fitted to measurements of the user's cluster: a file `measured/1`
 /// (docs/formats.md), which a job names as `measured`.
 struct MeasuredProfile {
   std::string name;
@@ -60,21 +61,21 @@ struct MeasuredProfile {
   std::vector<ComputationLaw> computations;
   MeasuredOverlap overlap;
 
-  /// The law of a computation; null when its kind, phase and type were not sampled.
+  /// Returns the law of a computation; null when its kind, phase and type were not sampled.
   [[nodiscard]] const ComputationLaw* find(const step::Operator& op) const;
-  /// The handling of a message; 0 where nothing is known of its kind.
+  /// Returns the seconds of the host's work for a message; 0 where its kind was not measured.
   [[nodiscard]] double host_overhead_s(step::Scheme scheme, collective::Collective operation,
                                        double payload_bytes) const;
-  /// "messages, 23 kinds of computation, contention".
+  /// Returns what the profile has, in words: "messages, 23 kinds of computation, contention".
   [[nodiscard]] std::string contents() const;
 };
 
-/// The phase whose law an operator follows.
+/// Returns the phase whose law an operator follows: recomputation follows the forward's.
 constexpr step::Phase law_phase(step::Phase phase) {
   return phase == step::Phase::kRecompute ? step::Phase::kForward : phase;
 }
 
-/// Headers of the tables from which such a file is fitted (docs/formats.md, "Own samples").
+/// Headers of the tables from which a measured profile is fitted (docs/formats.md, "Own samples").
 inline constexpr std::string_view kMessageSampleHeader =
     "library,operation,nodes,ranks_of_node,groups_of_node,payload_bytes,chunk_bytes,seconds";
 inline constexpr std::string_view kComputationSampleHeader =
@@ -87,7 +88,7 @@ inline constexpr std::string_view kOverlapSampleHeader =
 MeasuredProfile load_measured(const std::filesystem::path& path);
 MeasuredProfile read_measured(const Document& document);
 
-/// A law as the file has it; what it does not depend on is left out.
+/// Returns a law as an entry of the file; fields on which the law does not depend are left out.
 nlohmann::ordered_json computation_law_json(const ComputationLaw& law);
 nlohmann::ordered_json host_overhead_law_json(const HostOverheadLaw& law);
 

@@ -44,9 +44,9 @@ const cluster::Generation& generation_of_profile(const OperatorProfile& profile)
                          : cluster::generation_of_peak(profile.peaks.flops);
 }
 
-/// The start of a pass on the device. A sampled backward of a product also waits for the host
-/// (tables of arXiv 2509.22832: 36 and 41 us, forward 7 and 6): issued ahead its two kernels start
-/// as two of a forward do.
+/// Returns the start of a pass on the device in microseconds. A sampled backward of a product also
+/// waits for the host (tables of arXiv 2509.22832: 36 and 41 us, forward 7 and 6): when issued
+/// ahead, its two kernels start as fast as two kernels of a forward.
 double start_us(const OperatorProfile& profile, const OperatorEntry& entry, const FitUse& use) {
   const double sampled = entry.law.start_us;
   if (!use.issued_ahead) return sampled;

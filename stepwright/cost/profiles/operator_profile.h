@@ -18,79 +18,84 @@ namespace stepwright::cost {
 
 /// The form that a fit chose for one class and pass.
 enum class FitKind : std::uint8_t {
-  kLaw,            ///< The physical law alone.
-  kTrees,          ///< Trees over the logarithm of the seconds.
-  kLawTimesTrees,  ///< The law, corrected by trees over the logarithm of what it misses.
+  kLaw,            ///< The physical law only, without trees.
+  kTrees,          ///< Trees that predict the logarithm of the seconds.
+  kLawTimesTrees,  ///< The law, corrected by trees over the logarithm of its error.
 };
 inline constexpr Named<FitKind> kFitKindNames[] = {{FitKind::kLaw, "law"},
                                                    {FitKind::kTrees, "trees"},
                                                    {FitKind::kLawTimesTrees, "law_times_trees"}};
 
-/// One class and pass on one device, fitted.
+/// The fit of one class and pass on one device.
 struct OperatorEntry {
   OperatorClass what{};
   Pass pass{};
   FitKind kind{};
   LawConstants law;
   BoostedTrees trees;
-  /// Least and most that the trees add to the logarithm on the fitted rows; they never do more.
+  /// Least and greatest sum of the trees (a logarithm) on the fitted rows; later sums are clamped
+  /// to them.
   double lowest_log = 0, highest_log = 0;
   std::vector<FittedRange> range;
-  /// The kernel that was sampled, for kAttention.
+  /// The attention kernel that was sampled, for kAttention.
   cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
 };
 
-/// A fit of a class and pass, which has one, or one for each attention kernel that was sampled.
+/// One fit of a class and pass. A class and pass has one fit; attention has one for each kernel
+/// that was sampled.
 struct FittedKernel {
   cluster::AttentionKernel kernel =
-      cluster::AttentionKernel::kFlash2;  ///< Kernel of kAttention entries.
+      cluster::AttentionKernel::kFlash2;  ///< The attention kernel, for kAttention entries.
   std::unique_ptr<const Later<OperatorEntry>> entry;
 };
 
-/// The operators of one device, as a profile file has them (docs/formats.md, "Profile").
+/// The fitted operators of one device, as a profile file has them (docs/formats.md, "Profile").
 struct OperatorProfile {
   std::string name;
-  std::string device;                               ///< A built-in device, as a rule.
-  const cluster::Generation* generation = nullptr;  ///< The device's own, or that of its peak.
+  std::string device;  ///< Name of the device, usually a built-in one.
+  /// The device's generation, or else the one that its peak suggests.
+  const cluster::Generation* generation = nullptr;
   DevicePeaks peaks;
   int multiprocessors = 1;
-  /// Empty: not fitted. Built-in ones are read when they are first asked for.
+  /// Fits by class and pass; empty: not fitted. Fits of built-in profiles are read when they are
+  /// first asked for.
   std::array<std::array<std::vector<FittedKernel>, kPasses>, kOperatorClasses> entries;
 
-  /// The fit of a class and pass; of attention that of this kernel, or else of the one whose share
-  /// of the peak is nearest. Null without one.
+  /// Returns the fit of a class and pass; for attention the fit of `kernel`, or else of the kernel
+  /// whose share of the peak is nearest. Null without a fit.
   [[nodiscard]] const Later<OperatorEntry>* find(
       OperatorClass what, Pass pass,
       cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2) const;
-  /// Adds one of the fits. False where the class, pass and kernel have one.
+  /// Adds a fit. False if the class, pass and kernel have one already.
   bool add(OperatorClass what, Pass pass, FittedKernel fitted);
 };
 
-/// Reads the operators of a profile document; what else a profile holds is passed over. Fails with
-/// `kInput` naming file and field.
+/// Reads the operators of a profile document, and ignores its other keys. Fails with `kInput`,
+/// naming file and field.
 OperatorProfile read_operator_profile(const Document& document);
-/// Reads one of the `operators` of a profile. Fails as above.
+/// Reads one entry of the `operators` of a profile. Fails as `read_operator_profile` does.
 OperatorEntry read_operator_entry(Node node);
 
-/// Under what a fit is asked for a price.
+/// The circumstances under which a fit is asked for a price.
 struct FitUse {
   DevicePeaks peaks;
   double arithmetic_speedup = 1;  ///< Factor on the rate of arithmetic.
-  bool trees = true;              ///< Whether trees correct the law.
-  /// Whether the host has issued a kernel before the device reaches it, as in a step, where its own
-  /// time is counted apart (`CostModel::host_s`); else a start is as it was sampled.
+  bool trees = true;              ///< True if trees correct the law.
+  /// True if the host has issued a kernel before the device reaches it, as in a step, where the
+  /// host's time is counted apart (`CostModel::host_s`); false: a start takes as long as it was
+  /// sampled.
   bool issued_ahead = false;
 };
-/// Seconds of each kernel of a pass on a device: the law there, corrected as on the device of the
-/// fit.
+/// Returns the seconds of each kernel of a pass on a device: the law with the device's peaks,
+/// corrected by the fit's trees.
 std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const OperatorEntry& entry,
                                      const step::Operator& op, const FitUse& use);
 
-/// Seconds that no operator of the class and pass with as many FLOPs goes below, by the fit.
+/// Returns the least seconds, by the fit, of an operator of the class and pass with `flops` FLOPs.
 double least_fitted_seconds(const OperatorEntry& entry, double flops, const FitUse& use);
 
-/// The quantity that is farthest outside of what the fit saw, in words ("keys 32768, fitted 1024
-/// to 5120"); empty when all are inside.
+/// Returns in words the quantity that is farthest outside of the fitted range ("keys 32768, fitted
+/// 1024 to 5120"); empty when all are inside.
 std::string outside_range(const OperatorEntry& entry, const step::Operator& op);
 
 }  // namespace stepwright::cost

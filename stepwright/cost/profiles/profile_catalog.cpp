@@ -19,19 +19,20 @@ Document parsed(const EmbeddedFile& file, std::string_view text) {
   return Document::parse(text, fmt::format("built-in profile {}", file.name));
 }
 
-/// The file without its operators, most of its text: a profile says its device before them.
+/// Reads a profile file without its operators, which are most of its text: the device is stated
+/// before them.
 OperatorProfile read_head(const EmbeddedFile& file) {
   const std::string head(file.text.substr(0, file.text.find("\"operators\":")));
   return read_operator_profile(parsed(file, head + "\"operators\": []}"));
 }
 
-/// The enumerator of a word that is one.
+/// Returns the enumerator of a word, which must be in the table.
 template <class Enum, std::size_t kCount>
 Enum value_of(const Named<Enum> (&table)[kCount], std::string_view word) {
   return std::ranges::find(table, word, &Named<Enum>::name)->value;
 }
 
-/// Finds where each of the operators stands, to be read when it is asked for.
+/// Finds the position of each operator's text, to be read when it is asked for.
 void find_operators(const EmbeddedFile& file, OperatorProfile& profile) {
   static_assert(simdjson::SIMDJSON_PADDING <= kEmbeddedRoom);
   const simdjson::padded_string_view padded(file.text, file.text.size() + kEmbeddedRoom);
@@ -54,7 +55,8 @@ void find_operators(const EmbeddedFile& file, OperatorProfile& profile) {
   }
 }
 
-/// A built-in profile: its head at once, its operators when a job needs them; then constant.
+/// A built-in profile: its head is read at once, its operators when a job needs them; afterwards it
+/// is constant.
 class BuiltIn {
  public:
   explicit BuiltIn(const EmbeddedFile& file)
@@ -89,13 +91,13 @@ double distance(const OperatorProfile& profile, const cluster::Device& device) {
              std::log(device.memory_bandwidth_bytes_per_s / profile.peaks.bandwidth_bytes_per_s));
 }
 
-/// Whether programs have the class; the others are there for samples.
+/// True if programs have operators of the class; the other classes exist for samples only.
 bool in_programs(OperatorClass what) {
   return what != OperatorClass::kUnfusedSoftmax && what != OperatorClass::kMask &&
          what != OperatorClass::kUnfusedOptimizer;
 }
 
-/// Whether every class that programs have is among the entries.
+/// True if the profiles have entries for every class that programs have.
 bool covers_programs(std::span<const OperatorProfile* const> profiles) {
   for (const Named<OperatorClass>& what : kOperatorClassNames) {
     if (!in_programs(what.value)) continue;

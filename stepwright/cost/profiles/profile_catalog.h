@@ -11,19 +11,19 @@
 
 namespace stepwright::cost {
 
-/// The files of the top folder `profiles/`, compiled in.
+/// Returns the files of the top folder `profiles/`, compiled in.
 std::span<const EmbeddedFile> embedded_profiles();
 
-/// Names of the built-in profiles, sorted.
+/// Returns the names of the built-in profiles, sorted.
 std::vector<std::string_view> built_in_profiles();
 
-/// A built-in profile by name, or else a profile file. Fails with `kInput` when there is neither,
-/// naming the nearest built-in one.
+/// Loads a built-in profile by its name, or else a profile file. Fails with `kInput` when there is
+/// neither, listing the built-in ones.
 Document load_profile(const std::string& name_or_path);
 
-/// The built-in profiles for a device: its own first, then by how far the device's dense 16-bit
-/// peak and memory bandwidth are from theirs, until every class of operators of a program is
-/// covered.
+/// Returns built-in profiles for a device until every class of operators of a program is covered:
+/// the device's own first, then by how near their dense 16-bit peak and memory bandwidth are to the
+/// device's.
 std::vector<const OperatorProfile*> operator_profiles_for(const cluster::Device& device);
 
 }  // namespace stepwright::cost

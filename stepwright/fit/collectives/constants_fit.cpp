@@ -8,8 +8,10 @@
 namespace stepwright::fit {
 namespace {
 
-constexpr double kNoise = 0.03;        ///< Relative deviation above which rows count less.
-constexpr double kPriorWeight = 0.05;  ///< A constant one spread off counts as a row this far off.
+/// Relative deviation above which rows count less than by their square.
+constexpr double kNoise = 0.03;
+/// A constant that is one spread off its prior counts as a row with this error.
+constexpr double kPriorWeight = 0.05;
 constexpr int kRounds = 8;
 constexpr int kSteps = 15;
 constexpr int kParameters = 18;
@@ -17,12 +19,12 @@ constexpr int kParameters = 18;
 using Vector = Eigen::Matrix<double, kParameters, 1>;
 using Matrix = Eigen::Matrix<double, kParameters, kParameters>;
 
-/// A constant as a parameter: its logarithm, or itself.
+/// A constant as a parameter of the fit: its logarithm, or its value.
 struct Parameter {
-  double spread;     ///< Spread of the prior.
+  double spread;     ///< Spread of the prior of the parameter.
   double low, high;  ///< Bounds of the constant.
   bool logarithmic = true;
-  bool inside = true;  ///< Shown by samples inside a node.
+  bool inside = true;  ///< True if samples inside a node determine it.
 };
 
 constexpr Parameter kStart{.spread = 0.7, .low = 0.1, .high = 2000};
@@ -42,12 +44,13 @@ constexpr std::array<Parameter, kParameters> kTable = {
     kNetworkHop,
     {.spread = 0.3, .low = 0.01, .high = 1},  // inside share
     kRate,
-    kRate,                                                           // over the next protocol's
+    kRate,  // rate of a protocol, over the next protocol's
     {.spread = 0.07, .low = 0, .high = 0.85, .logarithmic = false},  // few ranks
     {.spread = 0.5, .low = 0.2, .high = 8},                          // fill
-    kNetworkShare,                                                   // on rings
-    {.spread = 0.3, .low = 0.1, .high = 3, .inside = false},         // on trees, over that
-    {.spread = 0.2, .low = 0.05, .high = 1},                         // switch share
+    kNetworkShare,                                                   // network share on rings
+    // network share on trees, over that on rings
+    {.spread = 0.3, .low = 0.1, .high = 3, .inside = false},
+    {.spread = 0.2, .low = 0.05, .high = 1},                                      // switch share
     {.spread = 0.1, .low = 0, .high = 1, .logarithmic = false, .inside = false},  // crowding
 };
 
@@ -78,7 +81,8 @@ cost::OperationConstants to_constants(Vector x, const cost::OperationConstants& 
   for (int i = 0; i < kParameters; ++i) {
     if (kTable[i].logarithmic) x[i] = std::exp(x[i]);
   }
-  cost::OperationConstants constants = pattern;  // beliefs, and whether there is a switch
+  // keeps the selection factors, and whether there is a switch
+  cost::OperationConstants constants = pattern;
   for (int i = 0; i < cost::kProtocols; ++i) {
     constants.protocols[i].start_us = x[i];
     constants.protocols[i].hop = x[3 + i];
@@ -105,7 +109,7 @@ Vector clamped(Vector x) {
   return x;
 }
 
-/// A smooth loss: quadratic within the noise, linear beyond.
+/// Returns a smooth loss: quadratic within the noise, linear beyond.
 double robust_loss(double deviation) {
   const double x = deviation / kNoise;
   return std::sqrt(1 + x * x) - 1;
@@ -126,7 +130,7 @@ class Fit {
     pull_ = pull_.array().square();
   }
 
-  /// Descends from a first guess of the protocols.
+  /// Fits from a first guess of the protocols.
   void run(Choices choices) {
     cost::OperationConstants constants = start_;
     double last = std::numeric_limits<double>::infinity();
@@ -142,7 +146,7 @@ class Fit {
     }
   }
 
-  /// The protocols that the start believes in.
+  /// Returns the protocol of each sample that the library would choose with the start constants.
   [[nodiscard]] Choices believed() const {
     Choices choices;
     for (const TimedRoutes& sample : samples_) {
@@ -151,7 +155,7 @@ class Fit {
     return choices;
   }
 
-  /// Protocols that change at two sizes of the buffer, told by the seconds at line rate.
+  /// Returns protocols that change at two buffer sizes, given as seconds at line rate.
   [[nodiscard]] Choices split(double low_s, double high_s) const {
     Choices choices;
     for (const TimedRoutes& sample : samples_) {
@@ -210,7 +214,7 @@ class Fit {
     return deviations(x, choices).unaryExpr(&robust_loss).sum() + prior_cost(x);
   }
 
-  /// Levenberg-Marquardt on reweighted squares.
+  /// Returns the constants fitted by Levenberg-Marquardt on reweighted squares.
   [[nodiscard]] cost::OperationConstants descend(const cost::OperationConstants& from,
                                                  const Choices& choices) const {
     Vector x = to_vector(from);
@@ -256,7 +260,8 @@ class Fit {
     return {curvature, slope};
   }
 
-  /// The beliefs that explain the samples best; sets the choices that follow. Returns the cost.
+  /// Sets the selection factors that explain the samples best, and the protocols chosen with them.
+  /// Returns the cost.
   double believe(cost::OperationConstants& constants, Choices& choices) const {
     std::vector<Logs> seconds;
     for (const TimedRoutes& sample : samples_) seconds.push_back(logs(sample, constants));

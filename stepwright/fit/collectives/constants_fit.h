@@ -8,24 +8,25 @@
 
 namespace stepwright::fit {
 
-/// A sample as the fit of one operation sees it.
+/// A sample in the form that the fit of one operation uses: the routes of its message and its
+/// seconds.
 struct TimedRoutes {
   cost::Routes routes;
   double seconds = 0;
 };
 
-/// How far the constants may go from those that the fit starts with.
+/// How far a fit may move the constants from their start values.
 struct Looseness {
-  /// Factor on the documented spread of the constants that say how a node's inside behaves: below 1
-  /// when the start comes from samples of the same devices.
+  /// Factor on the documented spread of the constants for the inside of a node: below 1 when the
+  /// start comes from samples of the same devices.
   double inside = 1;
 };
 
-/// Constants of one operation that predict the samples best: least squares of the logarithm of
-/// predicted over measured, robust against outliers (a deviation far above 3 % counts by its size,
-/// not its square), with `start` as prior. Alternates between the constants for given protocols and
-/// the library's beliefs for given constants, from several first guesses of where the protocols
-/// change. Deterministic. What no sample shows stays at `start`.
+/// Returns the constants of one operation that predict the samples best: least squares of the
+/// logarithm of predicted over measured, robust against outliers (a deviation far above 3 % counts
+/// by its size, not its square), with `start` as prior. Alternates between fitting the constants
+/// for given protocols and the selection factors for given constants, from several first guesses of
+/// where protocols change. Deterministic. Constants that no sample shows keep their `start`.
 cost::OperationConstants fit_constants(std::span<const TimedRoutes> samples,
                                        const cost::OperationConstants& start,
                                        Looseness looseness = {});

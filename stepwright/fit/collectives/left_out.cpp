@@ -12,13 +12,13 @@ namespace {
 
 constexpr double kSmall = 1048576;
 
-/// A hash that is the same on every machine.
+/// Returns a hash that is equal on every machine.
 std::uint64_t hash_of(const std::string& text) {
   const std::uint64_t hash = fnv1a(text);
   return hash ^ (hash >> 29);
 }
 
-/// Signed errors of rows left out.
+/// Signed relative errors of rows left out.
 struct Errors {
   std::vector<double> all, small, unfitted;
 
@@ -27,7 +27,7 @@ struct Errors {
   }
 };
 
-/// Whether no sample of the same operation and reach (inside a node, across nodes) was kept.
+/// True if no sample of the same operation and reach (inside a node, across nodes) was kept.
 bool alone(const CollectiveSample& sample, const MachineSamples& kept) {
   return std::ranges::none_of(kept.samples, [&](const CollectiveSample* other) {
     return other->operation == sample.operation && (other->nodes > 1) == (sample.nodes > 1);
@@ -36,7 +36,7 @@ bool alone(const CollectiveSample& sample, const MachineSamples& kept) {
 
 using Test = std::function<bool(const CollectiveSample&)>;
 
-/// Fits what `test` does not name and adds the errors on what it does.
+/// Fits the samples that `test` does not select, and adds the errors on those that it does.
 void leave_out(const MachineSamples& machine, const cost::CollectiveConstants* inside,
                const Test& test, Errors& errors) {
   MachineSamples kept{.machine = machine.machine, .library = machine.library, .samples = {}};

@@ -7,14 +7,14 @@
 
 namespace stepwright::fit {
 
-/// Errors on samples that the constants never saw.
+/// Errors of constants on samples that their fit did not use.
 struct LeftOutErrors {
   ErrorSummary all;
-  ErrorSummary small;     ///< Payloads below 1 MiB.
-  ErrorSummary unfitted;  ///< The documented constants on the same samples.
+  ErrorSummary small;     ///< Errors on payloads below 1 MiB.
+  ErrorSummary unfitted;  ///< Errors of the documented constants on the same samples.
 };
 
-/// The layouts of one machine that were left out.
+/// Errors on one layout of a machine, by constants fitted without it.
 struct LeftOutLayout {
   std::string layout;
   LeftOutErrors errors;
@@ -23,20 +23,23 @@ struct MachineStudy {
   const SampledMachine* machine = nullptr;
   std::string library;
   std::size_t rows = 0;
-  LeftOutErrors rows_left_out;  ///< Each fifth of the rows in turn, by a hash of their ids.
-  /// Each layout in turn; empty below three layouts.
+  /// Errors when each fifth of the rows is left out in turn; a hash of a row's id selects its
+  /// fifth.
+  LeftOutErrors rows_left_out;
+  /// Errors when each layout is left out in turn; empty with fewer than three layouts.
   std::vector<LeftOutLayout> layouts;
   LeftOutErrors layouts_left_out;  ///< Errors over all layouts together.
 };
 
-/// The fifth to which a sample belongs, from 0.
+/// Returns the fifth (from 0) to which a sample belongs.
 int fifth_of(const CollectiveSample& sample);
 
-/// Fits without each fifth of the rows, and without each layout in turn. A layout's rows of an
-/// operation count when the operation has others of the same reach (inside a node, across nodes).
+/// Fits without each fifth of the rows, and without each layout in turn, and returns the errors on
+/// the rows left out. A layout's rows of an operation count only if the operation has other rows of
+/// the same reach (inside a node, across nodes).
 MachineStudy study_machine(const MachineSamples& samples, const cost::CollectiveConstants* inside);
 
-/// Fits without each fifth of the rows.
+/// Fits without each fifth of the rows in turn, and returns the errors on the rows left out.
 LeftOutErrors study_rows(const MachineSamples& samples, const cost::CollectiveConstants* inside);
 
 }  // namespace stepwright::fit

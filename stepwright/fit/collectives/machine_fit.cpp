@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Rows of one operation and layout that a fit reads; more of them add nothing.
+/// Most rows of one operation and layout that a fit uses; more add nothing.
 constexpr std::size_t kEnough = 400;
 
 double quantile(std::vector<double> values, double share) {
@@ -27,8 +27,8 @@ double default_ratio(const CollectiveSample& sample, const cost::OperationConsta
   return sample.seconds / cost::seconds(sample.routes, constants);
 }
 
-/// Whether the quartiles of one layout's rows, measured over default, differ by more than any
-/// transfer that has one speed.
+/// True if the quartiles of one layout's rows (measured over default) differ by more than is
+/// possible for transfers of one speed.
 bool contradictory(const std::vector<const CollectiveSample*>& rows) {
   if (rows.size() < 20) return false;
   const cost::OperationConstants& constants =
@@ -65,7 +65,7 @@ void drop_contradictions(MachineSamples& machine, std::vector<DroppedRow>& dropp
   }
 }
 
-/// The samples that the fit of one operation reads.
+/// Returns the samples that the fit of one operation uses.
 std::vector<TimedRoutes> thinned(const std::vector<const CollectiveSample*>& samples,
                                  collective::Collective operation) {
   std::vector<TimedRoutes> result;
@@ -81,8 +81,8 @@ std::vector<TimedRoutes> thinned(const std::vector<const CollectiveSample*>& sam
   return result;
 }
 
-/// Kernels that read the buffers of all peers at once: their hops are side by side, and small
-/// messages wait for no handshake.
+/// Sets the start constants for kernels that read the buffers of all peers at once: their hops run
+/// in parallel, and small messages wait for no handshake.
 void start_from_kernels(cost::CollectiveConstants& constants) {
   static constexpr std::array<cost::ProtocolConstants, cost::kProtocols> kKernels = {
       {{.start_us = 3, .hop = 0.04, .rate = 0.2},
@@ -97,7 +97,7 @@ void start_from_kernels(cost::CollectiveConstants& constants) {
   }
 }
 
-/// The network as all-reduces found it, hops in proportion to the documented ones.
+/// Copies the network constants of the all-reduce, with hops in proportion to the documented ones.
 void inherit_network(cost::CollectiveConstants& constants, std::size_t index) {
   const cost::CollectiveConstants& unfitted = cost::default_collectives();
   cost::OperationConstants& operation = constants.operations[index];

@@ -18,17 +18,18 @@ struct ErrorSummary {
   std::size_t rows = 0;
   double median = 0;
   double mean = 0;
-  double signed_median = 0;  ///< Positive: predicted too slow.
+  /// Median of predicted / measured - 1; positive: the prediction is too slow.
+  double signed_median = 0;
 };
 ErrorSummary summary(std::vector<double> signed_errors);
 
-/// Constants of one library on one machine, fitted.
+/// The fitted constants of one library on one machine.
 struct MachineFit {
   const SampledMachine* machine = nullptr;
   std::string library;
   cost::CollectiveConstants constants;
   std::array<cost::FittedParts, cost::kCollectives> parts{};
-  std::array<std::size_t, cost::kCollectives> rows{};  ///< Samples of each operation.
+  std::array<std::size_t, cost::kCollectives> rows{};  ///< Number of samples of each operation.
 };
 
 /// Samples of one library on one machine.
@@ -38,21 +39,21 @@ struct MachineSamples {
   std::vector<const CollectiveSample*> samples;
 };
 
-/// Samples by machine and library, in the order of `sampled_machines()`. Operations of a layout
-/// whose rows contradict each other are left out; `dropped` gets their lines.
+/// Returns the samples by machine and library, in the order of `sampled_machines()`. Operations of
+/// a layout whose rows contradict each other are left out, and their lines are added to `dropped`.
 std::vector<MachineSamples> by_machine(std::span<const CollectiveSample> samples,
                                        std::vector<DroppedRow>& dropped);
 
-/// Fits every operation that has samples; `inside`: the constants of the same devices sampled
-/// inside a node, from which the fit starts, or null. Operations without samples across nodes take
-/// what the network costs from the all-reduce.
+/// Fits every operation that has samples. `inside`: constants of the same devices sampled inside a
+/// node, from which the fit starts; null: none. Operations without samples across nodes take their
+/// network constants from the all-reduce.
 MachineFit fit_machine(const MachineSamples& samples, const cost::CollectiveConstants* inside);
 
-/// The error of constants on samples.
+/// Returns the error of constants on samples.
 ErrorSummary error_of(const cost::CollectiveConstants& constants,
                       std::span<const CollectiveSample* const> samples);
 
-/// The entry of a profile's `collectives` list.
+/// Returns the entry of a fit in a profile's `collectives` list.
 nlohmann::ordered_json collectives_json(const MachineFit& fit, const ErrorSummary& held_out);
 
 }  // namespace stepwright::fit

@@ -24,14 +24,14 @@ FittedLibrary fitted(const MachineSamples& samples, const cost::CollectiveConsta
   return library;
 }
 
-/// The constants of a built-in profile of the same devices inside a node.
+/// Returns the constants of a built-in profile of the same devices inside a node.
 cost::CollectiveConstants built_in_start(const MachineSamples& samples) {
   SampledClusters clusters;
   return cost::collectives_of_profile(clusters.of(*samples.samples.front()),
                                       samples.machine->inside, cost::kDefaultLibrary);
 }
 
-/// Numbers of short lists on one line.
+/// Returns JSON as text, with the numbers of short lists on one line.
 std::string compact(const Json& json, int depth) {
   const std::string indent(static_cast<std::size_t>(2 * depth + 2), ' ');
   const bool flat = std::ranges::none_of(json, [](const Json& v) { return v.is_structured(); });

@@ -12,11 +12,11 @@
 namespace stepwright::fit {
 namespace {
 
-/// A row is an outlier when it is off what all other sizes say by this factor and by this many
-/// median deviations.
+/// A row is an outlier when it differs from the fit to all other sizes by this factor, and by this
+/// many median deviations.
 constexpr double kOutlierFactor = 1.8;
 constexpr double kOutlierDeviations = 8;
-/// The simpler of two candidates is taken when it is worse by this factor and this error at most.
+/// The simpler of two candidates is chosen when it is worse by at most this factor and this error.
 constexpr double kNearlyAsGood = 1.05;
 constexpr double kNegligible = 0.002;
 
@@ -29,7 +29,7 @@ plan::Job job_of(const FitTarget& target) {
   return job;
 }
 
-/// Fits one class and pass; of attention the target's kernel.
+/// Fits one class and pass; for attention, the target's kernel.
 class ClassFit {
  public:
   ClassFit(cost::OperatorClass what, cost::Pass pass, const FitTarget& target)
@@ -64,7 +64,8 @@ class ClassFit {
   FitSetting setting_;
   std::vector<FitRow> rows_;
   std::vector<BadRow> dropped_;
-  bool copies_ = false;  ///< Rows hold copies, which a law can take off and trees cannot.
+  /// True if rows include copies, which a law can subtract and trees cannot.
+  bool copies_ = false;
   FittedOperator out_;
 };
 
@@ -100,7 +101,8 @@ void ClassFit::sweep() {
 }
 
 void ClassFit::drop_impossible() {
-  std::map<std::string, std::pair<std::size_t, std::size_t>> series;  // impossible, all
+  // number of impossible rows, and of all rows
+  std::map<std::string, std::pair<std::size_t, std::size_t>> series;
   for (const FitRow& row : rows_) {
     auto& [impossible, all] = series[row.sample->name];
     ++all;
@@ -177,7 +179,7 @@ void ClassFit::choose(const HeldOut& held_out) {
   }
 }
 
-/// Refuses a law that no profile holds.
+/// Refuses a law that no profile may have, since its rows are in other units.
 void ClassFit::refuse_other_units() {
   for (const cost::LawConstant& constant : cost::kLawConstants) {
     if (!cost::uses(what_, constant) || !cost::is_share(constant)) continue;
@@ -212,7 +214,8 @@ FittedOperator ClassFit::fit() {
   return std::move(out_);
 }
 
-/// The backward of an attention whose rows cannot be used: the forward law at the default's ratio.
+/// Returns the backward of an attention whose backward rows cannot be used: the forward law, at the
+/// documented ratio of rates.
 FittedOperator derived_backward(const FittedOperator& forward, const FittedOperator* measured) {
   FittedOperator out;
   if (measured != nullptr) out.dropped = measured->dropped;
@@ -236,7 +239,7 @@ FittedOperator derived_backward(const FittedOperator& forward, const FittedOpera
   return out;
 }
 
-/// Derives the law of one kernel's backward from its forward.
+/// Derives the law of one attention kernel's backward from its forward.
 void derive_attention_backward(std::vector<FittedOperator>& operators,
                                cluster::AttentionKernel kernel) {
   FittedOperator *forward = nullptr, *backward = nullptr;
@@ -257,7 +260,7 @@ bool is_of(const OperatorSample& sample, const FitTarget& target) {
   return sample.device.empty() || sample.device == target.device.name;
 }
 
-/// The attention kernels that were sampled on a device; one where none was.
+/// Returns the attention kernels that were sampled on a device; the target's own where none was.
 std::set<cluster::AttentionKernel> sampled_kernels(std::span<const OperatorTable> tables,
                                                    const FitTarget& target) {
   std::set<cluster::AttentionKernel> kernels;

@@ -19,31 +19,33 @@ struct FitError {
   std::size_t rows = 0;
 };
 
-/// The candidates that were tried for a class and pass, each judged on whole hidden sizes left out.
+/// Errors of the candidates that were tried for a class and pass, each on rows left out together by
+/// hidden size.
 struct Candidates {
   FitError law, trees, law_times_trees;
-  FitError unfitted;  ///< The documented defaults, which saw no row.
+  FitError unfitted;  ///< Error of the documented defaults, which were fitted to no row.
 };
 
 /// The fit of one class of operators in one pass, with its errors and dropped rows.
 struct FittedOperator {
   cost::OperatorEntry entry;
-  std::vector<std::string> series;  ///< Names of the operators in the tables.
+  std::vector<std::string> series;  ///< Names of the class's operators in the tables.
   Candidates errors;
-  /// The errors of the chosen candidate by series.
+  /// Errors of the chosen candidate, by series.
   std::map<std::string, FitError> by_series;
-  std::map<std::string, std::size_t> dropped;  ///< Dropped rows, by reason.
+  std::map<std::string, std::size_t> dropped;  ///< Number of dropped rows, by reason.
   std::size_t rows = 0;
-  std::string refused;  ///< Why it is not to be used; empty when it is.
-  std::string derived;  ///< Law from which it follows if nothing was measured; empty: measured.
+  std::string refused;  ///< Why it must not be used; empty: it may be.
+  /// The law from which it was derived, since nothing was measured; empty: it was measured.
+  std::string derived;
 };
 
-/// The target of a fit.
+/// The device that a fit is for.
 struct FitTarget {
   cluster::Device device;
   int multiprocessors = 1;
-  cluster::AttentionKernel attention =
-      cluster::AttentionKernel::kFlash2;  ///< Kernel whose default a fit must beat.
+  /// Attention kernel whose documented default a fit must beat.
+  cluster::AttentionKernel attention = cluster::AttentionKernel::kFlash2;
 };
 
 struct DeviceFit {
@@ -51,10 +53,10 @@ struct DeviceFit {
   std::vector<BadRow> dropped;  ///< Dropped rows, in order of file and line.
 };
 
-/// Fits every class and pass that the samples have. Rows above a peak, in wrong units, or far off
-/// all other rows are dropped and listed; a series most of whose rows are impossible goes whole. A
-/// candidate is chosen by its mean error on hidden sizes left out (six folds); a fit that is worse
-/// than the default there is refused.
+/// Fits every class and pass that has samples. Rows above a peak, in wrong units, or far from all
+/// other rows are dropped and listed; a series with mostly impossible rows is dropped as a whole.
+/// The candidate is chosen by its mean error on hidden sizes left out (six folds); a fit that is
+/// worse than the default on them is refused.
 DeviceFit fit_device(std::span<const OperatorTable> tables, const FitTarget& device);
 
 }  // namespace stepwright::fit

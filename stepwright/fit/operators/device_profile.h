@@ -8,33 +8,31 @@
 
 namespace stepwright::fit {
 
-/// The head of a profile, beside its fits.
+/// The parts of a profile other than its fits.
 struct ProfileHead {
   std::string name;
   FitTarget target;
   std::vector<std::string> sources;  ///< File names of the samples.
 };
 
-/// The profile document `profile/1` with the operators that were not refused: {`name`, `device`
-/// {`name`, `peak_flops` (16 bits), `memory_bandwidth_bytes_per_s`, `multiprocessors`},
+/// Returns the profile document `profile/1` with the operators that were not refused: {`name`,
+/// `device` {`name`, `peak_flops` (16 bits), `memory_bandwidth_bytes_per_s`, `multiprocessors`},
 /// `operators`, `sources`}. Keys of an operator:
 /// - `class`, `pass`: as in cost/laws/operator_class.h
 /// - `kernel`: kernel of attention; one operator for each that was sampled
 /// - `chosen`: `law`, `trees` or `law_times_trees`
 /// - `law`: constants of docs/models.md
 /// - `trees`: {`range` (never exceeded), `base`, `trees`}. A tree is a text of its nodes, each
-/// before
-///   its children, the lower child first: `FEATURE<THRESHOLD`, or the value of a leaf
+///   before its children, the lower child first: `FEATURE<THRESHOLD`, or the value of a leaf
 /// - `range`: quantity -> [lowest, highest] fitted
 /// - `rows`, `dropped`: rows that count; rows by reason
 /// - `held_out`, `series`: errors {`mean`, `median`, `p90`, `bias`, `rows`} by candidate
-/// (`unfitted`:
-///   the defaults), and of the chosen one by operator
-/// - `derived`: from what it follows, when nothing was measured
+///   (`unfitted`: the defaults), and of the chosen one by operator
+/// - `derived`: the law from which it was derived, when nothing was measured
 nlohmann::ordered_json profile_json(const ProfileHead& head, const DeviceFit& fit);
 
-/// The text of a profile file: indented, short lists on one line. The same fit gives the same
-/// bytes.
+/// Returns the text of a profile file: indented, with short lists on one line. The same fit gives
+/// the same bytes.
 std::string profile_text(const nlohmann::ordered_json& profile);
 
 }  // namespace stepwright::fit

@@ -14,18 +14,18 @@ namespace stepwright::fit {
 namespace {
 
 struct Multiprocessors {
-  std::string_view device;  ///< Beginning of the device's name.
+  std::string_view device;  ///< Beginning of a device's name.
   int count;
 };
-/// Enabled streaming multiprocessors, the last that fits: NVIDIA's architecture whitepapers; B200
-/// and GB200 from the device query.
+/// Enabled streaming multiprocessors by beginning of the device's name; the last match counts. From
+/// NVIDIA's architecture whitepapers; B200 and GB200 from the device query.
 constexpr Multiprocessors kMultiprocessors[] = {
     {"v100", 80},       {"a10", 72},       {"a100", 108},     {"a800", 108},     {"a40", 84},
     {"h100-pcie", 114}, {"h100-sxm", 132}, {"h100-nvl", 132}, {"h800", 132},     {"h20", 78},
     {"h200", 132},      {"gh200", 132},    {"b200", 148},     {"b300", 148},     {"gb200", 152},
     {"gb300", 152},     {"l4", 58},        {"l40", 142},      {"rtx-4090", 128}, {"rtx-5090", 170}};
 
-/// Words of a name; digits and letters that follow each other are one word.
+/// Returns the words of a name; digits and letters next to each other form one word.
 std::vector<std::string> words_of(std::string_view name) {
   std::vector<std::string> words(1);
   for (const char letter : name) {
@@ -38,7 +38,8 @@ std::vector<std::string> words_of(std::string_view name) {
   return words;
 }
 
-/// Words that two names share, one as the beginning of the other; 0 when the first ones differ.
+/// Returns how many words two names share, where one may be the beginning of the other; 0 when the
+/// first words differ.
 int shared_words(std::string_view a, std::string_view b) {
   const std::vector<std::string> left = words_of(a), right = words_of(b);
   if (left.front() != right.front()) return 0;
@@ -51,7 +52,8 @@ int shared_words(std::string_view a, std::string_view b) {
   return shared;
 }
 
-/// Empty when no device is nearer than all others. A variant is meant where its own words say so.
+/// Returns the device that a file's name means; empty when no device is nearer than all others. A
+/// variant is meant if its own words occur.
 std::string device_of_file(const std::string& file) {
   const std::string stem = std::filesystem::path(file).stem().string();
   std::string best;

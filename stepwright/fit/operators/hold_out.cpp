@@ -28,7 +28,7 @@ double clamped(const cost::OperatorEntry& entry, const FitRow& row) {
   return std::clamp(entry.trees.evaluate(row.inputs.all()), entry.lowest_log, entry.highest_log);
 }
 
-/// Predictions for one fold by fits on the others.
+/// Predicts the rows of one fold by fits to the other folds.
 void hold_out_fold(std::span<const FitRow> rows, const std::vector<std::size_t>& folds,
                    std::size_t fold, const FitSetting& setting, HeldOut& out) {
   std::vector<FitRow> seen;
@@ -96,8 +96,8 @@ std::vector<TreeRow> tree_rows(std::span<const FitRow> rows, const cost::Operato
     double target = row.seconds;
     if (entry.kind == cost::FitKind::kLawTimesTrees)
       target /= law_prediction(entry.law, row, setting);
-    // In steps that are coarser than what mathematical libraries differ by: the same trees
-    // anywhere.
+    // Rounded to steps coarser than the differences between mathematical libraries, so that trees
+    // are equal everywhere.
     constexpr double kGrain = 8192;
     const double log = std::round(kGrain * std::log(target)) / kGrain;
     out.push_back({row.inputs, static_cast<float>(log)});

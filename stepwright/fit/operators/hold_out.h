@@ -13,13 +13,13 @@ namespace stepwright::fit {
 
 inline constexpr std::size_t kFewestFitRows = 24;
 
-/// A sample with what a fit reads of it.
+/// A sample, with everything that a fit uses of it.
 struct FitRow {
   const std::string* file = nullptr;
   const OperatorSample* sample = nullptr;
   double seconds = 0;
-  double floor_s = 0;     ///< Seconds at the device's peaks.
-  double unfitted_s = 0;  ///< Seconds by the documented defaults.
+  double floor_s = 0;     ///< Least seconds at the device's peaks.
+  double unfitted_s = 0;  ///< Seconds predicted by the documented defaults.
   cost::PassWork work;
   cost::Features inputs;
   bool kept = true;
@@ -31,28 +31,30 @@ struct FitSetting {
   cost::DevicePeaks peaks;
 };
 
-/// Seconds of each row, predicted by fits that saw no row of its hidden size.
+/// Seconds of each row, predicted by fits without the rows of its hidden size.
 struct HeldOut {
   std::vector<double> law, trees, law_times_trees;
 };
-/// Six folds over the sorted distinct sizes; over the rows themselves when there is only one size.
+/// Predicts rows left out, in six folds over the sorted distinct hidden sizes; with a single size,
+/// over the rows themselves.
 HeldOut hold_out(std::span<const FitRow> rows, const FitSetting& setting);
 
 std::vector<LawRow> law_rows(std::span<const FitRow> rows);
-/// Targets: the logarithm of the seconds, over the law's for `FitKind::kLawTimesTrees`.
+/// Returns rows for a fit of trees. The target is the logarithm of the seconds; for
+/// `FitKind::kLawTimesTrees`, of the seconds over the law's.
 std::vector<TreeRow> tree_rows(std::span<const FitRow> rows, const cost::OperatorEntry& entry,
                                const FitSetting& setting);
-/// Trees with the least and most that they add on the rows they saw.
+/// Fits the trees of an entry, and sets the least and the most that they add on the fitted rows.
 void fit_entry_trees(cost::OperatorEntry& entry, std::span<const FitRow> rows,
                      const FitSetting& setting);
-/// Seconds of a row by a law.
+/// Returns the seconds of a row, predicted by a law.
 double law_prediction(const cost::LawConstants& law, const FitRow& row, const FitSetting& setting);
 
 FitError error_of(std::span<const FitRow> rows, std::span<const double> predicted_s);
 FitError unfitted_error(std::span<const FitRow> rows);
 std::map<std::string, FitError> errors_by_series(std::span<const FitRow> rows,
                                                  std::span<const double> predicted_s);
-/// Lowest and highest of each quantity of the class.
+/// Returns the lowest and highest value of each quantity of the class.
 std::vector<cost::FittedRange> range_of(std::span<const FitRow> rows, cost::OperatorClass what);
 
 }  // namespace stepwright::fit

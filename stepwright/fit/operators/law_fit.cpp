@@ -13,7 +13,7 @@ namespace stepwright::fit {
 namespace {
 
 constexpr std::size_t kFewestRows = 8;
-constexpr std::size_t kMostRows = 2500;  ///< More rows than that are thinned evenly.
+constexpr std::size_t kMostRows = 2500;  ///< Most rows of a fit; more are thinned evenly.
 constexpr double kRobust = 0.05;         ///< Residuals above this count linearly.
 constexpr double kPull = 0.03;           ///< Weight of a prior, for each logarithm, at 300 rows.
 constexpr int kMostSteps = 60;
@@ -45,7 +45,7 @@ class LawProblem {
     return law;
   }
 
-  /// Logarithms of predicted over measured, then the pulls to the priors.
+  /// Returns the logarithms of predicted over measured, then the pulls to the priors.
   [[nodiscard]] Eigen::VectorXd residuals(const Eigen::VectorXd& logs) const {
     const cost::LawConstants constants = law(logs);
     Eigen::VectorXd out(std::ssize(rows_) + size());
@@ -75,8 +75,8 @@ class LawProblem {
     for (std::size_t i = 0; i < count; ++i) kept.push_back(&rows[i * rows.size() / count]);
     return kept;
   }
-  /// A share of a peak that cannot be exceeded: products and attention move what is counted, while
-  /// what vector kernels move is a convention.
+  /// True for a share of a peak that cannot exceed 1: the bytes of products and attention are
+  /// counted exactly, while those of vector kernels are a convention.
   [[nodiscard]] bool is_share(const cost::LawConstant& constant) const {
     return bounded_ && cost::is_share(constant);
   }
@@ -92,7 +92,7 @@ class LawProblem {
   double pull_ = 0;
 };
 
-/// Soft L1: quadratic for small residuals, linear for large ones.
+/// Returns the soft-L1 loss: quadratic for small residuals, linear for large ones.
 double loss(const Eigen::VectorXd& residuals) {
   return ((residuals.array() / kRobust).square() + 1).sqrt().sum() - residuals.size();
 }

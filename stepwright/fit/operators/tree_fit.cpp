@@ -32,7 +32,7 @@ void check(int status) {
   throw Error(ErrorKind::kRuntime, fmt::format("XGBoost: {}", xgboost().last_error()));
 }
 
-/// A handle of the C interface that frees itself.
+/// A handle of XGBoost's C interface that is freed with this object.
 class Handle {
  public:
   explicit Handle(int (*free)(void*)) : free_(free) {}
@@ -76,7 +76,7 @@ void train(Handle& booster, const Handle& matrix, float base) {
   }
 }
 
-/// One node of XGBoost's saved model and what is below it, as `BoostedTrees` reads it.
+/// Appends one node of XGBoost's saved model and its descendants, as `BoostedTrees` reads them.
 void append_node(const nlohmann::json& tree, std::size_t node, std::string& text) {
   if (!text.empty()) text += ' ';
   const auto value = tree["split_conditions"][node].get<float>();

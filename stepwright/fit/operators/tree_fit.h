@@ -7,18 +7,17 @@
 
 namespace stepwright::fit {
 
-/// One row of a fit of trees.
+/// One row of a fit of trees: features and target.
 struct TreeRow {
   cost::Features inputs;
   float target = 0;
 };
 
-/// Gradient-boosted trees (XGBoost, squared error, 120 trees of depth 4, one thread, fixed seed, so
-/// that equal rows give equal trees). Fails with `kRuntime` when XGBoost does.
+/// Fits gradient-boosted trees (XGBoost, squared error, 120 trees of depth 4, one thread, fixed
+/// seed, so that equal rows give equal trees). Fails with `kRuntime` when XGBoost does.
 cost::BoostedTrees fit_trees(std::span<const TreeRow> rows);
 
-/// The predictions of XGBoost itself for the rows after the same fit; to test our evaluator
-/// against.
+/// Returns XGBoost's own predictions for the rows after the same fit, for tests of `BoostedTrees`.
 std::vector<float> xgboost_predictions(std::span<const TreeRow> rows);
 
 }  // namespace stepwright::fit

@@ -4,8 +4,8 @@
 
 namespace stepwright::fit {
 
-/// The functions of XGBoost's C interface that are used. The library is opened when trees are first
-/// fitted: loading it takes longer than all that most commands do before they read a file.
+/// The functions of XGBoost's C interface that are used. The library is loaded when trees are first
+/// fitted, since loading takes longer than most commands need before they read a file.
 struct XgboostLibrary {
   decltype(&XGBGetLastError) last_error;
   decltype(&XGDMatrixCreateFromMat) matrix_create;
@@ -19,7 +19,8 @@ struct XgboostLibrary {
   decltype(&XGBoosterFree) free;
 };
 
-/// The library. Fails with `kRuntime` when it is not where it was when this was built.
+/// Returns the library, loading it if needed. Fails with `kRuntime` when it is not at its path of
+/// the time of the build.
 const XgboostLibrary& xgboost();
 
 }  // namespace stepwright::fit

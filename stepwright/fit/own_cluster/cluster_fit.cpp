@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kFifths = 5;
 
-/// `fit` of all samples, and how well that of four fifths says the others.
+/// Returns `fit` of all samples, with the error of fits to four fifths on the remaining fifth.
 template <class Fit, class Sample>
 auto judged(Fit fit, const std::vector<Sample>& samples) {
   FittedLaw<decltype(fit(samples))> result{.law = fit(samples), .rows = samples.size()};
@@ -40,16 +40,16 @@ auto judged(Fit fit, const std::vector<Sample>& samples) {
   return result;
 }
 
-/// How much slower computation is beside a message, as a pair says in which the message ends first:
-/// together = message + computation - message / factor. What the message loses beside the
-/// computation is in it.
+/// Returns how much slower computation is beside a message, from a pair in which the message ends
+/// first: together = message + computation - message / factor. Slow-down of the message by the
+/// computation is included.
 double slower_in(const OverlapSample& pair) {
   const double saved_s = pair.computation_s + pair.message_s - pair.together_s;
   return saved_s <= pair.message_s / cost::kMostSlower ? cost::kMostSlower
                                                        : pair.message_s / saved_s;
 }
 
-/// The median over all pairs of a link; 0 without samples.
+/// Returns the median slow-down over all pairs of a link; 0 without samples.
 double slower_beside(const std::vector<OverlapSample>& samples, cost::LinkClass link) {
   std::vector<double> factors;
   for (const OverlapSample& sample : samples) {

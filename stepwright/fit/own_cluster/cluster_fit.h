@@ -11,8 +11,8 @@
 
 namespace stepwright::fit {
 
-/// A law and, where it was judged, how well it does on rows that it has not seen (each fifth row
-/// left out in turn).
+/// A fitted law and, where it was computed, its error on rows that the fit did not use (each fifth
+/// row left out in turn).
 template <class Law>
 struct FittedLaw {
   Law law;
@@ -27,17 +27,18 @@ struct ClusterFit {
   std::map<std::pair<collective::Algorithm, collective::Collective>,
            FittedLaw<cost::SampledLaw<cost::ScheduleLaw>>>
       schedules;
-  /// Laws of host overhead; no rows: assumed.
+  /// Laws of host overhead; an entry with 0 rows is assumed, not fitted.
   std::vector<FittedLaw<cost::HostOverheadLaw>> host_overhead;
   std::vector<FittedLaw<cost::ComputationLaw>> computations;
   cost::MeasuredOverlap overlap;
 };
 
-/// Fits every operation, and every kind, phase and type of computation, that has samples.
+/// Fits laws for every operation, and for every kind, phase and type of computation, that has
+/// samples.
 ClusterFit fit_cluster(const OwnSamples& samples);
 
-/// The file `measured/1` of a fit: {`name`, `messages`, `handling`, `computations`, `overlap`
-/// {`beside_inside`, `beside_network`}, `sources`}.
+/// Returns the file `measured/1` of a fit: {`name`, `messages`, `handling`, `computations`,
+/// `overlap` {`beside_inside`, `beside_network`}, `sources`}.
 /// - a message: `library`, `operation`, `start_us`, `network_hop_us`, `inside_bytes_per_s`,
 ///   `network_bytes_per_s`, `own_nics`, `shapes`, `rows`, `held_out_error`; of Gloo also `hop_us`,
 ///   of a schedule `chunk_bytes` and `message_us`

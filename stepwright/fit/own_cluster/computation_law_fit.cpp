@@ -11,8 +11,8 @@ namespace {
 constexpr double kFarOff = 0.05;
 constexpr Eigen::Index kUnknowns = 3;
 
-/// The shares of start, FLOPs and bytes in each sample, over its seconds: weighed by the law's
-/// constants, the parts of a row are to sum to 1.
+/// Returns, for each sample, the start, FLOPs and bytes over its seconds: multiplied by the law's
+/// constants, a row should sum to 1.
 Eigen::MatrixXd parts_of(const std::vector<ComputationSample>& samples) {
   Eigen::MatrixXd parts(std::ssize(samples), kUnknowns);
   for (Eigen::Index i = 0; i < parts.rows(); ++i) {
@@ -27,7 +27,7 @@ Eigen::MatrixXd parts_of(const std::vector<ComputationSample>& samples) {
 
 cost::ComputationLaw fit_computation_law(const std::vector<ComputationSample>& samples) {
   Eigen::MatrixXd parts = parts_of(samples);
-  // Unknowns of very different sizes: columns of one size each.
+  // The unknowns have very different sizes, so columns are scaled to one size.
   Eigen::RowVectorXd scale = parts.colwise().maxCoeff();
   Eigen::VectorXd start = Eigen::VectorXd::Zero(kUnknowns);
   for (Eigen::Index i = 0; i < kUnknowns; ++i) {

@@ -6,12 +6,12 @@
 
 namespace stepwright::fit {
 
-/// The law of one kind, phase and type of computation, of which all samples are: start, seconds per
-/// FLOP and seconds per byte, none below 0, with the least squares of predicted over measured, in
-/// which samples that are more than 5 % off count by that instead of its square.
+/// Returns the law (start, seconds per FLOP, seconds per byte; none below 0) of one kind, phase and
+/// type of computation, which all samples must share. Least squares of predicted over measured;
+/// errors above 5 % count by their size instead of their square.
 cost::ComputationLaw fit_computation_law(const std::vector<ComputationSample>& samples);
 
-/// Seconds of the computation of a sample.
+/// Returns the predicted seconds of a sample's computation.
 double predicted_s(const cost::ComputationLaw& law, const ComputationSample& sample);
 
 }  // namespace stepwright::fit

@@ -14,9 +14,8 @@ struct NamedPart {
   step::OperatorKind kind;
 };
 
-/// Parts of names that say it, the more special ones first. Hooks of FSDP and its copies of
-/// parameters and gradients into and out of messages are of those; DDP's out of its buckets are
-/// sums of gradients.
+/// Parts of names that determine the kind, more special ones first. FSDP's hooks and copies into
+/// and out of messages are listed; DDP's copies out of its buckets count as sums of gradients.
 constexpr auto kCertainParts = std::to_array<NamedPart>({
     {"AccumulateGrad", step::OperatorKind::kAccumulate},
     {"ddp.reducer", step::OperatorKind::kAccumulate},

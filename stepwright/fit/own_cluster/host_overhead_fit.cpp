@@ -6,8 +6,8 @@ namespace stepwright::fit {
 namespace {
 
 /// How often a byte of the full buffer of two ranks is read or written outside of the transfer. A
-/// gather copies a part in and all of it out; a scatter copies all of it in, c10d copies it once
-/// more, and the part comes out.
+/// gather copies one part in and everything out. A scatter copies everything in, c10d copies it
+/// once more, and one part comes out.
 constexpr double kGatherPasses = 3;
 constexpr double kScatterPasses = 5;
 
@@ -15,8 +15,8 @@ bool sends(const MessagesByScheme& planned, step::Scheme scheme, collective::Col
   return planned.contains({scheme, operation});
 }
 
-/// Seconds of this host for a message over those of the host that the framework's file tells of, on
-/// average over the kinds of messages that a trace shows; 1 where it shows none.
+/// Returns the ratio of this host's seconds for messages to those of the host behind the
+/// framework's file, averaged over the kinds of messages in a trace; 1 where it has none.
 double host_over_usual(std::span<const FittedLaw<cost::HostOverheadLaw>> found,
                        const plan::MessageHostOverhead& usual) {
   double ratios = 0;

@@ -11,23 +11,25 @@
 
 namespace stepwright::fit {
 
-/// The host's work for messages in a step of a rank, beyond their transfer.
+/// The host's work for messages in a step of a rank, in addition to their transfer.
 struct HostOfMessages {
   std::map<collective::Collective, HostSeconds>
       copies;  ///< Seconds of copies into and out of messages, by operation.
-  /// Seconds of dispatch for tensors that are split over the ranks of tensor parallelism.
+  /// Seconds of dispatch for tensors that are split over tensor-parallel ranks.
   double dispatch_s = 0;
 };
 
-/// Laws by scheme and operation that sum up to it over the messages of a plan: time in copies by
-/// bytes, time between them by calls, dispatch by calls of tensor parallelism.
+/// Returns laws of host overhead, by scheme and operation, that sum up to `host` over the messages
+/// of a plan: time inside copies is distributed by bytes, time between copies by calls, and
+/// dispatch by calls of tensor parallelism.
 std::vector<FittedLaw<cost::HostOverheadLaw>> fit_host_overhead(const MessagesByScheme& planned,
                                                                 const HostOfMessages& host);
 
-/// The handling that PyTorch is assumed to do for messages of tensor parallelism (DTensor) and of
-/// sharded data parallelism (FSDP2), for those of the two that a plan does not send: seconds of the
-/// framework's file, which are of another host, times how this host's seconds for the messages that
-/// were `found` compare to them; copies at `memory_s_per_byte`. Marked by no rows.
+/// Returns assumed laws of PyTorch's host overhead for messages of tensor parallelism (DTensor) and
+/// of sharded data parallelism (FSDP2), if the plan does not send them. Their seconds come from the
+/// framework's file, which was measured on another host, scaled by the ratio of this host's seconds
+/// to the file's for the messages that were `found`; copies take `memory_s_per_byte`. Such laws
+/// have 0 rows.
 std::vector<FittedLaw<cost::HostOverheadLaw>> assumed_host_overhead(
     const MessagesByScheme& planned, const plan::MessageHostOverhead& host_overhead,
     std::span<const FittedLaw<cost::HostOverheadLaw>> found, double memory_s_per_byte);

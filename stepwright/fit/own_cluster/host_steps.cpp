@@ -15,16 +15,16 @@ namespace stepwright::fit {
 namespace {
 
 constexpr double kMicrosecond = 1e-6;
-/// The clock of the trace jumped in a step that is longer: a day.
+/// A step longer than a day means that the clock of the trace jumped.
 constexpr double kLongestStep_us = 86'400e6;
-/// Doing nothing for longer beside a message is waiting for it.
+/// A thread that does nothing for longer than this while a message is in progress waits for it.
 constexpr double kShortestWait_us = 300;
 
 constexpr std::string_view kStepMark = "ProfilerStep#";
 constexpr std::string_view kUpdateMark = "Optimizer.step#";
 constexpr std::string_view kNodeOfBackward = "autograd::engine::evaluate_function";
 
-/// The names of DTensor's work around the operators that it runs, forward and backward.
+/// Names of DTensor's operators around those that it runs, in forward and backward.
 constexpr auto kDispatchNames = std::to_array<std::string_view>(
     {"PythonSubclass", "_FromTorchTensor", "_ToTorchTensor", "Redistribute", "NestedRedistribute"});
 
@@ -35,7 +35,7 @@ bool dispatches(std::string_view name) {
   return std::ranges::any_of(kDispatchNames, [&](auto part) { return name.starts_with(part); });
 }
 
-/// Intervals in order of time; those of one list may overlap.
+/// Intervals in order of time; they may overlap.
 class Intervals {
  public:
   void add(double start_us, double end_us) { all_.emplace_back(start_us, end_us); }
@@ -51,7 +51,7 @@ class Intervals {
     }
     all_ = std::move(joined);
   }
-  /// The part of a stretch of time that is in them.
+  /// Returns how much of a stretch of time lies in the intervals.
   [[nodiscard]] double overlap_us(double start_us, double end_us) const {
     auto at =
         std::ranges::upper_bound(all_, start_us, {}, [](const auto& one) { return one.second; });
@@ -66,7 +66,7 @@ class Intervals {
   std::vector<std::pair<double, double>> all_;
 };
 
-/// The meaning of an operator of the thread.
+/// The meaning of an operator of the traced thread.
 struct Meaning {
   std::optional<step::OperatorKind> kind;
   bool certain = false;
@@ -125,7 +125,8 @@ class HostReader {
     steps_.push_back(mark);
   }
 
-  /// Finds the operators of the thread that takes the steps, each before what it encloses.
+  /// Finds the operators of the thread that runs the steps; an operator comes before those that it
+  /// encloses.
   void find_operators() {
     const int thread = steps_.front().thread;
     for (int i = 0; i < static_cast<int>(trace_.operators.size()); ++i) {
@@ -134,7 +135,7 @@ class HostReader {
     check_durations();
     std::ranges::stable_sort(order_, {},
                              [this](int i) { return std::tuple(op(i).start_us, -op(i).end_us); });
-    // The profiler closes its last step before anything happens in it.
+    // The profiler ends its last step before anything happens in it.
     std::erase_if(steps_, [this](const logs::KinetoMark& step) {
       return order_.empty() ||
              step.end_us > op(order_.back()).start_us + step.end_us - step.start_us;
@@ -205,8 +206,8 @@ class HostReader {
     }
   }
 
-  /// Sets the phase of the two products of a backward, of which the one over the rows of the
-  /// forward is the weight's.
+  /// Sets the phases of the two products of a backward: the one over the forward's rows is the
+  /// weight gradient.
   void set_phase_of_product(int index) {
     const step::Shape shape = *host_product(trace_.signature_of(index));
     Meaning& mine = meaning(index);
@@ -240,14 +241,16 @@ class HostReader {
     take_piece(at, step.end_us, -1, -1);
   }
 
-  /// Updates and norms run over parameters that are split, whatever splits them: there it is
-  /// theirs.
+  /// True for DTensor dispatch. Updates and norms also run over split parameters; dispatch inside
+  /// them counts as theirs.
   [[nodiscard]] bool is_dispatch(int index) const {
     if (index < 0 || !dispatches(trace_.signature_of(index).name)) return false;
     return meanings_[static_cast<std::size_t>(index)].phase != step::Phase::kOptimizer;
   }
 
-  /// A stretch in which `owner` (-1: nothing) ran itself; what nothing ran in is of `next`.
+  /// Books a stretch of time in which operator `owner` itself ran (-1: none did) to the owner's
+  /// kind, or if it has none to the kind of the operator `next`. Waits for messages and dispatch
+  /// are booked apart.
   void take_piece(double start_us, double end_us, int owner, int next) {
     if (end_us <= start_us) return;
     HostStep& step = out_.steps.back();
@@ -299,7 +302,8 @@ class HostReader {
   std::vector<int> order_;
   std::vector<int> products_;
   std::vector<Meaning> meanings_;
-  std::vector<std::optional<HostOperator>> known_;  ///< Operator of each signature.
+  /// Computation of each signature, once it is known.
+  std::vector<std::optional<HostOperator>> known_;
   /// Kinds of forward operators, by sequence number.
   std::unordered_map<std::int64_t, step::OperatorKind> forwards_;
   /// Rows of products of the forward.

@@ -9,14 +9,15 @@
 
 namespace stepwright::fit {
 
-/// Seconds of a kind of computation in one step.
+/// Host seconds of one kind of computation in one step.
 struct HostSeconds {
-  double busy = 0;  ///< Seconds inside its operators.
-  double host = 0;  ///< Seconds between its operators, and in what only calls others.
+  double busy = 0;  ///< Seconds inside operators of the kind.
+  /// Seconds between operators of the kind, and in operators that only call others.
+  double host = 0;
 };
 
-/// One step of a thread of the host: every moment of it is of a computation, waits for a message,
-/// is of the framework's dispatch or of nothing known.
+/// One step of a host thread. Every moment of it belongs to a computation, to waiting for a
+/// message, to the framework's dispatch, or to `unknown`.
 struct HostStep {
   double start_s = 0;  ///< Start of the step, by the clock of its trace.
   double seconds = 0;
@@ -27,12 +28,12 @@ struct HostStep {
   std::map<std::pair<step::OperatorKind, step::Phase>, HostSeconds> kinds;
 };
 
-/// A run of a matrix product.
+/// One execution of a matrix product.
 struct HostProduct {
   step::Phase phase{};
   step::Shape shape;
   double seconds = 0;
-  bool beside = false;  ///< A message of this rank was under way for most of it.
+  bool beside = false;  ///< True if a message of this rank was in progress for most of it.
 };
 
 /// The work of one rank in the steps that its trace marks (`ProfilerStep`).
@@ -41,10 +42,10 @@ struct HostTrace {
   std::vector<HostProduct> products;  ///< Products of all steps.
 };
 
-/// Reads the steps of a trace of the host. A node of the backward is of the kind of the forward
-/// with its sequence number, what is in an operator of its kind unless the name says another. A
-/// thread that does nothing while a message of its rank is under way waits for it. Fails with
-/// `kInput` when no whole step is marked.
+/// Reads the steps of a host trace. A backward node has the kind of the forward with its sequence
+/// number; an operator inside another one has that one's kind unless its name says otherwise. A
+/// thread that does nothing while a message of its rank is in progress counts as waiting for it.
+/// Fails with `kInput` when no whole step is marked.
 HostTrace host_steps(const logs::KinetoTrace& trace, const ModelWidths& widths);
 
 }  // namespace stepwright::fit

@@ -10,15 +10,15 @@
 namespace stepwright::fit {
 namespace {
 
-/// Errors beyond this, as logarithms, count by their size instead of its square.
+/// Errors (of logarithms) beyond this count by their size instead of its square.
 constexpr double kNear = 0.02;
-/// How far the logarithm of a constant may move from the fastest that samples allow.
+/// How far the logarithm of a constant may move from the fastest value that samples allow.
 constexpr double kFarthest = 12;
-/// How much longer than its start the shortest message may take.
+/// How many times its start the shortest message may take.
 constexpr double kFewOfIt = 10;
-/// Errors beyond this count as if they were this large.
+/// Errors beyond this count as this much.
 constexpr double kWrong = 0.5;
-/// The ratio to the law beyond which a sample, either way, is taken for a disturbance.
+/// A sample whose ratio to the law is beyond this, in either direction, counts as a disturbance.
 constexpr double kMostMissed = 1.5;
 
 double time_s(const cost::SocketLaw& law, const MessageSample& sample) {
@@ -51,7 +51,8 @@ constexpr double cost::ScheduleLaw::* kScheduleConstants[] = {
     &cost::ScheduleLaw::start_s, &cost::ScheduleLaw::message_s, &cost::ScheduleLaw::network_hop_s,
     &cost::ScheduleLaw::inside_s_per_byte, &cost::ScheduleLaw::network_s_per_byte};
 
-/// The law that no message of the samples beats; as a start, a part of the shortest one.
+/// Returns the law that no message of the samples beats; its start is a part of the shortest
+/// message.
 cost::SocketLaw fastest_gloo(const std::vector<MessageSample>& samples, bool own_nics) {
   cost::SocketLaw law{.own_nics = own_nics};
   for (const auto constant : kSocketConstants) law.*constant = INFINITY;
@@ -73,8 +74,8 @@ bool of_one_group(const std::vector<MessageSample>& samples) {
       samples, [&](const auto& sample) { return sample.group == samples.front().group; });
 }
 
-/// The law that no schedule of the samples beats: a message for each rank inside and each node
-/// outside, at least.
+/// Returns the law that no schedule of the samples beats: at least one message for each rank inside
+/// and for each node outside.
 cost::ScheduleLaw fastest_schedule(const std::vector<MessageSample>& samples, bool own_nics) {
   cost::ScheduleLaw law{.chunk_bytes = samples.front().chunk_bytes, .own_nics = own_nics};
   for (const auto constant : kScheduleConstants) law.*constant = INFINITY;
@@ -94,7 +95,7 @@ cost::ScheduleLaw fastest_schedule(const std::vector<MessageSample>& samples, bo
   return law;
 }
 
-/// A share of each sample up to `most`.
+/// Returns the sum of the samples' errors, each capped at `most`.
 template <class Law>
 double error_of(const Law& law, const std::vector<MessageSample>& samples, double most) {
   double sum = 0;
@@ -104,8 +105,8 @@ double error_of(const Law& law, const std::vector<MessageSample>& samples, doubl
   return sum;
 }
 
-/// Moves the constants of a law that are not 0 to where its errors are least: those beyond kNear
-/// count by their size, up to `most`.
+/// Moves the non-zero constants of a law to the least error; errors beyond kNear count by their
+/// size, up to `most`.
 template <class Law, std::size_t kCount>
 void improve(Law& law, double Law::* const (&constants)[kCount],
              const std::vector<MessageSample>& samples, double most) {
@@ -137,7 +138,8 @@ void improve(Law& law, double Law::* const (&constants)[kCount],
   law = with(minimise(squares, Eigen::VectorXd::Zero(count)));
 }
 
-/// First all errors count in full, or a start that is far off would not be left.
+/// Improves a law in two rounds; in the first all errors count in full, since otherwise a start
+/// that is far off would not be left.
 template <class Law, std::size_t kCount>
 void improve(Law& law, double Law::* const (&constants)[kCount],
              const std::vector<MessageSample>& samples) {
@@ -145,7 +147,8 @@ void improve(Law& law, double Law::* const (&constants)[kCount],
   improve(law, constants, samples, kWrong);
 }
 
-/// The misses of a law, shape by shape in the order of the samples.
+/// Returns the ratios of measured times to a law, for each shape of groups in the order of the
+/// samples.
 template <class Law>
 std::vector<cost::ShapeCurve> missed(const Law& law, const std::vector<MessageSample>& samples) {
   std::vector<cost::ShapeCurve> curves;
@@ -170,7 +173,7 @@ double sampled_s(const cost::SampledLaw<Law>& law, const MessageSample& sample) 
   return time_s(law.law, sample) * cost::factor_of(law.curves, sample.group, sample.payload_bytes);
 }
 
-/// Fits with NICs of nodes or of ranks, whichever the samples say.
+/// Fits with NICs for nodes and for ranks, and returns the better fit.
 template <class Fit>
 auto better(Fit fit, const std::vector<MessageSample>& samples) {
   const auto shared = fit(false);

@@ -9,7 +9,7 @@
 
 namespace stepwright::fit {
 
-/// The computations of one kind in one phase, of one rank in one step.
+/// The computations of one kind and phase that one rank does in one step, by the plan.
 struct PlannedWork {
   double operators = 0;
   double flops = 0;
@@ -18,18 +18,18 @@ struct PlannedWork {
 };
 using WorkByKind = std::map<std::pair<step::OperatorKind, step::Phase>, PlannedWork>;
 
-/// The messages of one scheme and operation, of one rank in one step.
+/// The messages of one scheme and operation that one rank sends in one step, by the plan.
 struct PlannedMessages {
   double calls = 0;
-  double bytes = 0;  ///< Bytes of full buffers.
+  double bytes = 0;  ///< Bytes of the full buffers of all calls.
 };
 using MessagesByScheme = std::map<std::pair<step::Scheme, collective::Collective>, PlannedMessages>;
 
-/// The computations of a pipeline position in a step; recomputation counts as forward
+/// Returns the computations of a pipeline position in a step; recomputation counts as forward
 /// (`law_phase`).
 WorkByKind planned_work(const step::StepProgram& program, const step::Stage& stage);
 
-/// The messages of a position in a step to others.
+/// Returns the messages that a pipeline position sends to other ranks in a step.
 MessagesByScheme planned_messages(const step::StepProgram& program, const step::Stage& stage);
 
 }  // namespace stepwright::fit

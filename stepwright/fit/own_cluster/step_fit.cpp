@@ -27,7 +27,7 @@ namespace {
 
 using KindAndPhase = std::pair<step::OperatorKind, step::Phase>;
 
-/// A computation beside messages is compared with the same alone where both ran so often.
+/// Runs of a computation, both alone and beside messages, that are needed to compare the two.
 constexpr std::size_t kFewest = 3;
 
 class StepFitter {
@@ -53,8 +53,8 @@ class StepFitter {
   }
 
  private:
-  /// The steps that are neither among the shortest nor the longest quarter: the same ones for every
-  /// kind and for messages, so that all sum up to a step.
+  /// Chooses the steps that are in neither the shortest nor the longest quarter: the same for every
+  /// kind and for messages, so that all parts sum up to a step.
   void choose_steps() {
     std::vector<std::pair<double, std::pair<std::size_t, const HostStep*>>> steps;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -83,7 +83,7 @@ class StepFitter {
     }
   }
 
-  /// Whether a call was made in one of those steps.
+  /// True if a call was made in one of the chosen steps.
   [[nodiscard]] bool is_chosen(const logs::LogRecord& record) const {
     return std::ranges::any_of(chosen_, [&](const auto& chosen) {
       const auto& [rank, step] = chosen;
@@ -100,8 +100,8 @@ class StepFitter {
             .shape = product.shape};
   }
 
-  /// Products run in many shapes, each of them often: a sample for each run, of the middle time of
-  /// its shape.
+  /// Fits matrix products. They run in many shapes, each of them often: one sample for each run,
+  /// with the median time of its shape.
   void fit_products() {
     std::map<std::pair<step::Phase, step::Shape>,
              std::pair<std::vector<double>, std::vector<double>>>
@@ -153,14 +153,14 @@ class StepFitter {
     if (planned == work_.end()) return;
     cost::ComputationLaw law = fit_computation_law(rows);
     scale_to_step(law, rows, seconds_[key].busy);
-    // What a framework runs in several products is one of the plan's.
+    // Several products of a framework may be one product of the plan.
     law.start_s *= static_cast<double>(rows.size()) / planned->second.operators;
     law.start_s += seconds_[key].host / planned->second.operators;
     out_.fit.computations.push_back({.law = law, .rows = rows.size()});
     used_.insert(key);
   }
 
-  /// Fails with `kInput`: the products of a phase have no duration.
+  /// Fails with `kInput`, since the products of a phase have no duration.
   [[noreturn]] void fail_timeless(step::Phase phase) const {
     std::vector<std::string> files;
     for (const logs::LogSource& source : log_.sources) files.push_back(source.file);
@@ -171,8 +171,8 @@ class StepFitter {
         name_of(step::kPhaseNames, phase)));
   }
 
-  /// Makes a law sum up to what its kind takes in a step: single runs that were disturbed are in no
-  /// median, and yet in every step.
+  /// Scales a law so that it sums up to its kind's time in a step: disturbed runs are in no median,
+  /// but in every step.
   static void scale_to_step(cost::ComputationLaw& law, const std::vector<ComputationSample>& rows,
                             double busy_s) {
     double sum_s = 0;
@@ -181,10 +181,10 @@ class StepFitter {
     for (double* part : {&law.start_s, &law.s_per_flop, &law.s_per_byte}) *part *= busy_s / sum_s;
   }
 
-  /// A kind that runs in few shapes: its time in a step over what the plan computes of it.
+  /// Fits a kind that runs in few shapes: its time in a step over the plan's amount of it.
   void fit_kind(const KindAndPhase& key, const PlannedWork& work) {
     if (key.first == step::OperatorKind::kLinear) return;
-    // A trace does not tell the gradient of an input from that of a weight in one kernel.
+    // A trace does not tell an input's gradient from a weight's if one kernel computes both.
     double share = 1;
     KindAndPhase logged = key;
     if (!seconds_.contains(key) && step::is_backward(key.second)) {
@@ -194,7 +194,7 @@ class StepFitter {
     }
     const auto seconds = seconds_.find(logged);
     if (seconds == seconds_.end()) return;
-    // The device's own price stands where the trace shows no time at all.
+    // Where the trace shows no time, the device's own price is kept.
     if (!(seconds->second.busy + seconds->second.host > 0)) return;
     const HostSeconds found{.busy = share * seconds->second.busy,
                             .host = share * seconds->second.host};
@@ -209,7 +209,8 @@ class StepFitter {
     used_.insert(logged);
   }
 
-  /// Time of no kind that the plan has is the host's, and goes to the start of all operators.
+  /// Adds time of kinds that the plan does not have, which is the host's, to the start of all
+  /// operators.
   void spread_the_rest() {
     double rest = out_.unknown_s;
     for (const auto& [key, seconds] : seconds_) {
@@ -229,7 +230,8 @@ class StepFitter {
     }
   }
 
-  /// The calls of operations that the plan may send: one law for all, which the same sockets carry.
+  /// Fits the calls of operations that the plan may send: one law for all, since the same sockets
+  /// carry them.
   void fit_messages() {
     const std::vector<StepMessages> messages =
         step_messages(planned_, program_, log_, static_cast<double>(chosen_.size()),
@@ -250,8 +252,8 @@ class StepFitter {
     slow_down(std::min(waiting_s, out_.waiting_s));
   }
 
-  /// Fits the host's work for messages, like FSDP's copies into and out of them, as a part of the
-  /// messages, and so what DTensor takes for operators between messages of tensor parallelism.
+  /// Fits the host's work for messages: copies such as FSDP's into and out of them, and DTensor's
+  /// time for operators between tensor-parallel messages.
   void fit_host_of_messages() {
     constexpr std::pair<step::OperatorKind, collective::Collective> kKinds[] = {
         {step::OperatorKind::kAllReduce, collective::Collective::kAllReduce},
@@ -277,7 +279,7 @@ class StepFitter {
     const plan::MessageHostOverhead host_overhead =
         plan::framework_defaults(planned_.job.framework).host_overhead;
     if (host_overhead.tensor_s == 0 && host_overhead.data_s == 0) return;
-    // Of all kinds a sum is the one that only reads and writes, once each.
+    // A sum only reads and writes, once each, unlike other kinds.
     const auto sum = std::ranges::find_if(out_.fit.computations, [](const auto& fitted) {
       return fitted.law.kind == step::OperatorKind::kAdd;
     });
@@ -287,8 +289,8 @@ class StepFitter {
         std::back_inserter(out_.fit.host_overhead));
   }
 
-  /// Slows computations down by what ranks wait for the last one, which computes longer than the
-  /// average one whose computations the laws have until now.
+  /// Slows computations down by the time that ranks wait for the last one, which computes longer
+  /// than the average rank whose computations the laws describe so far.
   void slow_down(double waiting_s) {
     double computed_s = 0;
     for (const auto& fitted : out_.fit.computations) {
@@ -310,7 +312,7 @@ class StepFitter {
   const logs::Log& log_;
   step::StepProgram program_;
   WorkByKind work_;
-  /// Steps of the fit, each with its index in `ranks_`.
+  /// The chosen steps, each with its rank's index in `ranks_`.
   std::vector<std::pair<std::size_t, const HostStep*>> chosen_;
   std::map<KindAndPhase, HostSeconds> seconds_;
   std::set<KindAndPhase> used_;

@@ -11,12 +11,12 @@
 namespace stepwright::fit {
 namespace {
 
-/// A timed call of the log in a group of the plan.
+/// A timed call of the log, matched to a group of the plan.
 struct GroupedCall {
   logs::LogRecord record;
   collective::Collective operation{};
   plan::GroupKind group{};
-  double shortest_s = 0;  ///< Shortest time of all ranks.
+  double shortest_s = 0;  ///< Shortest seconds of the call over all ranks.
 };
 
 class GroupedCalls {
@@ -43,13 +43,13 @@ class GroupedCalls {
     if (!group) return;
     const std::int64_t rank = record.rank == logs::kUnknown ? record.source : record.rank;
     const std::int64_t number = next_[{rank, *group, *operation, record.payload_bytes}]++;
-    std::vector<std::int64_t> members = {rank};  // a message has two ends, and each its own time
+    std::vector<std::int64_t> members = {rank};  // a message has two ends, each with its own time
     if (*operation != collective::Collective::kPointToPoint) members = grid_.members(*group, rank);
     same_[{std::move(members), *operation, record.payload_bytes, number}].push_back(calls_.size());
     calls_.push_back({record, *operation, *group, record.duration_s});
   }
 
-  /// The first of so many ranks; 0: of any.
+  /// Returns the first kind of group with `size` ranks; 0: with any number.
   [[nodiscard]] std::optional<plan::GroupKind> group_of(std::int64_t size) const {
     for (const auto& [kind, name] : plan::kGroupNames) {
       const std::int64_t ours = program_.group_sizes[static_cast<std::size_t>(kind)];

@@ -15,7 +15,7 @@
 namespace stepwright::fit {
 namespace {
 
-/// How far the products of a trace may be from those of the plan.
+/// How far, as a share, the products of a trace may differ from those of the plan.
 constexpr double kOtherModel = 0.05;
 
 void check_ranks(const step::StepProgram& program, const logs::Log& log) {
@@ -35,7 +35,7 @@ void check_ranks(const step::StepProgram& program, const logs::Log& log) {
                   ranks.size(), program.ranks));
 }
 
-/// FLOPs of forward products in a step, by inner width.
+/// Returns the FLOPs of forward products in a step, by inner width.
 std::map<std::int64_t, double> planned_products(const step::StepProgram& program) {
   std::map<std::int64_t, double> products;
   const step::Stage& stage = program.stages.front();
@@ -70,7 +70,7 @@ double sum_of(const std::map<std::int64_t, double>& products) {
 
 using BytesByOperation = std::map<logs::LogOperation, double>;
 
-/// The first operation that carries bytes of the one and that the other lacks.
+/// Returns the first operation that has bytes in `of` and none in `in`; nullopt: there is none.
 std::optional<logs::LogOperation> lacking(const BytesByOperation& of, const BytesByOperation& in) {
   double all = 0;
   for (const auto& [operation, bytes] : of) all += bytes;
@@ -80,7 +80,7 @@ std::optional<logs::LogOperation> lacking(const BytesByOperation& of, const Byte
   return std::nullopt;
 }
 
-/// Other shardings compute the same, and send by other operations.
+/// Checks the kinds of messages: another sharding computes the same, but sends by other operations.
 void check_messages(const step::StepProgram& program, const plan::Grid& grid,
                     const logs::Log& log) {
   BytesByOperation planned;
@@ -116,7 +116,7 @@ void check_traces(const step::StepProgram& program, const plan::Grid& grid,
                   const std::vector<HostTrace>& ranks, const logs::Log& log) {
   check_ranks(program, log);
   check_messages(program, grid, log);
-  // Products may be cut and joined otherwise than in the plan, but not along their inner width.
+  // Products may be cut and joined differently than in the plan, but not along their inner width.
   const std::map<std::int64_t, double> planned = planned_products(program);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const std::map<std::int64_t, double> traced = traced_products(ranks[i]);

@@ -9,9 +9,9 @@
 
 namespace stepwright::fit {
 
-/// Fails with `kInput`, naming what differs, unless traces are of the job of a program: of as many
-/// ranks, of all of them, with its products and its kinds of messages. `log` holds the calls of the
-/// same files.
+/// Fails with `kInput`, naming the difference, unless traces belong to the job of a program: from
+/// all of its ranks and no others, with its products and its kinds of messages. `log`: the calls of
+/// the same files.
 void check_traces(const step::StepProgram& program, const plan::Grid& grid,
                   const std::vector<HostTrace>& ranks, const logs::Log& log);
 

@@ -15,7 +15,7 @@
 namespace stepwright::fit {
 namespace {
 
-/// Words of tables for the operations.
+/// Names of operations in tables.
 constexpr Named<collective::Collective> kTableWords[] = {
     {collective::Collective::kAllReduce, "all_reduce"},
     {collective::Collective::kAllGather, "all_gather"},
@@ -26,14 +26,14 @@ constexpr Named<collective::Collective> kTableWords[] = {
     {collective::Collective::kPointToPoint, "sendrecv"},
 };
 
-/// All columns that are read.
+/// All columns that are read from tables.
 constexpr std::string_view kCollectiveColumns[] = {
     "op",      "elements_fp16",   "gpus_per_node", "time_us",    "collective",
     "gpu",     "inter_node",      "nodes",         "gpus",       "library",
     "tool",    "datatype",        "size_bytes",    "source_url", "id",
     "cluster", "busbw_gbps_bytes"};
 
-/// Cells of one row by column title; absent columns read as empty.
+/// The cells of one row by column title; absent columns read as empty.
 class Cells {
  public:
   Cells(const CsvTable& table, const CsvRow& row) : table_(table), row_(row) {}
@@ -56,14 +56,14 @@ class Cells {
   const CsvRow& row_;
 };
 
-/// Whose collectives a row of a table of clusters timed.
+/// Returns the library whose collectives a row of a table of clusters timed.
 std::string library_of(const Cells& cells) {
   if (cells.text("library").starts_with("TRT-LLM")) return std::string(kKernelLibrary);
   if (cells.text("tool").starts_with("Aceso")) return std::string(kListLibrary);
   return std::string(cost::kDefaultLibrary);
 }
 
-/// A reading that failed says why.
+/// A sample that was read, or the reason (`refusal`) why the row was refused.
 struct Reading {
   CollectiveSample sample;
   std::string refusal;
@@ -79,7 +79,8 @@ bool read_operation(std::string_view word, Reading& out) {
   return true;
 }
 
-/// `op, nodes, gpus_per_node, elements_fp16, time_us`: elements of two bytes, of one rank's input.
+/// Reads a row of `op, nodes, gpus_per_node, elements_fp16, time_us`: elements are of two bytes,
+/// and of one rank's input.
 Reading read_one_machine(const Cells& cells, const SampledMachine& machine) {
   Reading out;
   CollectiveSample& sample = out.sample;
@@ -96,8 +97,9 @@ Reading read_one_machine(const Cells& cells, const SampledMachine& machine) {
   return out;
 }
 
-/// A table of many clusters: sizes as nccl-tests counts them, but the buffer of one rank where the
-/// lists of torch.distributed were timed; seconds from the bandwidth where no time stands.
+/// Reads a row of a table of many clusters. Sizes are as nccl-tests counts them, except that list
+/// calls of torch.distributed state the buffer of one rank; where no time is stated, seconds follow
+/// from the bandwidth.
 Reading read_clusters(const Cells& cells, const SampledMachine* named) {
   Reading out;
   CollectiveSample& sample = out.sample;
@@ -126,7 +128,8 @@ Reading read_clusters(const Cells& cells, const SampledMachine* named) {
   return out;
 }
 
-/// Fills in the routes and says what is wrong with the numbers of a row; empty when nothing is.
+/// Sets the routes of a sample, and returns what is wrong with the numbers of a row; empty when
+/// nothing is.
 std::string fault(CollectiveSample& sample, SampledClusters& clusters) {
   if (!(sample.seconds > 0)) return "the time is missing or not a positive number";
   if (!(sample.payload_bytes > 0)) return "the size is missing or not a positive number";
@@ -157,10 +160,11 @@ std::string fault(CollectiveSample& sample, SampledClusters& clusters) {
   return {};
 }
 
-/// A row may be that much slower than one of the same run with more bytes.
+/// A row may be at most this many times as slow as a row of the same run with more bytes.
 constexpr double kSlower = 2.5;
 
-/// Drops rows that are far slower than larger ones of the same run: first calls, interruptions.
+/// Drops rows that are far slower than larger ones of the same run, such as first calls and
+/// interruptions.
 void drop_interrupted(CollectiveSamples& all, const std::vector<std::string>& runs) {
   std::map<std::string, std::vector<std::size_t>> by_run;
   for (std::size_t i = 0; i < all.samples.size(); ++i) by_run[runs[i]].push_back(i);
@@ -175,7 +179,8 @@ void drop_interrupted(CollectiveSamples& all, const std::vector<std::string>& ru
       if (all.samples[i].seconds > kSlower * least) found.push_back(i);
       least = std::min(least, all.samples[i].seconds);
     }
-    // More of them are no interruptions but contradict each other, which the fit looks for.
+    // If there are more of them, they are not interruptions but contradict each other, which the
+    // fit detects.
     if (10 * found.size() <= rows.size()) slow.insert(found.begin(), found.end());
   }
   std::vector<CollectiveSample> kept;
@@ -192,7 +197,7 @@ void drop_interrupted(CollectiveSamples& all, const std::vector<std::string>& ru
   all.samples = std::move(kept);
 }
 
-/// Rows of one run share source, operation, layout and type.
+/// Returns the key of a row's run: rows of one run share source, operation, layout and type.
 std::string run_of(const CollectiveSample& sample, const Cells& cells) {
   return fmt::format("{} {} {} {} {} {}", sample.machine->name, sample.library,
                      static_cast<int>(sample.operation), sample.layout(), cells.text("source_url"),
@@ -323,7 +328,7 @@ const cost::CollectiveConstants& SamplePredictor::constants(const CollectiveSamp
   cost::CollectiveConstants constants =
       cost::collectives_of_profile(cluster, sample.machine->name, sample.library);
   const cost::CollectiveConstants ordinary = cost::collectives_of(cluster, sample.library);
-  // A machine that nobody sampled is priced as a job on its cluster would be.
+  // A machine without samples is priced as a job on its cluster would be.
   if (!constants.fit) constants = ordinary;
   if (const auto profile = profiles_.find(sample.machine); profile != profiles_.end()) {
     constants = cost::unfitted_collectives(cluster);

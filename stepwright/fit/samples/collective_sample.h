@@ -16,7 +16,8 @@
 
 namespace stepwright::fit {
 
-/// The kernels of an inference library, and the list calls of torch.distributed with their copies.
+/// Names of libraries in tables: the kernels of an inference library (`kKernelLibrary`), and the
+/// list calls of torch.distributed with their copies (`kListLibrary`).
 inline constexpr std::string_view kKernelLibrary = "trtllm";
 inline constexpr std::string_view kListLibrary = "torch-lists";
 
@@ -27,17 +28,17 @@ struct CollectiveSample {
   collective::Collective operation{};
   std::int64_t nodes = 1;
   std::int64_t ranks_per_node = 1;
-  double payload_bytes = 0;  ///< The full buffer (docs/formats.md, "Collective samples").
+  double payload_bytes = 0;  ///< Bytes of the full buffer (docs/formats.md, "Collective samples").
   double seconds = 0;
-  bool switch_adds = true;  ///< Whether a switch can add numbers of this type (16 bits or more).
-  std::string id;           ///< The source's own, else file and line.
+  bool switch_adds = true;  ///< True if a switch can add numbers of this type (16 bits or more).
+  std::string id;           ///< Id of the row in its source, else its file and line.
   std::size_t line = 0;
-  cost::Routes routes;  ///< Routes of the message when nothing else runs on the machine.
+  cost::Routes routes;  ///< Routes of the message, assuming that nothing else runs on the machine.
 
-  /// "2x4": nodes x ranks on each.
+  /// Returns the layout as text, nodes x ranks on each: "2x4".
   [[nodiscard]] std::string layout() const;
   [[nodiscard]] std::int64_t ranks() const { return nodes * ranks_per_node; }
-  /// The quantities over which a fit states its range.
+  /// Returns the quantities for which a fit states its range.
   [[nodiscard]] std::array<cost::NamedSize, 3> quantities() const {
     return {{{"bytes", payload_bytes},
              {"ranks", static_cast<double>(ranks())},
@@ -45,38 +46,39 @@ struct CollectiveSample {
   }
 };
 
-/// A row that no fit may see.
+/// A row that no fit may use.
 struct DroppedRow {
   std::size_t line = 0;
   std::string reason;
 
-  /// The reason with `#` for words that are numbers: rows of one kind are reported together.
+  /// Returns the reason with `#` in place of numbers, so that rows of one kind are reported
+  /// together.
   [[nodiscard]] std::string kind() const;
 };
 
-/// The content of a table.
+/// The content of a table of collective samples.
 struct CollectiveSamples {
   std::string file;
   std::vector<CollectiveSample> samples;
   std::vector<DroppedRow> dropped;
 };
 
-/// Whether a table has one of the two schemas of collective samples: `op, nodes, gpus_per_node,
+/// True if a table has one of the two schemas of collective samples: `op, nodes, gpus_per_node,
 /// elements_fp16, time_us` (one machine, which the table does not name), or `gpu, nodes, gpus,
 /// collective, size_bytes, time_us, ...` (many clusters).
 bool holds_collectives(const CsvTable& table);
 
-/// Reads a table of either schema. `machine` names the one that all rows are of (`SampledMachine`),
-/// whatever their columns say; empty: what they say.
-/// Rows that are no measurement or not credible are dropped with the reason: no number, not
-/// positive, unknown operation or machine, faster than the line rate, the same row twice, an order
-/// of magnitude that only another unit explains. Fails with `kInput` when a column is missing, or
-/// the machine is missing or unknown.
+/// Reads a table of either schema. `machine`: name of the machine (`SampledMachine`) of all rows,
+/// whatever their columns say; empty: the machine that the columns name. Rows that are no
+/// measurement or not credible are dropped with the reason: not a number, not positive, unknown
+/// operation or machine, faster than the line rate, the same row twice, or an order of magnitude
+/// that only another unit explains. Fails with `kInput` when a column is missing, or the machine is
+/// missing or unknown.
 CollectiveSamples read_collective_samples(const CsvTable& table, const std::string& machine);
-/// Reads samples of a machine that the caller knows; null: the one that the columns name.
+/// Reads samples of a known machine; null: the machine that the columns name.
 CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMachine* machine);
 
-/// The clusters that samples ran on, as large as they need; each is made once.
+/// Makes the clusters that samples ran on, each as large as its samples need and only once.
 class SampledClusters {
  public:
   const cluster::Cluster& of(const CollectiveSample& sample);
@@ -85,19 +87,21 @@ class SampledClusters {
   std::map<std::pair<const SampledMachine*, std::int64_t>, cluster::Cluster> clusters_;
 };
 
-/// How the ranks of a sample lie on their cluster when nothing else runs there.
+/// Returns how the ranks of a sample are placed on their cluster when nothing else runs on it.
 cluster::GroupLayout sample_layout(const CollectiveSample& sample, const cluster::Cluster& cluster);
 
-/// Seconds that profiles predict for samples: the built-in one of the machine, else of its cluster,
-/// else of its device. Made once for many.
+/// Predicts the seconds of samples from profiles: the built-in profile of the machine, else of its
+/// cluster, else of its device. Make one for many samples, since it remembers constants.
 class SamplePredictor {
  public:
-  /// Takes the constants of a machine from this profile, which must outlive this.
+  /// From now on uses the constants of this profile for a machine; the profile must outlive this.
   void use(const SampledMachine& machine, const Document& profile);
   double seconds(const CollectiveSample& sample);
-  /// The profile of the constants of the sample's machine; nullopt: documented defaults.
+  /// Returns the profile from which the constants for the sample's machine come; nullopt:
+  /// documented defaults.
   std::optional<std::string> fit(const CollectiveSample& sample);
-  /// How the sample lies outside of what they were fitted on; empty when inside.
+  /// Returns in words how the sample is outside of the range that the constants were fitted on;
+  /// empty when it is inside.
   std::string outside_range(const CollectiveSample& sample);
 
  private:

@@ -15,7 +15,7 @@
 namespace stepwright::fit {
 namespace {
 
-/// Whether the model has an operation. Several messages that one kernel sends are none of its.
+/// True if the cost model has an operation; several messages in one kernel are not one of them.
 bool is_sampled(std::optional<logs::LogOperation> call, std::string_view name) {
   const bool known =
       call == logs::LogOperation::kAllReduce || call == logs::LogOperation::kAllGather ||
@@ -23,8 +23,9 @@ bool is_sampled(std::optional<logs::LogOperation> call, std::string_view name) {
   return known && name.find("coalesced") == std::string_view::npos;
 }
 
-/// The ranks of "[0, 8, 16]". Of a list that is cut ("[0, 8, ...]") the rest follows when all that
-/// stand there are equally far apart; otherwise, or when the count is another, nothing.
+/// Returns the ranks of "[0, 8, 16]". In a shortened list ("[0, 8, ...]") the missing ranks are
+/// filled in if the listed ones are equally far apart; otherwise, or when the count differs, the
+/// result is empty.
 std::vector<std::int64_t> ranks_of(const logs::TraceMessage& message) {
   std::vector<std::int64_t> ranks;
   const std::string& text = message.ranks;
@@ -47,7 +48,7 @@ std::vector<std::int64_t> ranks_of(const logs::TraceMessage& message) {
   return ranks;
 }
 
-/// Nodes of a group, when it has equally many ranks on each; 0 otherwise.
+/// Returns the number of nodes of a group that has equally many ranks on each; 0 otherwise.
 std::int64_t nodes_of(const std::vector<std::int64_t>& ranks, std::int64_t devices_per_node) {
   std::map<std::int64_t, std::int64_t> on_node;
   for (const std::int64_t rank : ranks) ++on_node[rank / devices_per_node];
@@ -67,7 +68,7 @@ class MessageReader {
   MessageReader(const logs::KinetoTrace& trace, std::int64_t devices_per_node)
       : trace_(trace), devices_per_node_(devices_per_node) {}
 
-  /// The key of a message, or else `refusal` says why there is none.
+  /// Returns the key of a message; nullopt: `refusal` says why it has none.
   std::optional<MessageKey> read(const logs::KinetoKernel& kernel) {
     const logs::TraceMessage& message = trace_.messages[static_cast<std::size_t>(kernel.message)];
     const auto call = logs::torch_call(message.name);

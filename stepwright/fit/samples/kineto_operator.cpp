@@ -11,7 +11,7 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-/// How the shape follows from the sizes of the inputs.
+/// How an operator's shape follows from the sizes of its inputs.
 enum class Form : std::uint8_t {
   kProduct,    ///< [rows, inner] x [inner, columns]
   kWeight,     ///< [..., inner] and a weight [columns, inner]
@@ -19,7 +19,7 @@ enum class Form : std::uint8_t {
   kAttention,  ///< [batch, heads, length, head_dim] three times
   kNorm,       ///< [..., columns], then the normalised sizes
   kScores,     ///< [batch, heads, queries, keys]
-  kRows,       ///< From an input [..., columns].
+  kRows,       ///< one input [..., columns]
   kSum,        ///< Two inputs of one shape [..., columns]
   kLookUp,     ///< [vocabulary, columns] and indices
   kScatter,    ///< [..., columns], indices, number of rows of the table
@@ -30,15 +30,16 @@ struct KnownOperator {
   cost::OperatorClass what;
   step::OperatorKind kind;
   Form form;
-  std::size_t input = 0;  ///< The first of the inputs that the form names.
+  std::size_t input = 0;  ///< Index of the first input that the form uses.
   cost::Pass pass = cost::Pass::kForward;
-  std::size_t causal = 0;  ///< Input that says whether an attention is causal.
+  std::size_t causal = 0;  ///< Index of the input that states whether an attention is causal.
   cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
 };
 
 constexpr cost::Pass kBack = cost::Pass::kBackward;
 
-/// PyTorch 2.1 and later; a memory-efficient attention counts as flash1, the kernel of its design.
+/// Operators of PyTorch 2.1 and later; a memory-efficient attention counts as flash1, the kernel
+/// with its design.
 constexpr KnownOperator kKnownOperators[] = {
     {"aten::mm", cost::OperatorClass::kProduct, step::OperatorKind::kLinear, Form::kProduct},
     {"aten::addmm", cost::OperatorClass::kProduct, step::OperatorKind::kLinear, Form::kProduct, 1},
@@ -110,12 +111,12 @@ std::int64_t elements(const Sizes& sizes) {
   return product;
 }
 
-/// Rows of the last dimension.
+/// Returns the shape of rows along the last dimension.
 step::Shape rows_of(const Sizes& sizes) {
   return {.rows = elements(sizes) / sizes.back(), .columns = sizes.back()};
 }
 
-/// Reads the inputs of one operator; what does not fit its form leaves `refusal`.
+/// Reads the inputs of one operator; `refusal` says why they do not fit its form.
 class Mapping {
  public:
   Mapping(const logs::KinetoSignature& op, const KnownOperator& known,
@@ -132,7 +133,7 @@ class Mapping {
   }
 
  private:
-  /// Sizes of an input that has elements, not more than any device holds; empty otherwise.
+  /// Returns the sizes of an input; empty if it has no elements, or more than any device holds.
   [[nodiscard]] Sizes input(std::size_t index) const {
     if (known_.input + index >= given_.dims.size()) return {};
     const Sizes& sizes = given_.dims[known_.input + index];
@@ -145,7 +146,8 @@ class Mapping {
 
   void refuse(std::string reason) { refusal_ = std::move(reason); }
 
-  /// Sixteen bits, which the peaks of a profile are for; the loss in fp32, as `kLossLocal` counts.
+  /// Reads the type: 16 bits, since the peaks of a profile are in 16 bits; for the loss fp32, as
+  /// `kLossLocal` counts.
   void read_type() {
     const std::string type =
         known_.input < given_.types.size() ? given_.types[known_.input] : std::string();

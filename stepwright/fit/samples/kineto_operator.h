@@ -12,36 +12,37 @@
 
 namespace stepwright::fit {
 
-/// An operator of PyTorch as one of ours.
+/// A PyTorch operator, translated into an operator of this project.
 struct MappedOperator {
   cost::OperatorClass what{};
   cost::Pass pass = cost::Pass::kForward;
   step::Operator op;
-  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;  ///< Kernel of an attention.
-  /// Mark of rows held out, as in `OperatorSample`.
+  /// Kernel of an attention; of no meaning for other operators.
+  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
+  /// Size by which rows are left out together, as in `OperatorSample`.
   std::int64_t hold_out = 0;
 };
 
-/// Why an operator is none of ours.
+/// Why a PyTorch operator has no translation.
 struct Unmapped {
   std::string reason;
 };
 
-/// Sizes [batch, heads, queries, keys] over which the trace takes a softmax: what tells the two
-/// products of unfused attention from each other and from other batched products.
+/// Sizes [batch, heads, queries, keys] of the softmaxes in a trace: they tell the two products of
+/// unfused attention from each other and from other batched products.
 using SoftmaxSizes = std::set<std::vector<std::int64_t>>;
 SoftmaxSizes softmax_sizes(const logs::KinetoTrace& trace);
 
-/// How kernels are counted for an operator of that name.
+/// How the kernels of an operator are counted, by its name.
 enum class KinetoRole : std::uint8_t {
   kNone,
-  kElementwise,  ///< Mapped when no mapped operator encloses it.
+  kElementwise,  ///< Counted as an operator if no mapped operator encloses it.
   kMapped,
 };
 KinetoRole role_of(std::string_view name);
 
-/// The operator by its name, sizes and types (docs/formats.md, "Samples"); the pass of a product is
-/// the forward.
+/// Translates an operator by its name, sizes and types (docs/formats.md, "Samples"); products are
+/// given the forward pass.
 std::variant<MappedOperator, Unmapped> map_operator(const logs::KinetoSignature& op,
                                                     const SoftmaxSizes& softmaxes);
 

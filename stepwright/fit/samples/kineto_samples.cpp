@@ -19,7 +19,7 @@ struct DriverName {
   std::string_view begins;
   std::string_view device;
 };
-/// The driver's names of devices, the more special names first.
+/// The driver's names of devices, more special names first.
 constexpr DriverName kDriverNames[] = {{"NVIDIA A100-SXM4-80GB", "a100-sxm-80g"},
                                        {"NVIDIA A100-SXM4-40GB", "a100-sxm-40g"},
                                        {"NVIDIA A100-SXM-80GB", "a100-sxm-80g"},
@@ -47,7 +47,7 @@ bool is_product(const MappedOperator& mapped) {
          mapped.what == cost::OperatorClass::kAttendValues;
 }
 
-/// Kernels of one operator, added up.
+/// The kernels of one operator call, added up.
 struct Timed {
   double seconds = 0;
   std::size_t kernels = 0;
@@ -62,7 +62,7 @@ struct Timed {
   }
 };
 
-/// The fields that make two operators the same sample.
+/// The fields that two operators share if they are the same sample.
 using SampleKey = std::tuple<std::string, cost::OperatorClass, cost::Pass, step::Shape, DType,
                              cluster::AttentionKernel>;
 
@@ -85,7 +85,7 @@ class TraceReader {
   }
 
  private:
-  /// The times of one sample, and what it is.
+  /// The times of one sample, and its operator.
   struct Times {
     MappedOperator mapped;
     std::vector<Timed> all;
@@ -97,7 +97,8 @@ class TraceReader {
     unused.seconds += timed.seconds;
   }
 
-  /// The mapped operator that a kernel is of: the innermost, elementwise ones giving way.
+  /// Returns the mapped operator of a kernel: the innermost one, where elementwise operators yield
+  /// to others.
   [[nodiscard]] int operator_of(const logs::KinetoKernel& kernel) const {
     int elementwise = -1;
     for (int at = kernel.op; at >= 0; at = trace_.operators[at].parent) {
@@ -117,8 +118,8 @@ class TraceReader {
          kernel.op < 0 ? "launched by no operator" : "no operator of ours", timed);
   }
 
-  /// The node of the backward that an operator runs in: the nearest "...Backward"; -1 in a forward.
-  /// A checkpoint's node runs the forward again.
+  /// Returns the backward node in which an operator runs: the nearest "...Backward"; -1 in a
+  /// forward. A checkpoint's node runs the forward again.
   [[nodiscard]] int node_of(int op) const {
     for (int at = trace_.operators[op].parent; at >= 0; at = trace_.operators[at].parent) {
       const std::string& name = trace_.signature_of(at).name;
@@ -159,7 +160,7 @@ class TraceReader {
     times.all.push_back(timed);
   }
 
-  /// Keeps a product of a forward under the sequence numbers of all that encloses it.
+  /// Stores a forward product under the sequence numbers of all operators that enclose it.
   void remember(int op, const MappedOperator& mapped) {
     for (int at = op; at >= 0; at = trace_.operators[at].parent) {
       const std::int64_t sequence = trace_.operators[at].sequence;
@@ -173,7 +174,7 @@ class TraceReader {
     std::string name;
   };
 
-  /// The sizes of a product without their order, which its two gradients share.
+  /// Returns the sizes of a product in sorted order, which its two gradients share.
   static std::array<std::int64_t, 4> sorted_sizes(const MappedOperator& mapped) {
     const step::Shape& s = mapped.op.shape;
     std::array<std::int64_t, 4> sizes = {s.batch * s.heads, s.rows, s.columns, s.inner};
@@ -185,7 +186,8 @@ class TraceReader {
     return sizes;
   }
 
-  /// The forward of a node, when there is one kind alone that its products can be gradients of.
+  /// Returns the forward product of a backward node; null unless exactly one kind fits its
+  /// products.
   [[nodiscard]] const Product* forward_of(int node, const std::vector<Product>& products) const {
     const auto found = forwards_.find(trace_.operators[node].sequence);
     if (found == forwards_.end()) return nullptr;
@@ -213,7 +215,7 @@ class TraceReader {
     measure(forward->name, mapped, sum);
   }
 
-  /// A profile is of one kernel of attention: the one with most samples.
+  /// Keeps the attention kernel with most samples, since a profile has only one.
   void keep_one_attention() {
     std::map<cluster::AttentionKernel, std::size_t> counts;
     for (const auto& [key, times] : times_) {

@@ -10,27 +10,28 @@
 
 namespace stepwright::fit {
 
-/// Kernels that became no sample, by operator (else kernel) and reason.
+/// Kernels that became no sample, by the operator (or else the kernel) and the reason.
 struct UnusedKernels {
   std::size_t kernels = 0;
   double seconds = 0;
 };
 using UnusedByName = std::map<std::pair<std::string, std::string>, UnusedKernels>;
 
-/// The operators of a trace.
+/// The operator samples read from a trace, and the kernels that gave none.
 struct TraceOperators {
-  OperatorTable table;  ///< Lines are numbers of events.
+  OperatorTable table;  ///< Samples; their lines are numbers of events.
   UnusedByName unused;
 };
 
-/// One sample for each operator and its sizes, with the median of its times: the kernels of an
-/// operator count together. Only operators whose kernels ran alone are samples. The backward of a
-/// product is the two products of its node in the backward, joined with the forward by sequence
-/// number. One kernel of attention is kept, the one with most samples. Fails with `kInput` when the
-/// trace has no operators or no sizes.
+/// Returns one sample for each operator and its sizes, with the median of its times; the kernels of
+/// one operator call count together. Only operators whose kernels ran alone are samples. The
+/// backward of a product is the sum of the two products in its backward node, which is matched to
+/// the forward by sequence number. Only the attention kernel with most samples is kept. Fails with
+/// `kInput` when the trace has no operators or no sizes.
 TraceOperators trace_operators(const logs::KinetoTrace& trace);
 
-/// The built-in device that a driver calls "NVIDIA H100 80GB HBM3"; empty when there is none.
+/// Returns the built-in device for a driver's name ("NVIDIA H100 80GB HBM3"); empty when there is
+/// none.
 std::string device_of_driver_name(const std::string& name);
 
 }  // namespace stepwright::fit

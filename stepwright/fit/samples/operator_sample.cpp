@@ -20,7 +20,7 @@ constexpr std::string_view kShapeHeader[] = {"op",    "tp",     "batch",  "seq",
 constexpr std::string_view kKernelHeader[] = {
     "gpu",   "op",       "dtype",    "m",      "n",         "k",      "batch", "seq_len",
     "heads", "kv_heads", "head_dim", "causal", "direction", "metric", "value"};
-/// All columns that are read, and those of neither kind that tables have beside them.
+/// All columns that are read, and other columns that such tables may have.
 constexpr std::string_view kOperatorColumns[] = {
     "op",       "tp",          "batch",  "seq",      "hidden",    "heads",  "layers",
     "fwd_us",   "bwd_us",      "gpu",    "dtype",    "m",         "n",      "k",
@@ -31,7 +31,7 @@ bool has_all(const CsvTable& table, std::span<const std::string_view> titles) {
   return std::ranges::all_of(titles, [&](auto title) { return table.column(title).has_value(); });
 }
 
-/// The cells of one row by title.
+/// The cells of one row by column title.
 class OperatorCells {
  public:
   OperatorCells(const CsvTable& table, const CsvRow& row) : table_(table), row_(row) {}
@@ -39,12 +39,12 @@ class OperatorCells {
   [[nodiscard]] const std::string& text(std::string_view title) const {
     return row_.cells[table_.column(title).value()];
   }
-  /// The text of a column that not every table has.
+  /// Returns the text of a column; empty if the table does not have it.
   [[nodiscard]] std::string_view text_if_there(std::string_view title) const {
     const auto column = table_.column(title);
     return column ? std::string_view(row_.cells[*column]) : std::string_view();
   }
-  /// A number; nothing when the cell is empty. Fails with `kInput`.
+  /// Returns the number in a cell; nullopt when the cell is empty. Fails with `kInput`.
   [[nodiscard]] std::optional<double> number(std::string_view title) const {
     const std::string& cell = text(title);
     if (cell.empty()) return std::nullopt;
@@ -55,7 +55,7 @@ class OperatorCells {
     }
     return value;
   }
-  /// A size; `otherwise` when the cell is empty. Fails with `kInput`.
+  /// Returns the size in a cell; `otherwise` when the cell is empty. Fails with `kInput`.
   [[nodiscard]] std::int64_t size(std::string_view title, std::int64_t otherwise) const {
     const std::optional<double> value = number(title);
     if (!value) return otherwise;
@@ -64,7 +64,8 @@ class OperatorCells {
     }
     return static_cast<std::int64_t>(*value);
   }
-  /// Seconds of a cell in microseconds. Fails with `kInput` when not positive.
+  /// Returns the seconds of a cell in microseconds; nullopt when it is empty. Fails with `kInput`
+  /// when not positive.
   [[nodiscard]] std::optional<double> seconds(std::string_view title) const {
     const std::optional<double> value = number(title);
     if (value && *value <= 0) fail_input(fmt::format("{} is {}, not positive", title, *value));
@@ -139,14 +140,14 @@ step::Operator kernel_attention(const OperatorCells& cells) {
                     .pairs = causal ? length * (length + 1) / 2 : length * length}};
 }
 
-/// Bytes that a copy of the queries, keys and values reads and writes, in 16 bits.
+/// Returns the bytes that a copy of the queries, keys and values reads and writes, in 16 bits.
 double copied_bytes(const step::Shape& attention) {
   return 2.0 * 2.0 * static_cast<double>(attention.batch * attention.queries) *
          static_cast<double>((attention.heads + attention.kv_heads) * attention.head_dim +
                              attention.kv_heads * attention.value_dim);
 }
 
-/// Seconds of a row: its time, or the FLOPs of a product over its rate.
+/// Returns the seconds of a row: its time, or the FLOPs of a product over its rate.
 double measured_s(const OperatorCells& cells, const step::Operator& op) {
   const std::optional<double> rate = cells.number("value");
   if (!rate) fail_input("value is not given");
@@ -155,7 +156,7 @@ double measured_s(const OperatorCells& cells, const step::Operator& op) {
   return step::flops(op) / (*rate * 1e12);
 }
 
-/// The kernel by what the row says of its software, else by the device.
+/// Returns the attention kernel that the row's software implies, else the device's.
 cluster::AttentionKernel kernel_of(std::string_view software, std::string_view device) {
   if (software.find("FlashAttention-2") != std::string_view::npos)
     return cluster::AttentionKernel::kFlash2;
@@ -166,7 +167,7 @@ cluster::AttentionKernel kernel_of(std::string_view software, std::string_view d
                                  : cluster::AttentionKernel::kCudnn;
 }
 
-/// Why no class covers a row of kernels; empty when one does.
+/// Returns why no class covers a row of kernels; empty when one does.
 std::string kernel_refusal(const OperatorCells& cells) {
   const std::string& op = cells.text("op");
   const std::string& dtype = cells.text("dtype");
@@ -184,7 +185,7 @@ std::string kernel_refusal(const OperatorCells& cells) {
   return fmt::format("metric of {}: {}", op, cells.text("metric"));
 }
 
-/// The sample of a row that `kernel_refusal` passes.
+/// Returns the sample of a row that `kernel_refusal` accepts.
 OperatorSample kernel_sample(const OperatorCells& cells) {
   const std::string_view device = device_of(cells.text("gpu"));
   const std::string& op = cells.text("op");
@@ -206,7 +207,8 @@ OperatorSample kernel_sample(const OperatorCells& cells) {
   return sample;
 }
 
-/// All of a row but its number and what was measured: equal for two rows of the same measurement.
+/// Returns a row's text without its id and measured values: equal for two rows of the same
+/// measurement.
 std::string identity(const CsvTable& table, const CsvRow& row) {
   constexpr std::string_view kOther[] = {"id", "value", "extra", "fwd_us", "bwd_us"};
   std::string text;

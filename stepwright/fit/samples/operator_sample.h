@@ -10,20 +10,22 @@
 
 namespace stepwright::fit {
 
-/// One measured operator, as one of ours.
+/// One measured operator, translated into an operator of this project.
 struct OperatorSample {
   std::string name;  ///< Name in the table: "linear_qkv", "gemm", ...
   cost::OperatorClass what{};
   step::Operator op;
-  std::optional<double> forward_s, backward_s;  ///< The backward is whole: both gradients.
-  /// Bytes that another kernel reads and writes inside `forward_s`: engines of inference rotate
+  /// Seconds of the forward, and of the whole backward (both gradients); nullopt: not measured.
+  std::optional<double> forward_s, backward_s;
+  /// Bytes that another kernel reads and writes within `forward_s`: inference engines rotate
   /// queries and keys and fill their cache before an attention.
   double copied_bytes = 0;
   /// The size by which rows are left out together: the hidden size where the table has one, else
   /// the next best (heads, tokens).
   std::int64_t hold_out = 0;
-  std::string device;  ///< Device of our catalogue; empty when the table does not say.
-  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;  ///< Kernel of an attention.
+  std::string device;  ///< Built-in device; empty when the table does not state it.
+  /// Kernel of an attention; of no meaning for other operators.
+  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
   std::size_t line = 0;
 };
 
@@ -31,7 +33,7 @@ struct OperatorSample {
 struct BadRow {
   std::string file;
   std::size_t line = 0;
-  std::string reason;  ///< "bad value", "duplicate", or why a fit dropped it.
+  std::string reason;  ///< Reason in short: "bad value", "duplicate", or why a fit dropped the row.
   std::string detail;
 };
 
@@ -39,19 +41,21 @@ struct BadRow {
 struct OperatorTable {
   std::string file;
   std::vector<OperatorSample> samples;
-  std::vector<BadRow> bad;  ///< Not a number, not positive, no shape, twice the same.
-  /// Rows of an operator, type, device or unit that no class covers.
+  /// Rows with a value that is no number or not positive, without a shape, or repeated.
+  std::vector<BadRow> bad;
+  /// Rows with an operator, type, device or unit that no class covers.
   std::vector<BadRow> passed_over;
 };
 
-/// Whether a table holds operator samples: one of the two headers of docs/formats.md, "Samples".
+/// True if a table has operator samples: one of the two headers of docs/formats.md, "Samples".
 bool has_operator_samples(const CsvTable& table);
 
-/// Reads them. Fails with `kInput` when the header is neither of the two.
+/// Reads a table of operator samples. Fails with `kInput` when it has neither of the two headers.
 OperatorTable read_operator_samples(const CsvTable& table);
 
-/// The operator of a row in `op,tp,batch,seq,hidden,heads,layers` and its class; nothing when `op`
-/// is unknown. Fails with `kInput` naming the field when a size that the operator needs is missing.
+/// The operator and class of a row in a table with columns `op,tp,batch,seq,hidden,heads,layers`.
+/// `sampled_operator` returns nullopt if `op` is unknown, and fails with `kInput`, naming the
+/// field, when a size that the operator needs is missing.
 struct SampledOperator {
   cost::OperatorClass what{};
   step::Operator op;
@@ -63,12 +67,14 @@ struct SampledSizes {
 };
 std::optional<SampledOperator> sampled_operator(const SampledSizes& sizes);
 
-/// A time below this share of what the peaks allow is impossible; between, clocks and caches.
+/// A time below this share of the least time at the device's peaks is impossible; from this share
+/// up to 1, clocks and caches may explain it.
 inline constexpr double kBelowFloor = 0.97;
-/// A time this far from what a model says is in other units than microseconds.
+/// A time that differs by this factor from the model's is in other units than microseconds.
 inline constexpr double kOtherUnits = 100;
 
-/// Predicted seconds of a sample's forward or backward. `cost` is priced for `Load::kIsolated`.
+/// Returns the predicted seconds of a sample's forward or backward. `cost` must be made for
+/// `Load::kIsolated`.
 inline double predicted_s(const cost::ComputeCost& cost, const OperatorSample& sample,
                           cost::Pass pass) {
   return cost.pass_seconds(sample.what, pass, sample.op);

@@ -10,17 +10,17 @@
 namespace stepwright::fit {
 namespace {
 
-/// From a picosecond to 11 days: a measured profile holds no other times.
+/// Limits of times, from a picosecond to 11 days: a measured profile holds no other times.
 constexpr double kLeastSeconds = 1e-12;
 constexpr double kMostSeconds = 1e6;
-/// FLOPs or bytes of one computation.
+/// Most FLOPs or bytes of one computation.
 constexpr double kMostAmount = 1e30;
 
 std::string header_of(const CsvTable& table) {
   return fmt::format("{}", fmt::join(table.header, ","));
 }
 
-/// The cells of one row by their titles.
+/// The cells of one row by column title.
 class Row {
  public:
   Row(const CsvTable& table, const CsvRow& row) : table_(table), row_(row) {}
@@ -35,11 +35,11 @@ class Row {
   [[nodiscard]] double bytes(std::string_view title) const {
     return number(title, 1, cost::kMostMeasuredBytes);
   }
-  /// Seconds of one call.
+  /// Returns the seconds of one call.
   [[nodiscard]] double seconds(std::string_view title) const {
     return number(title, kLeastSeconds, kMostSeconds);
   }
-  /// FLOPs or bytes of a computation; 0: none.
+  /// Returns the FLOPs or bytes of a computation; 0: none.
   [[nodiscard]] double amount(std::string_view title) const {
     const double value = number(title, 0, kMostAmount);
     if (value > 0 && value < 1) fail(title, "0 or a number from 1");
@@ -76,7 +76,7 @@ class Row {
 constexpr Named<cost::LinkClass> kLinkNames[] = {{cost::LinkClass::kInside, "inside"},
                                                  {cost::LinkClass::kNetwork, "network"}};
 
-/// The schedule of a library's name; none for c10d's Gloo.
+/// Returns the algorithm of the schedule that a library's name means; nullopt for c10d's Gloo.
 std::optional<collective::Algorithm> method_of(const Row& row) {
   if (row.text("library") == cost::kGlooLibrary) return std::nullopt;
   return row.word("library", collective::kGeneratedNames);

@@ -11,8 +11,9 @@ namespace stepwright::fit {
 
 /// A message that `stepwright sample collectives` timed.
 struct MessageSample {
-  std::optional<collective::Algorithm> method;  ///< Method of a schedule; nullopt: c10d's Gloo.
-  double chunk_bytes = 0;                       ///< Bytes of a schedule's chunk.
+  /// Algorithm of the schedule that was timed; nullopt: c10d's Gloo.
+  std::optional<collective::Algorithm> method;
+  double chunk_bytes = 0;  ///< Bytes of a chunk of the schedule.
   collective::Collective operation{};
   cost::SocketGroup group;
   double payload_bytes = 0;
@@ -32,8 +33,7 @@ struct ComputationSample {
   std::size_t line = 0;
 };
 
-/// A computation and messages, each alone and both at once, as `stepwright sample overlap` timed
-/// them.
+/// A computation and messages, timed by `stepwright sample overlap` alone and together.
 struct OverlapSample {
   cost::LinkClass link{};
   double computation_s = 0;
@@ -41,23 +41,23 @@ struct OverlapSample {
   double together_s = 0;
 };
 
-/// The content of tables of own samples.
+/// The samples of tables that a person measured on the own cluster.
 struct OwnSamples {
   std::vector<MessageSample> messages;
   std::vector<ComputationSample> computations;
   std::vector<OverlapSample> overlaps;
 };
 
-/// Whether a table is one of them.
+/// True if a table is one of own samples.
 bool holds_own_samples(const CsvTable& table);
 
-/// Fails with `kInput` where a table that is none of them has a column that is nearly one of
-/// theirs.
+/// Fails with `kInput` if a table that is none of own samples has a column whose name is nearly one
+/// of theirs.
 void refuse_misspelt_own(const CsvTable& table);
 
-/// Adds the rows of such a table. Fails with `kInput`, naming file, line and column, for what is no
-/// word of docs/formats.md or a number that no measured profile holds, and for a table without
-/// rows.
+/// Adds the rows of a table of own samples. Fails with `kInput`, naming file, line and column, for
+/// a word that docs/formats.md does not list or a number that no measured profile allows, and for a
+/// table without rows.
 void read_own_samples(const CsvTable& table, OwnSamples& samples);
 
 }  // namespace stepwright::fit

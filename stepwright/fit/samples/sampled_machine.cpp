@@ -59,10 +59,10 @@ constexpr SampledMachine kMachines[] = {
     {.name = "gh200_120g_vista", .cluster = "gh200_120g_vista"},
 };
 
-/// Family of a GPU: "H100" of "H100-SXM-80GB".
+/// Returns the family of a GPU: "H100" of "H100-SXM-80GB".
 std::string_view family(std::string_view gpu) { return gpu.substr(0, gpu.find_first_of("- (")); }
 
-/// Whether the network that a table writes beside a row is the machine's.
+/// True if the network in a table's row is the machine's.
 bool joined_by(const SampledMachine& machine, std::string_view network) {
   return machine.trays || (!machine.network.empty() && network.starts_with(machine.network));
 }

@@ -11,7 +11,7 @@
 namespace stepwright::fit {
 namespace {
 
-/// How the shape of a sampled operator follows from the row.
+/// How the shape of a sampled operator follows from its row.
 enum class Layout : std::uint8_t {
   kQkv,
   kAttentionOut,
@@ -79,8 +79,8 @@ constexpr Known kKnown[] = {
 
 /// Vocabulary of the sampled models, padded to a multiple of 128 per tensor rank.
 constexpr std::int64_t kVocabulary = 50257;
-/// fp32 gradient read, master copy and two moments read and written, 16-bit copy written: what a
-/// parameter's update is counted as, whatever the sampled kernel moved.
+/// Bytes counted for one parameter's update, whatever the sampled kernel moved: fp32 gradient read,
+/// master copy and two moments read and written, 16-bit copy written.
 constexpr std::int64_t kUpdateBytes = 30;
 
 std::int64_t local_vocabulary(const SampledSizes& s) {
@@ -112,7 +112,7 @@ step::Shape product_shape(const SampledSizes& s, Layout layout) {
   return shape;
 }
 
-/// `hidden` 0: rows of scores, which do not depend on it.
+/// Returns the shape of an attention. `hidden` 0: for rows of scores, which do not depend on it.
 step::Shape attention_shape_of(const SampledSizes& s) {
   require(s, {{"batch", s.batch}, {"seq", s.length}, {"heads", s.heads}});
   const std::int64_t head_dim = s.hidden / s.heads;

@@ -14,16 +14,18 @@ namespace {
 
 constexpr std::string_view kFirstMoment = "first_moment";
 constexpr std::string_view kSecondMoment = "second_moment";
-/// Scale of each element of an eight-bit moment, without which no other run has its bytes.
+/// Names of the states with the scale of each element of an eight-bit moment, without which another
+/// run could not reproduce its bytes.
 constexpr std::string_view kFirstScale = "first_scale";
 constexpr std::string_view kSecondScale = "second_scale";
 
-/// States of a parameter that lie alike on this rank: as its elements do, or its edges.
+/// States of a parameter with the same layout on this rank: one value for each element, or for each
+/// row and column sum.
 struct StateGroup {
-  ParameterSlice slice;   ///< Slice of all that this rank holds of it.
-  ParameterSlice writes;  ///< Slice that this rank alone writes.
+  ParameterSlice slice;   ///< Slice of all values that this rank holds.
+  ParameterSlice writes;  ///< Slice that this rank writes and no other rank does.
   std::int64_t first = 0;
-  /// States that it has: as they are held, or wide copies of bytes.
+  /// States by name: the held tensors, or wide copies of eight-bit ones.
   std::map<std::string_view, at::Tensor> states = {};
 };
 
@@ -52,7 +54,7 @@ StateGroup of_edges(const StoredParameter& p) {
           .states = {{kSecondMoment, p.sums->held}}};
 }
 
-/// A state as files have it.
+/// Returns a state in the form in which files store it.
 at::Tensor as_written(const at::Tensor& held, at::ScalarType type) {
   return held.cpu().to(type).contiguous();
 }
@@ -94,7 +96,7 @@ void copy_parameter(const StoredParameter& parameter, const RankState& rank, Sta
   if (parameter.sums) copy_group(of_edges(parameter), rank, copy);
 }
 
-/// Values of local elements from `first` on; padding stays 0.
+/// Returns the values of local elements from `first` on; padding stays 0.
 at::Tensor assemble(const checkpoint::IndexedTensor& tensor, std::string_view state,
                     checkpoint::ShardReader& reader, const std::vector<LocalRun>& runs,
                     const at::Tensor& like) {
@@ -127,7 +129,7 @@ const checkpoint::IndexedTensor& indexed(const checkpoint::ShardReader& reader,
   return *tensor;
 }
 
-/// All but the weights.
+/// Loads all states of a group but the weights.
 void load_group(const StateGroup& group, const RankState& rank, checkpoint::ShardReader& reader) {
   const checkpoint::IndexedTensor& tensor = indexed(reader, group.slice);
   for (const auto& [state, held] : group.states) {

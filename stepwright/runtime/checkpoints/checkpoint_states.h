@@ -9,19 +9,21 @@
 
 namespace stepwright::runtime {
 
-/// A copy of what a rank writes: the weights (in the optimizer's type) and optimizer states that it
-/// is the first to hold.
+/// A copy of the tensors that a rank writes to a checkpoint: the weights (in the optimizer's type)
+/// and optimizer states of which it is the first holder.
 struct StateCopy {
   std::vector<std::vector<std::byte>> buffers;
-  std::vector<checkpoint::ShardTensor> tensors;    ///< Their bytes are in `buffers`.
-  std::vector<checkpoint::IndexedTensor> indexed;  ///< Places of the tensors in whole parameters.
+  /// Tensors to write, whose bytes are in `buffers`.
+  std::vector<checkpoint::ShardTensor> tensors;
+  /// Positions of the tensors in whole parameters.
+  std::vector<checkpoint::IndexedTensor> indexed;
 };
-/// Copies states to the host, so that the run can go on while they are written.
+/// Copies a rank's states to the host, so that the run can continue while they are written.
 StateCopy copy_states(RankState& rank);
 
-/// The type of the states as safetensors calls it.
+/// Returns the type of the states, as safetensors calls it.
 std::string state_dtype(const RankState& rank);
-/// The states of each parameter.
+/// Returns the names of the states that each parameter has.
 std::vector<std::string> state_names(const RankState& rank);
 
 /// Assembles this rank's states from a checkpoint of any plan of the same model. Fails with

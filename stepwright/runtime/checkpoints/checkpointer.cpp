@@ -16,7 +16,7 @@ using process_group::put_text;
 
 namespace {
 
-/// A name that no other run has.
+/// Returns a name that no other run has.
 std::string new_token() {
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   return fmt::format("{:x}-{}", now, ::getpid());
@@ -68,10 +68,11 @@ void Checkpointer::open() {
   last_ = last ? last->string() : "";
 }
 
-/// Other data under the same options would be another run that calls itself this one.
+/// Fails if the data differ from those of the checkpoint: with the same options it would be another
+/// run under this one's name.
 void Checkpointer::check_data(const checkpoint::ShardReader& reader) const {
   const checkpoint::CheckpointRun& old = reader.index().run;
-  const bool summed = !old.data_sum.empty();  // not by versions before
+  const bool summed = !old.data_sum.empty();  // older versions wrote no checksum
   if (old.tokens == run_.tokens && (!summed || old.data_sum == run_.data_sum)) return;
   fail_input(
       fmt::format("{}: --data was {} ({} tokens, XXH3 {}), now it is {} ({} tokens, XXH3 {})",
@@ -143,12 +144,12 @@ void Checkpointer::save(std::int64_t step) {
   });
 }
 
-/// The others wait for this rank's part of a checkpoint.
+/// Tells the other ranks, which wait for this rank's part of a checkpoint, that it failed.
 void Checkpointer::tell_failure_of(std::int64_t step, const std::string& why) try {
   put_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank), "-" + why);
   if (world_.rank == 0) put_text(*store_, fmt::format("checkpoint/{}", step), "-" + why);
 } catch (const std::exception&) {
-  return;  // whoever serves the store died or hangs, which the watch of every rank sees
+  return;  // the process that serves the store died or hangs, which the watch of every rank notices
 }
 
 void Checkpointer::write(StateCopy copy, std::int64_t step) {

@@ -13,28 +13,30 @@
 
 namespace stepwright::runtime {
 
-/// Writes checkpoints of a run while it goes on: `save` takes a copy, a thread writes it; when all
-/// ranks have written, rank 0 commits. All ranks make one and call its members in the same steps.
+/// Writes checkpoints of a run while it continues: `save` copies the states, a thread writes the
+/// copy, and when all ranks have written, rank 0 commits. Every rank makes one, and all ranks call
+/// the same members in the same steps.
 class Checkpointer {
  public:
-  /// `run`: what all checkpoints have in common. Fails with `kInput`, on every rank, when another
-  /// run writes to the directory, it cannot be written, or it holds checkpoints that the options do
-  /// not say to continue.
+  /// `run`: the facts that all checkpoints of the run share. Fails with `kInput`, on every rank,
+  /// when another run writes to the directory, when it cannot be written, or when it has
+  /// checkpoints that the options do not say to continue.
   Checkpointer(RankState& rank, const Groups::World& world, checkpoint::CheckpointRun run);
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  /// Continues from the last checkpoint with --resume: loads the last committed checkpoint, if
-  /// there is one, after every rank has verified its share of the files; sets the rank's step.
-  /// Returns from where the run goes on, for a person. Fails with `kInput`.
+  /// With --resume, loads the last committed checkpoint, if there is one, after every rank has
+  /// verified its share of the files, and sets the rank's step. Returns, for people, where the run
+  /// continues from. Fails with `kInput`.
   std::string resume();
-  /// Writes the states after `step` steps. Waits for the checkpoint before. Fails with `kRuntime`
-  /// when that one could not be committed.
+  /// Starts to write the states after `step` steps. Waits until the previous checkpoint is
+  /// committed; fails with `kRuntime` if that failed.
   void save(std::int64_t step);
-  /// Fails with `kRuntime` when a checkpoint could not be committed; waits for nothing.
+  /// Fails with `kRuntime` if a checkpoint could not be committed; does not wait for one in
+  /// progress.
   void check();
-  /// Waits until the last one is committed.
+  /// Waits until the last checkpoint is committed.
   void finish();
 
  private:
@@ -50,9 +52,10 @@ class Checkpointer {
   const Groups::World& world_;
   checkpoint::CheckpointRun run_;
   c10::intrusive_ptr<c10d::Store> store_;
-  std::unique_ptr<checkpoint::DirectoryLock> lock_;  ///< Held on rank 0 only.
-  std::string token_;                                ///< Mark of this run.
-  std::string last_;                                 ///< The checkpoint to continue; empty: none.
+  /// Lock of the directory, held on rank 0 only.
+  std::unique_ptr<checkpoint::DirectoryLock> lock_;
+  std::string token_;  ///< Name of this run, which no other run has.
+  std::string last_;   ///< Name of the checkpoint to continue from; empty: none.
   std::thread writer_;
   std::atomic<bool> failed_ = false;
   std::atomic<bool> ends_ = false;

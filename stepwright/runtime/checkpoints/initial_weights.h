@@ -5,11 +5,11 @@
 
 namespace stepwright::runtime {
 
-/// Gives this rank's parameters, and the biases by which its routers are balanced, the values of a
-/// file, rounded to their types; optimizer states stay as they are.
+/// Sets this rank's parameters, and the biases by which its routers are balanced, to the values of
+/// a file, rounded to their types; optimizer states are not changed.
 void load_weights(ParameterStore& store, const huggingface::HuggingFaceWeights& weights);
 
-/// Gives this rank's adapters the values of a file, rounded to their types.
+/// Sets this rank's adapters to the values of a file, rounded to their types.
 void load_adapters(ParameterStore& store, const huggingface::HuggingFaceWeights& adapters);
 
 }  // namespace stepwright::runtime

@@ -39,11 +39,11 @@ std::vector<Whole> whole_parameters(const model::Architecture& model, WholeState
   return list;
 }
 
-/// Adds what this rank is the first to hold of a parameter to its whole.
+/// Adds to a whole parameter the elements of which this rank is the first holder.
 void contribute(const StoredParameter& parameter, WholeState which, at::Tensor& whole) {
   const StateLayout& layout = *parameter.layout;
   const bool weights = which == WholeState::kWeights;
-  if (parameter.frozen && !weights) return;  // it has none: zeros
+  if (parameter.frozen && !weights) return;  // a frozen parameter has no gradient: zeros
   const plan::Spread spread =
       parameter.frozen ? layout.sharding.parameters : layout.sharding.optimizer;
   if (parameter.slice.duplicate || !layout.first_holder(spread)) return;

@@ -73,7 +73,8 @@ MicroBatch Batches::of(std::int64_t step, std::int64_t micro_batch) {
   return made;
 }
 
-/// Cuts sequences, of which `first` is the first of the run, into their documents.
+/// Cuts the sequences of a micro-batch into their documents; `first`: number of its first sequence
+/// in the run.
 void Batches::cut_documents(MicroBatch& batch, std::int64_t first) const {
   const auto width = static_cast<std::int64_t>(positions_.size());
   batch.documents = at::empty({micro_batch_, length_}, at::kLong);

@@ -8,33 +8,33 @@
 
 namespace stepwright::runtime {
 
-/// Cuts the global batch of each step into the micro-batches of a rank. Context ranks hold two
-/// chunks of a sequence each, the c-th from its begin and the c-th from its end, which balances
-/// causal work.
+/// Cuts the global batch of each step into the micro-batches of a rank. A context rank has two
+/// chunks of a sequence, the c-th from its begin and the c-th from its end, which balances causal
+/// attention.
 class Batches {
  public:
-  /// The batches of the ranks at `place`; `tokens` outlives this.
+  /// Makes the batches of the ranks at `place`; `tokens` must outlive this.
   Batches(const TokenFile& tokens, Samples samples, const plan::Job& job, const plan::Plan& plan,
           const plan::Coordinates& place);
-  /// The tokens of a step (from 0) that this rank takes as its `micro_batch`-th, on the CPU.
+  /// Returns this rank's micro-batch number `micro_batch` of a step (both from 0), on the CPU.
   [[nodiscard]] MicroBatch of(std::int64_t step, std::int64_t micro_batch);
 
  private:
   void cut_documents(MicroBatch& batch, std::int64_t first) const;
-  /// The tokens so far behind those of a micro-batch; -1 beyond a sample.
+  /// Returns the tokens that come `by` tokens after those of a micro-batch; -1 beyond a sample.
   [[nodiscard]] at::Tensor shifted(std::int64_t step, std::int64_t micro_batch, std::int64_t by);
   const TokenFile& tokens_;
   Samples samples_;
-  std::int64_t sequences_;               ///< Sequences of the global batch.
-  std::int64_t length_;                  ///< Tokens of one sequence.
-  std::int64_t rank_first_;              ///< First sequence of this data rank.
-  std::int64_t micro_batch_;             ///< Sequences of one micro-batch.
+  std::int64_t sequences_;    ///< Sequences of the global batch.
+  std::int64_t length_;       ///< Tokens of one sequence.
+  std::int64_t rank_first_;   ///< Number of this data rank's first sequence in the global batch.
+  std::int64_t micro_batch_;  ///< Sequences of one micro-batch.
   std::vector<std::int64_t> positions_;  ///< Positions of a sequence that this context rank has.
   SequenceDocuments documents_;
   std::int64_t ahead_;  ///< Number of multi-token layers.
 };
 
-/// Positions of a sequence that a context rank holds, ascending.
+/// Returns the positions of a sequence that a context rank has, ascending.
 std::vector<std::int64_t> context_positions(std::int64_t length, std::int64_t ranks,
                                             std::int64_t rank);
 

@@ -21,7 +21,7 @@ Integer read_at(std::span<const std::byte> bytes, std::size_t offset) {
   return value;
 }
 
-/// Bytes of a token by numpy type code of the index; 0: no type of tokens.
+/// Returns the bytes of a token by the index's numpy type code; 0: not a type of tokens.
 int token_width(std::uint8_t code) {
   switch (code) {
     case 1: return 1;  // uint8

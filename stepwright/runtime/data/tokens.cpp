@@ -73,7 +73,7 @@ TokenFile::TokenFile(const std::filesystem::path& path, TokenFormat format, std:
   read_all(path, vocabulary);
 }
 
-/// Checks the tokens and sums the bytes block by block, so that each block is read once.
+/// Checks the tokens and computes the checksum block by block, so that each block is read once.
 void TokenFile::read_all(const std::filesystem::path& path, std::int64_t vocabulary) {
   constexpr std::int64_t kBlock = 1 << 17;
   checkpoint::RunningChecksum sum;

@@ -18,24 +18,26 @@ inline constexpr Named<TokenFormat> kTokenFormatNames[] = {{TokenFormat::kText, 
                                                            {TokenFormat::kUint32, "uint32"},
                                                            {TokenFormat::kMegatron, "megatron"}};
 
-/// The format that a file's name says: `.u16` and `.u32` are raw little-endian tokens, `.bin` with
-/// an `.idx` beside it is Megatron's indexed data set, anything else is text, a token a byte.
+/// Returns the format that a file's name implies: `.u16` and `.u32` are raw little-endian tokens,
+/// `.bin` with an `.idx` beside it is Megatron's indexed data set, anything else is text with one
+/// byte for each token.
 TokenFormat token_format(const std::filesystem::path& path);
 
-/// A word of `kTokenFormatNames`, or, when empty, what the file's name says. Fails with `kInput`.
+/// Returns the format that `word` names in `kTokenFormatNames`; empty: the format that the file's
+/// name implies. Fails with `kInput`.
 TokenFormat token_format(const std::filesystem::path& path, std::string_view word);
 
-/// A data file as one run of tokens.
+/// A data file as one sequence of tokens.
 class TokenFile {
  public:
-  /// Fails with `kInput` when the file cannot be read, is truncated, contradicts its index, or
-  /// holds a token of `vocabulary` or above.
+  /// Opens and checks the file. Fails with `kInput` when it cannot be read, is truncated,
+  /// contradicts its index, or has a token of `vocabulary` or above.
   TokenFile(const std::filesystem::path& path, TokenFormat format, std::int64_t vocabulary);
 
-  /// Tokens in the file, and the one at an index below that.
+  /// Returns the number of tokens in the file; `at` returns the token at an index below it.
   [[nodiscard]] std::int64_t size() const { return size_; }
   [[nodiscard]] std::int64_t at(std::int64_t index) const;
-  /// The checksum of all bytes of the file (XXH3, as `checkpoint::checksum`).
+  /// Returns the checksum of all bytes of the file (XXH3, as `checkpoint::checksum`).
   [[nodiscard]] const std::string& sum() const { return sum_; }
 
  private:
@@ -47,13 +49,14 @@ class TokenFile {
   std::string sum_;
 };
 
-/// Windows of `length + 1` tokens of a file in a reproducible random order, anew in each epoch.
+/// Windows of `length + 1` tokens of a file in a reproducible random order, which differs in each
+/// epoch.
 class Samples {
  public:
-  /// Fails with `kInput` when the file has not one window.
+  /// Fails with `kInput` when the file is shorter than one window.
   Samples(const TokenFile& tokens, std::int64_t length, std::uint64_t seed,
           const std::filesystem::path& path);
-  /// The first token of sample `number`, counted over all epochs.
+  /// Returns the index of the first token of sample `number`; samples are counted over all epochs.
   [[nodiscard]] std::int64_t begin(std::int64_t number);
 
  private:

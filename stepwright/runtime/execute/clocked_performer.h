@@ -8,17 +8,19 @@
 
 namespace stepwright::runtime {
 
-/// Measures what another performer does, on a device that has done an operator when it returns.
+/// Measures the operators of another performer, on a device that has finished an operator when it
+/// returns.
 class ClockedPerformer : public Performer {
  public:
-  /// `times`: predicted seconds of the program's operators; all outlive this.
+  /// `times`: predicted seconds of the program's operators. The arguments must outlive this.
   ClockedPerformer(Performer& inner, const OperatorTimes& times) : inner_(inner), times_(times) {}
 
   void begin_step() override;
   Work issue(PlacedOperator placed) override;
   void end_step() override;
 
-  /// Means of the steps so far; without the first, which also allocates, when there are more.
+  /// Returns the means over the steps so far; with more than one step, the first, which also
+  /// allocates, is left out.
   [[nodiscard]] StepSummary summary() const;
 
  private:

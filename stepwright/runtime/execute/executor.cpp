@@ -16,7 +16,7 @@ void append(std::vector<Ticket>& to, const std::vector<Ticket>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-/// The strand of what an item takes up again: of a pair its backward's.
+/// Returns the strand of the saved tensors that an item restores; for a pair, that of its backward.
 std::size_t last_strand(const step::Item& item) { return item.beside_layer >= 0 ? 1 : item.strand; }
 
 std::vector<std::vector<step::TensorId>> dying_after(const step::Template& piece) {
@@ -93,9 +93,9 @@ void Executor::issue_ahead(Run& run, std::size_t from) {
   }
 }
 
-/// Buffers of states stay at most until the next message of their stream comes, as the memory model
-/// has it (`memory/sequences.h`): a slow network must not pile them up. A walk that runs ahead of
-/// its computations must not wait.
+/// Waits for the last message on a stream of states, so that at most one buffer per stream is
+/// alive, as the memory model assumes (`memory/sequences.h`): on a slow network they would pile up.
+/// A walk that runs ahead of its computations does not wait.
 void Executor::bound_buffers(const step::Template& piece) {
   if (piece.operators.empty() || lanes_.queues(step::Stream::kCompute)) return;
   const step::Stream stream = piece.operators.front().stream;
@@ -220,7 +220,7 @@ void Executor::issue_operator(const Run& run, const step::Item& item, Frame& fra
   }
 }
 
-/// Waits for other streams; its own is in order.
+/// Waits for work on streams other than `own`, whose work is in order anyway.
 Moment Executor::wait_for(const std::vector<Ticket>& before, step::Stream own) {
   Moment ready = Moment::min();
   for (const Ticket& ticket : before) {

@@ -8,32 +8,34 @@
 
 namespace stepwright::runtime {
 
-/// Walks the schedule of a rank's stage: slots, their sequences' items, their templates' operators,
-/// and gives each operator to the performer on the thread of its stream, after what it waits for.
-/// Items without computation are issued as soon as what they come after has been issued, so that
-/// gathers run ahead.
+/// Walks the schedule of a rank's stage (slots, items of their sequences, operators of their
+/// templates), and passes each operator to the performer on the thread of its stream, after the
+/// work that it waits for. Items without computation are issued as soon as their predecessors have
+/// been issued, so that gathers run ahead.
 class Executor {
  public:
-  /// `compute`: on a thread of its own the compute stream lets the walk run ahead, as a device
-  /// does; where it is issued a tensor is freed as early as the program says.
+  /// `compute`: kThread: the compute stream has its own thread, so that the walk runs ahead, as on
+  /// a device; kWhereIssued: it runs on the walking thread, and a tensor is freed as early as the
+  /// program says.
   Executor(const step::StepProgram& program, const step::Stage& stage, Performer& performer,
            Lanes::Compute compute, RankDevice& device);
 
   /// Runs the whole schedule and waits for its end. Fails with `kRuntime` when a template restores
-  /// what none before it has saved; rethrows what the performer's work throws.
+  /// a tensor that no earlier template has saved; rethrows exceptions of the performer's work.
   void run_step();
 
  private:
-  /// The facts of a template's tensors that hold for all placements.
+  /// The facts of a template that hold for all its placements.
   struct Lives {
-    /// By operator: tensors that nobody needs after it.
+    /// For each operator, the tensors that no operator needs after it.
     std::vector<std::vector<step::TensorId>> dies_after;
-    bool computes = false;  ///< Something stands on the compute stream, or on none.
+    bool computes = false;  ///< True if an operator is on the compute stream, or on none.
   };
-  /// A template while it runs.
+  /// The state of a template while it runs.
   struct Frame {
     std::vector<CellPtr> cells;
-    std::vector<Ticket> tickets;  ///< Tickets of operators on other streams.
+    /// Tickets of the template's operators on streams other than the compute stream.
+    std::vector<Ticket> tickets;
     std::vector<CellPtr> outputs;
     bool issued = false;
   };
@@ -41,9 +43,10 @@ class Executor {
     const step::Sequence& sequence;
     const step::Slot& slot;
     std::vector<Frame> frames;
-    Ticket begin;  ///< When the compute stream has reached the slot.
+    Ticket begin;  ///< The moment at which the compute stream has reached the slot.
   };
-  /// Templates of one block hand what they save from one to the next of the same micro-batch.
+  /// Key of the tensors that a template saves for later templates of the same block and
+  /// micro-batch.
   struct SavedKey {
     std::int32_t unit;
     std::int32_t micro_batch;

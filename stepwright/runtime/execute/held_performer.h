@@ -11,7 +11,7 @@
 
 namespace stepwright::runtime {
 
-/// The program that a held run plays on one rank.
+/// The program that a held run executes on one rank.
 struct HeldProgram {
   const step::StepProgram& program;
   const plan::Plan& plan;
@@ -20,12 +20,12 @@ struct HeldProgram {
   plan::Coordinates place;
 };
 
-/// Waits the time of each computation instead of computing, and sends messages of the operators'
-/// sizes over the operators' groups; tensors have no values. Receives are posted when they are
-/// issued, as a device's host does.
+/// Sleeps for the time of each computation instead of computing, and sends messages of the
+/// operators' sizes over the operators' groups; tensors have no values. Receives are posted when
+/// they are issued, as the host of a device does.
 class HeldPerformer : public Performer {
  public:
-  /// `held` names what outlives this, as `groups` does.
+  /// The objects to which `held` refers, and `groups`, must outlive this.
   HeldPerformer(const HeldProgram& held, Groups& groups);
 
   void begin_step() override {}

@@ -8,7 +8,7 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Seconds that the calling thread has had a processor.
+/// Returns the processor seconds that the calling thread has used.
 double processor_s() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

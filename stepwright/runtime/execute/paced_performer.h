@@ -5,15 +5,15 @@
 
 namespace stepwright::runtime {
 
-/// Gives each rank a device of its own speed where ranks share processors: a computation of another
-/// performer lasts `pace` times the processor time that it takes, and its stream sleeps for the
-/// rest. For a CPU and a compute stream whose work runs where it is issued; messages are not paced.
-/// While the processors have time for all ranks at this pace, none slows another down. A pace of 1
-/// leaves everything as it is.
+/// Gives each rank a device of constant speed although ranks share processors: a computation of
+/// another performer takes `pace` times the processor time that it uses, and its stream sleeps for
+/// the rest. For a CPU and a compute stream whose work runs where it is issued; messages are not
+/// paced. As long as the processors have time for all ranks at this pace, no rank slows another
+/// down. A pace of 1 changes nothing.
 class PacedPerformer : public Performer {
  public:
-  /// `pace` >= 1; above 1 the calling thread, which also runs the steps, computes alone from here
-  /// on.
+  /// `pace` must be at least 1; above 1 the calling thread, which also runs the steps, computes
+  /// without helper threads from here on.
   PacedPerformer(Performer& inner, double pace);
 
   void begin_step() override;

@@ -6,11 +6,11 @@
 
 namespace stepwright::runtime {
 
-/// The work that is done when the turn of an operator has come, on the thread of its stream.
-/// `ready`: when the last thing that it waited for on other threads had ended.
+/// The work of an operator, done on the thread of its stream in order. `ready`: when the last work
+/// on other threads that it waited for had ended.
 using Work = std::function<void(Moment ready)>;
 
-/// The treatment of the operators of a rank's program: run them on tensors, or hold their time.
+/// Executes the operators of a rank's program: runs them on tensors, or holds their time.
 class Performer {
  public:
   Performer() = default;
@@ -18,11 +18,12 @@ class Performer {
   Performer(const Performer&) = delete;
   Performer& operator=(const Performer&) = delete;
 
-  /// Before the first operator of a step.
+  /// Called before the first operator of a step.
   virtual void begin_step() = 0;
-  /// Called in the order of issue by the thread that walks the schedule.
+  /// Returns the work of an operator; called in the order of issue by the thread that walks the
+  /// schedule.
   virtual Work issue(PlacedOperator placed) = 0;
-  /// After the last operator of a step was issued: waits for what is still under way.
+  /// Called after the last operator of a step was issued; waits for work and messages in progress.
   virtual void end_step() = 0;
 };
 

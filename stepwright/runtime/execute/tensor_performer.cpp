@@ -14,7 +14,8 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Results have the sizes that the program gave them, but for routed ones, whose rows are data.
+/// Checks that results have the sizes that the program states, except routed ones, whose numbers of
+/// rows depend on the data.
 void check_results(const Call& call, std::span<const step::TensorId> ids) {
   std::size_t next = 0;
   for (const step::TensorId id : ids) {
@@ -31,7 +32,7 @@ void check_results(const Call& call, std::span<const step::TensorId> ids) {
   }
 }
 
-/// Keeps a device's memory from being given away while this thread's queue still reads it.
+/// Prevents that a device's memory is reused while this thread's queue still reads it.
 void note_use(const Call& call) {
   RankDevice& device = call.rank.device;
   if (!device.runs_behind()) return;
@@ -42,7 +43,7 @@ void note_use(const Call& call) {
   }
 }
 
-/// Counts what an operator made as held from here on, under its purpose in the program.
+/// Counts the results of an operator as held from here on, by their kind in the program.
 void count_results(const Call& call, HeldTensors& held) {
   std::size_t plain = 0;
   std::size_t gathered = 0;

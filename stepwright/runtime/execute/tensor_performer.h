@@ -10,19 +10,20 @@
 
 namespace stepwright::runtime {
 
-/// Runs operators on tensors: computations by the table of kernels, messages by the rank's groups.
+/// Runs operators on tensors: computations by the table of kernels, messages through the rank's
+/// groups.
 class TensorPerformer : public Performer {
  public:
-  /// The tokens of a micro-batch of the step in hand.
+  /// Returns the tokens of a micro-batch of the present step.
   using BatchOf = std::function<MicroBatch(std::int64_t micro_batch)>;
-  /// `rank` outlives this. `batch_of` is called once for each micro-batch of a step.
+  /// `rank` must outlive this. `batch_of` is called once for each micro-batch of a step.
   TensorPerformer(RankState& rank, BatchOf batch_of);
 
   void begin_step() override { held_.begin_step(); }
   Work issue(PlacedOperator placed) override;
   void end_step() override;
 
-  /// The bytes at the peak of the last step.
+  /// Returns the bytes held at the peak of the last step.
   [[nodiscard]] HeldBytes held_at_peak() const { return held_.at_peak(); }
 
  private:
@@ -32,7 +33,7 @@ class TensorPerformer : public Performer {
   std::map<std::int32_t, MicroBatch> batches_;
 };
 
-/// The sums of a step before its first operator.
+/// Returns the sums of a step at its start: zeros.
 StepSums no_sums(const RankState& rank);
 
 }  // namespace stepwright::runtime

@@ -1,4 +1,4 @@
-// Activation functions; gated ones read gates, then ups.
+// Kernels of activation functions; gated ones read rows of gates, then ups.
 #include "stepwright/runtime/kernels/expert_rows.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
@@ -6,8 +6,8 @@ namespace stepwright::runtime {
 namespace {
 
 constexpr double kQuickGeluSlope = 1.702;
-/// Limit of gates from above and of ups on both sides (huggingface/transformers models/gpt_oss,
-/// GptOssExperts).
+/// Upper limit of gates, and limit of ups in both directions (huggingface/transformers
+/// models/gpt_oss, GptOssExperts).
 constexpr double kClampedLimit = 7;
 
 at::Tensor apply(model::Activation kind, const at::Tensor& x) {
@@ -19,7 +19,7 @@ at::Tensor apply(model::Activation kind, const at::Tensor& x) {
     case model::Activation::kSquaredRelu: return at::relu(x).square();
     case model::Activation::kQuickGelu:
     case model::Activation::kClampedSwiglu: return x * at::sigmoid(kQuickGeluSlope * x);
-    case model::Activation::kXielu: break;  // refused before a run
+    case model::Activation::kXielu: break;  // `check_executable` refuses it before a run
   }
   return {};
 }
@@ -41,11 +41,11 @@ at::Tensor gradient_of(model::Activation kind, const at::Tensor& dy, const at::T
   return {};
 }
 
-/// Gates and ups of rows, as an activation takes them in, and where their gradients are not zero.
+/// Gates and ups of rows, as they enter an activation, and where their gradients are not zero.
 struct Gated {
   at::Tensor gates;
   at::Tensor ups;
-  at::Tensor open_gates;  ///< Where gates let gradients pass; undefined: everywhere.
+  at::Tensor open_gates;  ///< True where gates let gradients pass; undefined: everywhere.
   at::Tensor open_ups;
 };
 
@@ -78,7 +78,8 @@ at::Tensor input_gradient(const Call& call, const at::Tensor& dy, const at::Tens
   return at::cat({where_open(d_gates, in.open_gates), where_open(d_ups, in.open_ups)}, 1);
 }
 
-/// Rows of experts, each times its router probability (`step/experts.cpp`).
+/// Computes the activation of rows of experts, each multiplied by its router probability
+/// (`step/experts.cpp`).
 void weighted_forward(Call& call) {
   const at::Tensor& x = call.read(0);
   const at::Tensor places = weight_places(call.rank, call.read(1));

@@ -6,17 +6,18 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Number added to squares, and the power of the step by which moments forget.
+/// Number added to squares (`kLeastSquare`), and exponent of the step number in the decay of
+/// moments (`kDecayPower`).
 constexpr double kLeastSquare = 1e-30;
 constexpr double kDecayPower = -0.8;
-/// The root mean square above which an update is made smaller.
+/// Root mean square above which an update is scaled down.
 constexpr double kLargestUpdate = 1;
 
 double decay_of(std::int64_t step) {
   return 1 - std::pow(static_cast<double>(step + 1), kDecayPower);
 }
 
-/// A matrix of a parameter: where its rows stand, and how many the whole one has.
+/// A matrix of a parameter: its first row, its rows on this rank, and the rows of the whole matrix.
 struct MatrixRows {
   std::int64_t first = 0;
   std::int64_t count = 0;
@@ -33,7 +34,7 @@ std::vector<MatrixRows> matrices_in(const ParameterSlice& slice) {
   return list;
 }
 
-/// Held elements of a state in a whole local part, copy by copy, zeros elsewhere.
+/// Returns a whole local part with the held elements of a state, copy by copy, and zeros elsewhere.
 at::Tensor spread_out(const StoredParameter& p, const at::Tensor& held) {
   const at::Tensor all = at::zeros({p.padded}, held.options());
   all.narrow(0, p.first_element(p.layout->sharding.optimizer), held.numel()).copy_(held);
@@ -50,7 +51,7 @@ at::Tensor held_of(const StoredParameter& p, const at::Tensor& whole) {
   return all.narrow(0, p.first_element(spread), p.held_elements(spread));
 }
 
-/// [copies, edges], padded and flat.
+/// Returns the mean squares along all rows and columns, [copies, edges], padded and flat.
 at::Tensor mean_squares(const StoredParameter& p, const UpdateRates& rates) {
   const at::Tensor gradient = clipped_gradient(p, rates);
   const at::Tensor squares = spread_out(p, gradient * gradient + kLeastSquare);
@@ -62,8 +63,8 @@ at::Tensor mean_squares(const StoredParameter& p, const UpdateRates& rates) {
   return at::constant_pad_nd(flat, {0, p.sums->padded - flat.numel()});
 }
 
-/// 1 over the root of the second moment of each element of a local part. The mean of all is that of
-/// the dimension that ranks have whole.
+/// Returns 1 over the root of the second moment of each element of a local part. The mean of all is
+/// taken over the dimension that ranks have whole.
 at::Tensor inverse_roots(const StoredParameter& p, const at::Tensor& moments) {
   const ParameterSlice& slice = p.slice;
   const std::int64_t columns = slice.local_columns;
@@ -90,7 +91,7 @@ at::Tensor update_of(const StoredParameter& p, const FactoredStep& step, const U
   return gradient * scale;
 }
 
-/// The sums of squares of a parameter's updates: [copies x matrices].
+/// Returns the sums of squares of a parameter's updates: [copies x matrices].
 at::Tensor squares_of(const StoredParameter& p, const at::Tensor& update) {
   const at::Tensor squares = spread_out(p, update * update);
   if (p.slice.matrices.empty()) return squares.sum({1, 2});
@@ -101,7 +102,7 @@ at::Tensor squares_of(const StoredParameter& p, const at::Tensor& update) {
   return at::stack(parts, 1).reshape({-1});
 }
 
-/// By what each element of an update is divided.
+/// Returns the divisor of each element of an update.
 at::Tensor limits(const StoredParameter& p, const at::Tensor& squares) {
   const ParameterSlice& slice = p.slice;
   std::vector<at::Tensor> parts;

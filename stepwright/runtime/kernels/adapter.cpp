@@ -1,5 +1,5 @@
-// What stands beside a frozen product: B, each part of a fused product by itself, the scale, the
-// sum and the dropout of the input.
+// Kernels of an adapter beside a frozen product: B (for each part of a fused product separately),
+// the scale, the sum, and the dropout of the input.
 #include "stepwright/model/parameters.h"
 #include "stepwright/runtime/kernels/dropout_mask.h"
 #include "stepwright/runtime/kernels/kernels.h"
@@ -15,7 +15,8 @@ struct AdaptedColumns {
 
 const model::Adapters& adapters(const Call& call) { return *call.rank.setting.model->adapters; }
 
-/// The columns of this rank that each A has a B for; all of them where one adapter is of all parts.
+/// Returns, for each A, this rank's columns to which its B adds; all columns if one adapter covers
+/// all parts.
 std::vector<AdaptedColumns> adapted_columns(const Call& call) {
   const model::Architecture& model = *call.rank.setting.model;
   const model::AdaptedWeight& entry = *model::adapted_weight(step::name_of(call.op.part));
@@ -39,13 +40,13 @@ std::vector<AdaptedColumns> adapted_columns(const Call& call) {
   return found;
 }
 
-/// The i-th of the equal parts of some columns, one for each A.
+/// Returns the i-th of the equal parts of the columns of A's output, one for each A.
 at::Tensor narrow_part(const Call& call, const at::Tensor& rows, std::size_t i) {
   const std::int64_t rank = adapters(call).rank;
   return rows.narrow(1, static_cast<std::int64_t>(i) * rank, rank);
 }
 
-/// Calls `take` with the number, the first row of B and the rows of B of each part.
+/// Calls `take` with the number of each part, the first row of its B and the number of these rows.
 template <class Take>
 void each_part(const Call& call, Take take) {
   std::int64_t first = 0;
@@ -106,8 +107,8 @@ void adapter_up_weight_gradient(const Call& call, const AdapterRows& rows,
   });
 }
 
-/// Forward of the adapter's result; backward of the gradient of the product's, of which it takes
-/// the columns that it adds to.
+/// Multiplies by the adapter's scale: in the forward its result; in the backward the columns of the
+/// product's gradient that the adapter adds to.
 void adapter_scale(Call& call) {
   const double scale = adapters(call).scale();
   if (!step::is_backward(call.op.phase)) return call.write(0, call.read(0) * scale);
@@ -118,7 +119,8 @@ void adapter_scale(Call& call) {
   call.write(0, at::cat(parts, 1) * scale);
 }
 
-/// Forward into the columns of the product's result; backward into the gradient of its input.
+/// Adds the adapter: in the forward to the columns of the product's result; in the backward to the
+/// gradient of its input.
 void adapter_add(Call& call) {
   at::Tensor sum = call.read(0);
   if (step::is_backward(call.op.phase)) {

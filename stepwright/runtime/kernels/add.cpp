@@ -1,30 +1,30 @@
-// Sums of rows, and learned positions added to them.
+// Kernels that sum rows, or add learned positions to them.
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {
 namespace {
 
-/// The scale of what a branch adds to the residual stream; 1 in other sums.
+/// Returns the scale of a branch that is added to the residual stream; 1 for other sums.
 double scale_of(const Call& call) {
   const bool residual = call.op.part == step::LayerPart::kAttentionResidual ||
                         call.op.part == step::LayerPart::kMlpResidual;
   return residual ? call.rank.setting.model->residual_scale : 1;
 }
 
-/// True for a part that Mamba selects: step sizes of low rank stand first in what it gives, and the
-/// convolution's result is all of it.
+/// True for a part that Mamba selects: the step sizes of low rank come first in its projection's
+/// output, and the convolution's result is all of its input.
 bool is_of_selection(step::LayerPart part) {
   return part == step::LayerPart::kMixerStep || part == step::LayerPart::kMixerSelect;
 }
 
-/// The first column of rows of queries, keys, values and gates that an addition concerns.
+/// Returns the first column, in rows of queries, keys, values and gates, that an addition changes.
 std::int64_t first_column(const Call& call, const at::Tensor& added, const at::Tensor& rows) {
   if (is_of_selection(call.op.part)) return 0;
   if (call.op.part == step::LayerPart::kAttentionGate) return rows.size(1) - added.size(1);
   return call.rank.setting.heads() * call.rank.setting.model->head_dim;
 }
 
-/// Rows of the learned table of positions.
+/// Returns the rows of the learned table of positions that the call uses.
 at::Tensor rows_of_table(const Call& call, std::int64_t rows) {
   const std::int64_t first = call.rank.setting.model->first_position;
   return first == 0 ? call.positions(rows) : call.positions(rows) + first;
@@ -47,8 +47,8 @@ void add_forward(Call& call) {
   call.write(0, std::move(x));
 }
 
-/// The gradient of what a branch added; that of latent rows with what stands behind them; those of
-/// joined rows; this rank's columns of what tensor ranks gathered.
+/// Computes the gradient of a branch that was added; of latent rows, including the columns after
+/// them; of joined rows; or of this rank's columns of a tensor gathered by tensor ranks.
 void add_backward(Call& call) {
   if (call.op.part == step::LayerPart::kMultiTokenJoin) {
     const std::int64_t half = call.read(0).size(1) / 2;
@@ -68,8 +68,8 @@ void add_backward(Call& call) {
   call.write(0, call.read(0) * scale_of(call));
 }
 
-/// The gradient of keys and values that came round the ring, that of gates, or that of what Mamba
-/// selects, into the rows.
+/// Adds to the rows' gradient: that of keys and values that came round the ring, that of gates, or
+/// that of Mamba's selected part.
 void accumulate_forward(Call& call) {
   const at::Tensor& added = call.read(0);
   at::Tensor rows = call.read(1);

@@ -1,5 +1,6 @@
-// The attention core from queries, keys and values side by side in each row. Context parallelism
-// gives it keys and values apart: those of one other rank (ring) or those of all (all-gather).
+// Kernels of the attention core, which reads queries, keys and values side by side in each row.
+// With context parallelism keys and values are separate operands: those of one other rank (ring) or
+// of all ranks (all-gather).
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -17,21 +18,21 @@ constexpr std::string_view kSinks = "attention.sinks";
 
 std::int64_t query_width(const step::Shape& s) { return s.heads * s.head_dim; }
 
-/// Positions of the rows of one sequence on a context rank.
+/// Returns the positions of the rows of one sequence on a context rank.
 at::Tensor positions_of(const Call& call, std::int64_t context_rank) {
   const step::Setting& s = call.rank.setting;
   return at::tensor(context_positions(s.length, s.context, context_rank),
                     call.rank.index_options());
 }
 
-/// Keys and values of an attention, and where they stand.
+/// The keys and values of an attention, and their positions.
 struct Visitors {
-  at::Tensor rows;  ///< [tokens, keys and values].
+  at::Tensor rows;  ///< Rows of keys and values, [tokens, columns].
   at::Tensor positions;
-  bool whole = false;  ///< True if keys are the queries' own: one sequence in order.
+  bool whole = false;  ///< True if keys belong to the same whole sequence as the queries.
 };
 
-/// The numbers of a call's heads among those of the model.
+/// Returns the numbers of a call's heads among the model's heads.
 at::Tensor heads_of_call(const Call& call) {
   const step::Setting& s = call.rank.setting;
   const bool exchanged = s.context > 1 && s.context_kind == plan::ContextKind::kUlysses;
@@ -40,9 +41,10 @@ at::Tensor heads_of_call(const Call& call) {
   return at::arange(first, first + call.op.shape.heads, call.rank.index_options());
 }
 
-/// A slope for each head: powers of two evenly apart down to 2^-8, as many as the largest power of
-/// two that there are heads for; the rest lies between them (ALiBi, arXiv 2108.12409; huggingface/
-/// transformers models/bloom/modeling_bloom.py, `build_alibi_tensor`).
+/// Returns a slope for each head. With n the largest power of two up to the number of heads, the
+/// first n slopes are evenly spaced powers of two down to 2^-8; the remaining ones lie between
+/// these (ALiBi, arXiv 2108.12409; huggingface/transformers models/bloom/modeling_bloom.py,
+/// `build_alibi_tensor`).
 at::Tensor slopes_of(const Call& call) {
   const auto exact = call.rank.options_of(call.rank.setting.exact);
   const auto even = static_cast<std::int64_t>(
@@ -53,8 +55,8 @@ at::Tensor slopes_of(const Call& call) {
   return at::exp2(place * (-8.0 / static_cast<double>(even)));
 }
 
-/// Rows of the probabilities of all heads of the global batch, by sequence, head and query:
-/// [batch * heads * queries].
+/// Returns the row numbers of the probabilities among those of all heads of the global batch, by
+/// sequence, head and query: [batch * heads * queries].
 at::Tensor probability_rows(const Call& call, const at::Tensor& queries) {
   const step::Setting& s = call.rank.setting;
   const at::Tensor sequences =
@@ -75,7 +77,7 @@ AttentionDropout dropout_of(const Call& call, const AttentionMask& mask) {
           .probability = probability};
 }
 
-/// The keys that an indexer left each query, the last operand; undefined: all.
+/// Returns the keys that an indexer chose for each query, the last operand; undefined: all.
 at::Tensor chosen_keys(const Call& call) {
   if (!call.rank.setting.model->has_indexer()) return {};
   const at::Tensor& rows = call.read(call.reads.size() - 1);
@@ -109,7 +111,7 @@ AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& 
   return in;
 }
 
-/// The keys and values within rows of queries, keys and values.
+/// Returns the keys and values within rows of queries, keys and values.
 at::Tensor own_rows(const Call& call, const at::Tensor& qkv) {
   const step::Shape& s = call.op.shape;
   return qkv.narrow(1, query_width(s), s.kv_heads * (s.head_dim + s.value_dim));
@@ -124,8 +126,8 @@ Visitors own(const Call& call, const at::Tensor& qkv) {
           .whole = whole};
 }
 
-/// The keys and values of all ranks, as an all-gather leaves them: rank by rank, in each sequence
-/// by sequence.
+/// Returns the keys and values of all ranks as an all-gather orders them: by rank, then by
+/// sequence.
 Visitors of_all(const Call& call, const at::Tensor& rows) {
   const step::Setting& s = call.rank.setting;
   std::vector<at::Tensor> positions;
@@ -136,8 +138,8 @@ Visitors of_all(const Call& call, const at::Tensor& rows) {
           .positions = at::cat(positions)};
 }
 
-/// The keys and values of the rank that many steps back in the ring. Which step this is follows
-/// from the operators of the template: the ring's attentions stand in it in order.
+/// Returns the keys and values of the rank that is as many steps back in the ring as this
+/// attention's number: the ring's attentions are in order in the template.
 Visitors of_ring(const Call& call, const at::Tensor& rows) {
   std::int64_t step = 0;
   for (const step::Operator& op : call.piece.operators) {
@@ -168,7 +170,7 @@ at::Tensor joined(const AttentionGradients& g) {
   return at::cat({rows_of(g.keys), rows_of(g.values)}, 1);
 }
 
-/// The sinks of this rank's heads, or their gradient, out of those of its tensor rank.
+/// Returns the sinks of this rank's heads (or their gradient) out of those of its tensor rank.
 at::Tensor own_sinks(const Call& call, const at::Tensor& all) {
   const std::int64_t heads = call.op.shape.heads;
   return heads == all.numel() ? all : all.narrow(0, call.rank.place.context * heads, heads);
@@ -183,14 +185,14 @@ void add_sinks_gradient(const Call& call, std::size_t out) {
                             heads_of(call.read(0), s.batch, s.heads)));
 }
 
-/// The gradient of rows of queries, keys, values and what may stand behind these.
+/// Returns the gradient of rows of queries, keys, values and any columns after these.
 at::Tensor of_rows(const AttentionGradients& g, const at::Tensor& rows) {
   at::Tensor d = at::cat({rows_of(g.queries), joined(g)}, 1);
   const std::int64_t behind = rows.size(1) - d.size(1);
   return behind == 0 ? d : at::constant_pad_nd(d, {0, behind});
 }
 
-/// The gradients of a call; their keys' are in the order of the visitors.
+/// Returns the gradients of a call; those of keys are in the order of the visitors.
 AttentionGradients gradients(const Call& call, const Visitors& visitors, std::size_t out) {
   const step::Shape& s = call.op.shape;
   return attend_backward(inputs(call, call.read(1), visitors),
@@ -213,7 +215,7 @@ void gathered_backward(Call& call) {
 }
 
 /// Operands: d_out, qkv, visiting keys and values, out, statistics, the visitors' gradient so far
-/// (but for the first), d_qkv.
+/// (absent in the first step), d_qkv.
 void visiting_backward(Call& call) {
   const AttentionGradients g = gradients(call, of_ring(call, call.read(2)), 3);
   const bool first = call.reads.size() == 6;
@@ -237,7 +239,7 @@ void attention_forward(Call& call) {
   AttentionResult result = attend(inputs(call, qkv, visitors));
   if (call.reads.size() == 4) {
     result = merge(result_of(call, call.read(2), call.read(3)), result);
-  } else if (call.rank.setting.model->sinks) {  // once, beside the first keys of a ring
+  } else if (call.rank.setting.model->sinks) {  // added once, with the first keys of a ring
     result = with_sinks(result, own_sinks(call, call.weight(kSinks)));
   }
   call.write(0, rows_of(result.out));

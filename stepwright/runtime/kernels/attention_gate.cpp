@@ -1,5 +1,5 @@
-// The attention core's result times the sigmoid of gates, the last columns of the rows that
-// queries, keys and values stand in.
+// The gate of attention: the core's result times the sigmoid of gates, which are the last columns
+// of the rows of queries, keys and values.
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {

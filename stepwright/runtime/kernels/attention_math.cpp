@@ -6,13 +6,13 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Keys or values with as many heads as the queries.
+/// Returns keys or values repeated to as many heads as the queries.
 at::Tensor spread(const at::Tensor& t, std::int64_t heads) {
   const std::int64_t run = heads / t.size(1);
   return run == 1 ? t : t.repeat_interleave(run, 1);
 }
 
-/// The reverse: sums over the queries' heads that share one.
+/// Sums over the query heads that share a key head: the reverse of `spread`.
 at::Tensor collect(const at::Tensor& t, std::int64_t heads) {
   const std::int64_t run = t.size(1) / heads;
   if (run == 1) return t;
@@ -23,7 +23,7 @@ at::ScalarType wide_type(const at::Tensor& t) {
   return t.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-/// Keys that positions hide from queries [queries, keys].
+/// Returns which keys positions hide from queries [queries, keys].
 at::Tensor hidden_by_position(const AttentionMask& mask) {
   const at::Tensor queries = mask.queries.unsqueeze(1);
   const at::Tensor keys = mask.keys.unsqueeze(0);
@@ -35,7 +35,7 @@ at::Tensor hidden_by_position(const AttentionMask& mask) {
   return later.logical_or(beyond);
 }
 
-/// Scores in a wide type, within their cap.
+/// Returns the scores in a wide type, bounded by the cap.
 at::Tensor scores_of(const AttentionInputs& in) {
   const auto type = wide_type(in.queries);
   const at::Tensor keys = spread(in.keys, in.queries.size(1)).to(type);
@@ -43,27 +43,28 @@ at::Tensor scores_of(const AttentionInputs& in) {
   return in.cap > 0 ? scores.div_(in.cap).tanh_().mul_(in.cap) : scores;
 }
 
-/// Subtracts ALiBi's distances from the scores.
+/// Returns the scores less ALiBi's slopes times distances.
 at::Tensor biased(const AttentionInputs& in, const at::Tensor& scores) {
   if (!in.slopes.defined()) return scores;
   const at::Tensor before = in.mask.keys.unsqueeze(0) - in.mask.queries.unsqueeze(1);
   return scores + in.slopes.to(scores.scalar_type()).view({1, -1, 1, 1}) * before;
 }
 
-/// Minus infinity where a query does not see a key.
+/// Returns the scores, with minus infinity where a query does not see a key.
 at::Tensor masked(const AttentionInputs& in, const at::Tensor& scores) {
   return biased(in, scores)
       .masked_fill(hidden_keys(in.mask), -std::numeric_limits<double>::infinity());
 }
 
-/// Whether the fused kernel of the CPU covers it; on other devices products and a softmax run.
+/// True if PyTorch's fused CPU kernel covers an attention; otherwise, and on other devices,
+/// products and a softmax run.
 bool fused(const AttentionInputs& in) {
   return in.queries.is_cpu() && in.mask.whole && !in.mask.key_documents.defined() &&
          in.mask.window == 0 && !in.mask.chosen.defined() && in.cap == 0 && !in.slopes.defined() &&
          in.values.size(-1) == in.queries.size(-1) && !in.dropout.kept.defined();
 }
 
-/// Probabilities, or their gradients, behind dropout.
+/// Returns probabilities, or their gradients, after dropout.
 at::Tensor dropped(const AttentionInputs& in, const at::Tensor& weights) {
   if (!in.dropout.kept.defined()) return weights;
   return (weights * in.dropout.kept).mul_(1 / (1 - in.dropout.probability));
@@ -78,7 +79,7 @@ AttentionGradients fused_backward(const AttentionInputs& in, const AttentionResu
   return {dq, collect(dk, in.keys.size(1)), collect(dv, in.values.size(1))};
 }
 
-/// The keys that are not chosen: [batch, 1, queries, keys].
+/// Returns the keys that are not chosen: [batch, 1, queries, keys].
 at::Tensor passed_over(const AttentionMask& mask) {
   const at::Tensor& chosen = mask.chosen;
   const at::Tensor all = at::ones({chosen.size(0), chosen.size(1), mask.keys.numel()},
@@ -108,7 +109,7 @@ AttentionResult attend(const AttentionInputs& in) {
   const at::Tensor scores = masked(in, scores_of(in));
   const at::Tensor lse = at::logsumexp(scores, {-1});
   at::Tensor weights = at::exp(scores - lse.unsqueeze(-1));
-  weights = weights.nan_to_num_(0);  // rows that see nothing
+  weights = weights.nan_to_num_(0);  // rows of queries that see no key
   const at::Tensor values = spread(in.values, heads).to(weights.scalar_type());
   return {at::matmul(dropped(in, weights), values).to(in.queries.scalar_type()), lse};
 }

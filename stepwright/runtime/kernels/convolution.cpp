@@ -1,5 +1,5 @@
-// The short causal convolution of mixers with a state, each channel by itself, and the activation
-// behind it; a short convolution that is all of a mixer has none.
+// The short causal convolution of mixers with a state, for each channel separately, and the
+// activation after it; a mixer that is only a short convolution has no activation.
 #include "stepwright/runtime/kernels/kernels.h"
 #include "stepwright/runtime/kernels/mixer_parts.h"
 
@@ -9,8 +9,8 @@ namespace {
 constexpr std::string_view kTaps = "mixer.convolution";
 constexpr std::string_view kTapsBias = "mixer.convolution_bias";
 
-/// [batch, length, channels] so many tokens later (or, below 0, earlier), zeros where there are
-/// none.
+/// Returns [batch, length, channels] moved by `by` tokens to later ones (below 0: earlier), with
+/// zeros where there are none.
 at::Tensor shifted(const at::Tensor& x, std::int64_t by) {
   return at::constant_pad_nd(x, {0, 0, by, -by});
 }
@@ -23,7 +23,7 @@ struct Convolution {
 
   [[nodiscard]] bool activates() const { return parts.kind != model::Mixer::kShortConvolution; }
   [[nodiscard]] std::int64_t taps() const { return weight.size(1); }
-  /// How many tokens back a weight reaches.
+  /// Returns how many tokens back a weight reaches.
   [[nodiscard]] std::int64_t back(std::int64_t tap) const { return taps() - 1 - tap; }
 };
 
@@ -54,7 +54,8 @@ void convolution_forward(Call& call) {
   call.write(0, as_rows(c.activates() ? at::silu(y) : y, call.read(0)));
 }
 
-/// Operands: the gradient, the input, and rows in which that of the input is filled in.
+/// Operands: the gradient of the result, the input, and rows into which the input's gradient is
+/// written.
 void convolution_backward(Call& call) {
   const Convolution c = convolution(call, call.read(1));
   at::Tensor d = by_head(call, call.read(0), 0, c.weight.size(0), 1).squeeze(2);

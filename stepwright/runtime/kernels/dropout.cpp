@@ -1,4 +1,5 @@
-// Dropout of rows of the residual stream, or of what is added to it; the mask is kept.
+// Dropout of rows of the residual stream, or of rows that are added to it; the mask is kept for the
+// backward.
 #include "stepwright/runtime/kernels/dropout_mask.h"
 #include "stepwright/runtime/kernels/kernels.h"
 

@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::int64_t kLanes = 4;  // numbers of one counter
 
-/// The upper half of the counter: places of all layers, then the step.
+/// Returns the upper half of the counter: the place and layer, then the step.
 std::uint64_t stream_of(const DropoutDraw& draw) {
   const auto place = static_cast<std::uint64_t>(draw.place);
   const auto layer = static_cast<std::uint64_t>(draw.layer + 1);
   return ((layer * 4 + place) << 32U) + static_cast<std::uint64_t>(draw.step);
 }
 
-/// The numbers of a row, four by four as its columns ask for them.
+/// The random numbers of a row, drawn in fours as its columns ask for them.
 class RowNumbers {
  public:
   RowNumbers(std::uint64_t seed, std::uint64_t stream, std::int64_t first)
@@ -55,7 +55,8 @@ std::int64_t counters_of_row(const DropoutSheet& sheet) {
 
 constexpr std::int64_t kWord = 0xffffffff;
 
-/// The halves of the products of words with a word; no step of it needs more than 63 bits.
+/// Returns the upper and lower halves of the products of 32-bit words with a word; no intermediate
+/// value needs more than 63 bits.
 std::pair<at::Tensor, at::Tensor> high_and_low(const at::Tensor& words, std::int64_t factor) {
   const at::Tensor low = words * (factor & 0xffff);
   const at::Tensor high = words * (factor >> 16) + at::bitwise_right_shift(low, 16);
@@ -64,7 +65,7 @@ std::pair<at::Tensor, at::Tensor> high_and_low(const at::Tensor& words, std::int
       at::bitwise_left_shift(high, 16).bitwise_or(at::bitwise_and(low, 0xffff)).bitwise_and(kWord)};
 }
 
-/// Numbers of all columns of rows: [rows, columns rounded up to whole counters].
+/// Returns the random numbers of all columns of rows: [rows, columns rounded up to whole counters].
 at::Tensor numbers_of_rows(const DropoutDraw& draw, const DropoutSheet& sheet) {
   const std::int64_t counters = counters_of_row(sheet);
   const at::Tensor counter =

@@ -8,7 +8,8 @@ namespace stepwright::runtime {
 
 struct Call;
 
-/// The place in a block at which a mask is drawn; each place has numbers of its own.
+/// The place in a block at which a dropout mask is drawn; each place draws different random
+/// numbers.
 enum class DropoutPlace : std::uint8_t {
   kEmbedding,
   kAfterAttention,
@@ -26,7 +27,7 @@ enum class DropoutPlace : std::uint8_t {
   kKeyValueUpAdapter,
 };
 
-/// The numbers from which the masks of one dropout in one step are drawn.
+/// The numbers that determine the masks of one dropout in one step.
 struct DropoutDraw {
   std::uint64_t seed = 0;
   std::int64_t step = 0;
@@ -35,24 +36,26 @@ struct DropoutDraw {
   double probability = 0;  ///< Probability of dropping an element.
 };
 
-/// A matrix of the global batch of which a rank holds some rows and columns.
+/// The rows and columns that a rank has of a matrix of the global batch.
 struct DropoutSheet {
-  at::Tensor rows;         ///< Their numbers in the whole matrix.
+  at::Tensor rows;         ///< Numbers of the rows in the whole matrix.
   at::Tensor columns;      ///< Numbers of the columns in the whole matrix.
-  std::int64_t width = 0;  ///< Columns of the whole matrix.
+  std::int64_t width = 0;  ///< Number of columns of the whole matrix.
 };
 
-/// The elements that a dropout keeps: bool [rows, columns]. An element's number is that of
-/// Philox4x32 with ten rounds (Salmon et al. 2011, as ATen has it) keyed by the seed, with the
-/// step, the layer, the place and the element's number in the whole matrix as counter. So it
-/// depends neither on the order of work nor on who does it. Drawn where the rows are.
+/// Returns the elements that a dropout keeps: bool [rows, columns], on the device of the rows. An
+/// element's random number is that of Philox4x32 with ten rounds (Salmon et al. 2011, as ATen has
+/// it) keyed by the seed, with the step, the layer, the place and the element's number in the whole
+/// matrix as counter. It therefore depends neither on the order of work nor on the rank that draws
+/// it.
 at::Tensor kept_elements(const DropoutDraw& draw, const DropoutSheet& sheet);
 
-/// Draws the mask of `kept_elements` by arithmetic of tensors, for devices other than the CPU:
-/// nobody waits for the rows' numbers. Whole rows are drawn, whichever columns are wanted.
+/// Draws the mask of `kept_elements` by tensor arithmetic, for devices other than the CPU, so that
+/// the host need not wait for the rows' numbers. Whole rows are drawn, then the wanted columns are
+/// selected.
 at::Tensor kept_by_tensors(const DropoutDraw& draw, const DropoutSheet& sheet);
 
-/// The draw of an operator's dropout.
+/// Returns the draw of an operator's dropout.
 DropoutDraw draw_of(const Call& call, DropoutPlace place);
 
 }  // namespace stepwright::runtime

@@ -1,5 +1,5 @@
-// Look-up of token rows; under tensor parallelism a rank has part of the vocabulary and leaves rows
-// of other parts zero.
+// Kernels that look up token rows. With tensor parallelism a rank has a part of the vocabulary, and
+// leaves the rows of tokens of other parts zero.
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {
@@ -11,7 +11,7 @@ const at::Tensor& tokens(const Call& call) {
                    : call.batch->tokens;
 }
 
-/// Token numbers counted from the first that this rank holds.
+/// Returns token numbers counted from the first that this rank holds.
 at::Tensor local_tokens(const Call& call) {
   return tokens(call) -
          step::vocabulary_part(call.rank.setting, call.rank.place) * call.op.shape.inner;
@@ -26,7 +26,8 @@ at::Tensor scaled(const Call& call, const at::Tensor& rows) {
   return scale == 1 ? rows : rows * scale;
 }
 
-/// Sines and cosines of the positions of tokens, which the first of the ranks adds that share them.
+/// Returns rows plus sines and cosines of their tokens' positions; of the ranks that share the
+/// vocabulary, the first adds them.
 at::Tensor with_waves(const Call& call, const at::Tensor& rows) {
   const model::Architecture& model = *call.rank.setting.model;
   const bool first = step::vocabulary_part(call.rank.setting, call.rank.place) == 0;

@@ -1,12 +1,13 @@
-// Products of runs of rows with the weights of the experts, stored [experts, columns, inner].
+// Kernels that multiply runs of rows by the weights of the experts, stored as [experts, columns,
+// inner].
 #include "stepwright/runtime/kernels/expert_rows.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {
 namespace {
 
-/// Calls `act` with the number of each expert of this rank that has rows, its first row and how
-/// many there are.
+/// Calls `act` with the number of each of this rank's experts that has rows, its first row and its
+/// number of rows.
 template <class Act>
 void each_expert(const Call& call, const at::Tensor& counts, Act act) {
   std::int64_t first = 0;
@@ -18,13 +19,13 @@ void each_expert(const Call& call, const at::Tensor& counts, Act act) {
   }
 }
 
-/// Tensor ranks without sequence parallelism work on the same rows, and their gradients are summed
-/// with those of the other ranks: each adds its share.
+/// Returns the share of gradients that this rank adds: tensor ranks without sequence parallelism
+/// compute the same rows, and their gradients are summed over ranks.
 double share(const step::Setting& s) {
   return s.sequence_parallel ? 1 : 1 / static_cast<double>(s.tensor);
 }
 
-/// Whether this rank adds the biases: the first does where products of ranks are summed.
+/// True if this rank adds the biases: where products are summed over ranks, the first rank does.
 bool adds_expert_bias(const Call& call) {
   return !call.parameter().row_parallel || call.rank.place.expert_tensor == 0;
 }

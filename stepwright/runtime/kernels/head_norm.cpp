@@ -1,5 +1,5 @@
-// Norms of queries and keys in rows of queries, keys and values: over each head, or over all heads
-// of each, whose sums tensor ranks share.
+// Norms of queries and keys in rows of queries, keys and values: over each head, or over all query
+// (or key) heads together, whose sums tensor ranks share.
 #include <array>
 #include <string_view>
 #include <vector>
@@ -10,14 +10,14 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Queries, or keys: their columns, and what is normed at once.
+/// The columns of queries, or of keys, and the runs that are normed together.
 struct HeadRun {
   std::string_view name;
   std::int64_t index;   ///< 0: queries, 1: keys.
   std::int64_t first;   ///< Index of their first column.
   std::int64_t groups;  ///< Runs of `width` elements in a row, each normed by itself.
-  std::int64_t width;   ///< Elements here of what is normed at once.
-  std::int64_t whole;   ///< And on all tensor ranks.
+  std::int64_t width;   ///< Elements of a run on this rank.
+  std::int64_t whole;   ///< Elements of a run on all tensor ranks.
 
   [[nodiscard]] at::Tensor of(const at::Tensor& rows) const {
     return rows.narrow(1, first, groups * width).view({rows.size(0), groups, width});
@@ -43,8 +43,8 @@ std::array<HeadRun, 2> head_runs(const Call& call) {
 
 bool is_layered(const Call& call) { return call.rank.setting.model->norm == model::Norm::kLayer; }
 
-/// Numbers of each run that tensor ranks share, and that describe it afterwards: one of squares,
-/// behind one of values in a LayerNorm over all heads.
+/// Returns how many sums of each run tensor ranks share: one of squares; for a LayerNorm over all
+/// heads, first one of values.
 std::int64_t shared_numbers(const Call& call) {
   return call.rank.setting.model->qk_norm == model::QkNorm::kWhole && is_layered(call) ? 2 : 1;
 }
@@ -53,7 +53,7 @@ at::Tensor values(const Call& call, const HeadRun& run, const at::Tensor& rows) 
   return run.of(rows).to(call.exact_type());
 }
 
-/// A weight or bias as a factor of [rows, groups, width].
+/// Returns a weight or bias in a shape that broadcasts to [rows, groups, width].
 at::Tensor shaped(const Call& call, const HeadRun& run, const at::Tensor& parameter) {
   return parameter.to(call.exact_type()).view({-1, run.width});
 }
@@ -65,8 +65,8 @@ at::Tensor weighted(const Call& call, const HeadRun& run, const at::Tensor& x) {
   return x * (call.rank.setting.model->norm_unit_offset ? factor + 1 : factor);
 }
 
-/// The mean over what is normed at once: of `each`, or from the sums of all ranks at `place`, of
-/// which it is the last number of its run or the one before.
+/// Returns the mean over a run: of `each`, or from the sums of all ranks in operand `place`;
+/// `from_last`: 0 for the last sum of the run, 1 for the one before.
 at::Tensor mean(const Call& call, const HeadRun& run, const at::Tensor& each, std::size_t place,
                 std::int64_t from_last = 0) {
   const std::int64_t count = shared_numbers(call);
@@ -76,7 +76,8 @@ at::Tensor mean(const Call& call, const HeadRun& run, const at::Tensor& each, st
   return sums / static_cast<double>(run.whole);
 }
 
-/// Adds the sums over rows, and over heads where these share a parameter.
+/// Adds to a parameter's gradient: sums `each` over rows, and over heads where these share the
+/// parameter.
 void add_gradient(const Call& call, std::string_view name, const at::Tensor& each) {
   const at::Tensor gradient = call.gradient(name);
   if (!gradient.defined()) return;
@@ -86,7 +87,8 @@ void add_gradient(const Call& call, std::string_view name, const at::Tensor& eac
 
 }  // namespace
 
-/// The sums of values and of their products with what is normed; backward values are gradients.
+/// Writes the sums of values and of their products with the normed elements; in the backward, the
+/// values are gradients.
 void head_sums(Call& call) {
   std::vector<at::Tensor> sums;
   const bool backward = call.op.phase == step::Phase::kDataGradient;

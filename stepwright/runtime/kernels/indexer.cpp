@@ -1,5 +1,6 @@
-// The indexer of sparse attention: which keys each token attends to (DeepSeek-V3.2, section 2.1.1;
-// huggingface/transformers models/deepseek_v32, `DeepseekV32Indexer`).
+// Kernels of the indexer of sparse attention, which chooses the keys that each token attends to
+// (DeepSeek-V3.2, section 2.1.1; huggingface/transformers models/deepseek_v32,
+// `DeepseekV32Indexer`).
 #include <algorithm>
 #include <limits>
 
@@ -10,14 +11,14 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Rows of heads whose first dimensions are turned: [batch, heads, length, dim].
+/// Returns rows of heads with their first dimensions rotated: [batch, heads, length, dim].
 at::Tensor turned(const Call& call, const at::Tensor& rows, std::int64_t heads) {
   const at::Tensor copy = rows.clone();
   if (rotates(call)) turn(call, copy.view({rows.size(0), heads, -1}), 1);
   return heads_of(copy, call.op.shape.batch, heads);
 }
 
-/// The keys that none of the layer's queries may see, whatever is chosen.
+/// Returns the keys that each query of the layer may not see, whether chosen or not.
 at::Tensor hidden(const Call& call) {
   const at::Tensor positions = at::arange(call.op.shape.queries, call.rank.index_options());
   const at::Tensor& documents = call.batch->documents;
@@ -32,7 +33,7 @@ at::Tensor hidden(const Call& call) {
 
 }  // namespace
 
-/// Operands: queries of all heads, keys, weights of the heads.
+/// Chooses keys. Operands: queries of all heads, keys, weights of the heads.
 void choose_keys(Call& call) {
   const step::Shape& s = call.op.shape;
   const auto exact = call.exact_type();
@@ -46,8 +47,8 @@ void choose_keys(Call& call) {
   call.write(0, largest_of_rows(scores.reshape({-1, s.keys}), count).to(at::kInt));
 }
 
-/// A choice has no gradient, and the loss by which an indexer learns what attention weighs is not
-/// computed: its weights stay, as in transformers.
+/// Writes zero gradients: a choice has none, and the loss from which an indexer learns the
+/// attention weights is not computed; its weights stay constant, as in transformers.
 void choose_keys_backward(Call& call) {
   for (std::size_t operand = 0; operand < 3; ++operand) {
     call.write(operand, at::zeros_like(call.read(operand)));

@@ -4,9 +4,9 @@
 
 namespace stepwright::runtime {
 
-/// The functions of operators, a file for each kind (`find_kernel` has the table): the operands and
-/// results of `call` are those that the builders in `step/` gave the operator, in their order.
-/// Forward parts also run in recomputation.
+/// The functions of operators, one file for each kind (`find_kernel` has the table). The operands
+/// and results of `call` are those that the builders in `step/` gave the operator, in their order.
+/// Forward functions also run in recomputation.
 void embedding_forward(Call& call);
 void embedding_weight_gradient(Call& call);
 void norm_forward(Call& call);
@@ -54,11 +54,13 @@ void mixer_gate_forward(Call& call);
 void mixer_gate_backward(Call& call);
 void loss_forward(Call& call);
 void loss_backward(Call& call);
-/// Kernels for a part of the vocabulary: rows of the head's table for the targets in it, and the
-/// gradient of the head's input in the measure of all parts (`step/vocabulary_part.h`).
+/// Kernels for a part of the vocabulary: `target_rows` reads the rows of the head's table for the
+/// targets in the part; `part_row_gradient` computes the gradient of the head's input, scaled to
+/// all parts (`step/vocabulary_part.h`).
 void target_rows(Call& call);
 void part_row_gradient(Call& call);
-/// A loss whose logits are at hand for a block of rows at a time, and never written.
+/// Kernels of a loss that computes its logits for one block of rows at a time, and never stores
+/// all.
 void on_chip_loss(Call& call);
 void on_chip_again(Call& call);
 void on_chip_data_gradient(Call& call);
@@ -69,31 +71,32 @@ void orthogonal_update(Call& call);
 void host_update(Call& call);
 void host_copy(Call& call);
 
-/// The second product of an adapter, part by part, of rows that have one B: `rows` is what A gives.
+/// Applies an adapter's second matrix B, to each part of a fused product that has one; `rows`: the
+/// output of A. `adapter_up_data_gradient` returns the gradient of `rows`.
 at::Tensor adapter_up(const Call& call, const at::Tensor& rows, const at::Tensor& weight);
 at::Tensor adapter_up_data_gradient(const Call& call, const at::Tensor& dy,
                                     const at::Tensor& weight);
-/// The rows of a result's gradient, and what A gave for them.
+/// The gradient of a product's result, and the output of A, for the same rows.
 struct AdapterRows {
   at::Tensor gradient;
   at::Tensor narrow;
 };
-/// Adds a share of B's gradient to it.
+/// Adds B's gradient times `share` to `gradient`.
 void adapter_up_weight_gradient(const Call& call, const AdapterRows& rows,
                                 const at::Tensor& gradient, double share);
-/// The columns of what A gives.
+/// Returns the number of columns of A's output.
 std::int64_t adapter_width(const Call& call);
 
-/// The function of an operator.
+/// A function that runs an operator.
 using Kernel = void (*)(Call& call);
 
-/// The kernel of an operator; null when there is none.
+/// Returns the kernel of an operator; null when there is none.
 Kernel find_kernel(const step::Operator& op);
 
-/// Whether positions turn queries and keys of the layer that an operator is of.
+/// True if the operator's layer rotates queries and keys by their positions.
 bool rotates(const Call& call);
-/// Turns the first dimensions of [rows, heads, dimensions] in place, by the positions of the call's
-/// rows; `sign` -1 turns back.
+/// Rotates the first dimensions of [rows, heads, dimensions] in place, by the positions of the
+/// call's rows; `sign` -1: in reverse.
 void turn(const Call& call, const at::Tensor& heads, double sign);
 
 }  // namespace stepwright::runtime

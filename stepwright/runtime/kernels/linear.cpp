@@ -1,21 +1,21 @@
-// Matrix products with a weight stored [columns, inner], and the bias beside it.
+// Kernels of matrix products with a weight stored as [columns, inner], and of its bias.
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {
 namespace {
 
-/// Whether this rank adds the bias: the first does where products of ranks are summed.
+/// True if this rank adds the bias: where products are summed over ranks, the first rank does.
 bool adds_bias(const Call& call) {
   return !call.parameter().row_parallel || call.rank.place.tensor == 0;
 }
 
-/// The gradient of the product's result, behind which others may stand (keys and values behind the
-/// queries of latent attention).
+/// Returns the gradient of the product's result; other columns may follow it (keys and values after
+/// the queries of latent attention).
 at::Tensor result_gradient(const Call& call) {
   return call.read(0).narrow(1, 0, call.op.shape.columns);
 }
 
-/// The part of its weight or the weight's gradient [columns, inner], or of its bias [columns], that
+/// Returns the part of the weight or its gradient [columns, inner], or of the bias [columns], that
 /// a product uses: all, or this context rank's share of a tensor rank's channels.
 at::Tensor used(const Call& call, const at::Tensor& all) {
   const step::Shape& s = call.op.shape;
@@ -30,13 +30,13 @@ at::Tensor matrix(const Call& call, const at::Tensor& all) {
   return used(call, all.dim() > 1 ? all : all.unsqueeze(1));
 }
 
-/// Input of a product: numbers behind its own may stand in the same rows.
+/// Returns the input of a product; other columns may follow it in the same rows.
 at::Tensor input(const Call& call, std::size_t place) {
   return call.read(place).narrow(1, 0, call.op.shape.inner);
 }
 
-/// The rows that a rank takes where the gradient of a row-parallel product's bias is summed over
-/// tensor ranks.
+/// Returns the rows that a rank sums for the gradient of a row-parallel product's bias, which is
+/// summed over tensor ranks.
 at::Tensor bias_rows(const Call& call, const at::Tensor& dy) {
   const step::Setting& s = call.rank.setting;
   if (!call.parameter().row_parallel || !s.sequence_parallel) return dy;

@@ -1,5 +1,6 @@
-// Cross entropy over a vocabulary that tensor ranks may share, in the passes of the program: the
-// largest logit, the exponentials with their sum and the target's logit, the gradient.
+// Kernels of the cross entropy over a vocabulary that tensor ranks may share, in the passes of the
+// program: the largest logit; the exponentials with their sum, and the target's logit; the
+// gradient.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -10,7 +11,8 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Entries of the vocabulary that this rank holds, and the first of them.
+/// Returns the number of entries of the vocabulary that this rank holds; `first_entry`: the first
+/// of them.
 std::int64_t entries(const Call& call) {
   const bool looks_up = call.op.kind == step::OperatorKind::kEmbedding;
   return looks_up ? call.op.shape.inner : call.op.shape.columns;
@@ -19,7 +21,7 @@ std::int64_t first_entry(const Call& call) {
   return step::vocabulary_part(call.rank.setting, call.rank.place) * entries(call);
 }
 
-/// The model's logits in the exact type: those of the head scaled and capped.
+/// Returns the model's logits in the exact type: the head's logits, scaled and capped.
 at::Tensor model_logits(const Call& call, const at::Tensor& logits) {
   const model::Architecture& model = *call.rank.setting.model;
   at::Tensor exact = logits.to(scalar_type(call.rank.setting.exact), false, true);
@@ -28,13 +30,14 @@ at::Tensor model_logits(const Call& call, const at::Tensor& logits) {
   return exact;
 }
 
-/// Factor of the gradient of the head's logits, from the scale and the cap of the model's logits.
+/// Returns the factor on the gradient of the head's logits that follows from the scale and the cap
+/// of the model's logits.
 at::Tensor slope(const Call& call, const at::Tensor& logits) {
   const model::Architecture& model = *call.rank.setting.model;
   return (1 - (model_logits(call, logits) / model.logit_cap).square()) * model.logit_scale;
 }
 
-/// Logits of the model, with minus infinity for entries that pad the vocabulary.
+/// Returns the model's logits, with minus infinity for entries that pad the vocabulary.
 at::Tensor exact_logits(const Call& call, const at::Tensor& logits) {
   at::Tensor exact = model_logits(call, logits);
   const std::int64_t used = call.rank.setting.model->vocabulary - first_entry(call);
@@ -45,14 +48,15 @@ at::Tensor exact_logits(const Call& call, const at::Tensor& logits) {
   return exact;
 }
 
-/// Targets of the tokens of a loss, and the weight of its gradient in the step.
+/// The targets of a loss's tokens, and the weight of its gradient in the step.
 struct Task {
   at::Tensor targets;
-  at::Tensor counted;  ///< Tokens that count; undefined: all.
-  double weight = 1;   ///< Weight of each token.
+  at::Tensor counted;  ///< True for tokens that count; undefined: all do.
+  double weight = 1;   ///< Weight of each token's gradient.
 };
 
-/// Multi-token layers weigh the mean of their losses, each over the tokens that have a target.
+/// Returns the task of a call. The losses of multi-token layers are averaged, each over the tokens
+/// that have a target, and weighted.
 Task task_of(const Call& call) {
   const plan::Job& job = call.rank.job;
   const std::int64_t ahead = call.ahead();
@@ -71,8 +75,9 @@ Task task_of(const Call& call) {
 }
 
 struct Targets {
-  at::Tensor local;  ///< [tokens, 1], clamped to the entries here.
-  at::Tensor here;   ///< [tokens, 1], true if the target is an entry here.
+  /// Index of each target among this rank's entries, [tokens, 1], clamped to them.
+  at::Tensor local;
+  at::Tensor here;  ///< True if this rank has the target's entry, [tokens, 1].
 };
 
 Targets targets_here(const Call& call, const at::Tensor& targets) {
@@ -81,7 +86,8 @@ Targets targets_here(const Call& call, const at::Tensor& targets) {
   return {local.clamp(0, width - 1), local.ge(0).logical_and(local.lt(width))};
 }
 
-/// Adds the logits of a forward, whose rows begin at `first`, to those that a run writes.
+/// Adds the logits of a forward, whose rows begin at `first`, to those that the run writes to a
+/// file.
 void keep_logits(const Call& call, const at::Tensor& logits, std::int64_t first) {
   auto* kept = call.rank.logits;
   if (kept == nullptr || call.ahead() != 0 || call.op.phase != step::Phase::kForward) return;
@@ -93,17 +99,17 @@ void keep_logits(const Call& call, const at::Tensor& logits, std::int64_t first)
 void maximum(Call& call) {
   keep_logits(call, call.read(0), call.op.rows.first);
   at::Tensor largest = exact_logits(call, call.read(0)).amax(1, true);
-  // A rank with nothing but padding must not bring in an infinity.
+  // A rank that holds only padding must not contribute an infinity.
   call.write(0, largest.clamp_min(std::numeric_limits<float>::lowest()));
 }
 
-/// Logits of each token's target; 0 where another rank has it.
+/// Returns the logit of each token's target; 0 where another rank has it.
 at::Tensor target_logits(const Call& call, const at::Tensor& logits, const at::Tensor& targets) {
   const Targets t = targets_here(call, targets);
   return at::where(t.here, logits.gather(1, t.local), at::zeros({}, logits.options()));
 }
 
-/// Sums for a part of the vocabulary; the target's logit stays as it is, in the measure of none.
+/// Writes the sums for a part of the vocabulary; the target's logit is not scaled.
 void part_sums(Call& call) {
   const at::Tensor exact = exact_logits(call, call.read(0));
   call.write(0, target_logits(call, exact, task_of(call).targets));
@@ -114,8 +120,8 @@ void part_sums(Call& call) {
   call.write(2, exponentials.to(scalar_type(kept.dtype)));
 }
 
-/// Exponentials over their sum, also in the type of storage where they are wider. The largest adds
-/// 1 to the sum; a part with nothing but padding has none.
+/// Writes exponentials over their sum, also in the storage type if they are wider. The largest
+/// logit adds 1 to the sum, so the sum is below 1 only in a part that holds only padding.
 void part_softmax(Call& call) {
   const at::Tensor softmax = call.read(0) / call.read(1).clamp_min(1);
   if (call.writes.size() > 1) {
@@ -124,7 +130,7 @@ void part_softmax(Call& call) {
   call.write(0, softmax.to(call.read(0).scalar_type()));
 }
 
-/// The sum of a part's exponentials in the measure of all parts.
+/// Writes the sum of a part's exponentials, scaled to the largest logit of all parts.
 void part_sum(Call& call) { call.write(0, call.read(0) * (call.read(1) - call.read(2)).exp()); }
 
 void sums(Call& call) {
@@ -143,7 +149,7 @@ void sums(Call& call) {
   call.write(2, exponentials);
 }
 
-/// Adds losses of tokens [rows, 1] to that of the step.
+/// Adds the losses of tokens [rows, 1] to the step's loss.
 void add_losses(const Call& call, const Task& task, const at::Tensor& losses) {
   if (call.ahead() > 0) return;
   const at::Tensor predicts = task.targets.ge(0).unsqueeze(1);
@@ -152,8 +158,8 @@ void add_losses(const Call& call, const Task& task, const at::Tensor& losses) {
   total.select(0, 1).add_(predicts.sum());
 }
 
-/// The gradient of the head's logits, from the probabilities, which are written over. `logits` are
-/// read where the model caps them.
+/// Returns the gradient of the head's logits, computed in place from the probabilities. `logits` is
+/// called only if the model caps them.
 at::Tensor logit_gradient(const Call& call, at::Tensor gradient, const Task& task,
                           const std::function<at::Tensor()>& logits) {
   const model::Architecture& model = *call.rank.setting.model;
@@ -169,7 +175,7 @@ at::Tensor logit_gradient(const Call& call, at::Tensor gradient, const Task& tas
   return gradient.to(scalar_type(call.rank.setting.storage));
 }
 
-/// The sum of exponentials over all ranks' entries, from this rank's logarithm of its own.
+/// Writes this rank's sum of exponentials, scaled to those of all ranks, from its logarithm.
 void rescale(Call& call) { call.write(0, (call.read(0) - call.read(1)).exp()); }
 
 }  // namespace
@@ -186,8 +192,9 @@ void loss_forward(Call& call) {
 
 namespace {
 
-/// Operands: what a part keeps of its logits (with one barrier its softmax), target and sum of all,
-/// the largest logit of the part and of all, with one barrier the part's sum; the logits of a cap.
+/// Operands: the kept logits of a part (with one barrier its softmax), the target and the sum of
+/// all parts, the largest logit of the part and of all, with one barrier the part's sum; the logits
+/// if they are capped.
 void part_gradient(Call& call) {
   const Task task = task_of(call);
   const at::Tensor total = call.read(2);
@@ -217,8 +224,9 @@ void target_rows(Call& call) {
   call.write(0, rows * t.here);
 }
 
-/// Operands: products of the part's softmax, rows of targets, the part's sum and its largest logit,
-/// the largest and the sum of all. Rows may be those of this tensor rank alone.
+/// Operands: products of the part's softmax with the table, rows of targets, the part's sum and its
+/// largest logit, the largest logit and the sum of all parts. Rows may be those of this tensor rank
+/// only.
 void part_row_gradient(Call& call) {
   const step::Setting& s = call.rank.setting;
   const at::Tensor total = call.read(5);
@@ -235,10 +243,10 @@ void part_row_gradient(Call& call) {
 
 namespace {
 
-/// Rows whose logits are at hand at a time where none are written.
+/// Rows of a block whose logits are computed at a time, in losses that never store all logits.
 constexpr std::int64_t kRowsOnChip = 64;
 
-/// Calls `visit` with the first and the count of each block of rows.
+/// Calls `visit` with the first row and the number of rows of each block.
 template <class Visit>
 void each_block(const Call& call, const Visit& visit) {
   const std::int64_t rows = call.op.shape.rows;
@@ -247,14 +255,15 @@ void each_block(const Call& call, const Visit& visit) {
   }
 }
 
-/// The head's logits of a block of its input.
+/// Returns the head's logits of a block of rows of its input.
 at::Tensor block_logits(const Call& call, std::int64_t first, std::int64_t count) {
   const at::Tensor x = call.read(0).narrow(0, first, count);
   const at::Tensor bias = call.bias();
   return bias.defined() ? at::addmm(bias, x, call.weight().t()) : at::mm(x, call.weight().t());
 }
 
-/// The gradient of those logits; operands are the input, the largest logits and the sums.
+/// Returns the gradient of a block's logits; operands are the input, the largest logits and the
+/// sums.
 at::Tensor block_gradient(const Call& call, std::int64_t first, std::int64_t count) {
   const auto rows = [&](const at::Tensor& all) {
     return all.defined() ? all.narrow(0, first, count) : all;

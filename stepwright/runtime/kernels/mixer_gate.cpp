@@ -1,6 +1,6 @@
-// The gates of mixers with a state: a scan's result times an activation of the gates, normed over
-// each head before it (delta net), over groups of heads behind it (Mamba-2), or not; and the
-// products of streams of a short convolution.
+// The gates of mixers with a state. A scan's result is multiplied by an activation of the gates; it
+// is normed over each head before that (delta net), over groups of heads after it (Mamba-2), or not
+// at all. Also the products of the streams of a short convolution.
 #include "stepwright/runtime/kernels/kernels.h"
 #include "stepwright/runtime/kernels/mixer_parts.h"
 
@@ -11,12 +11,12 @@ constexpr std::string_view kMixerNorm = "mixer.norm";
 
 bool is_short(const MixerParts& parts) { return parts.kind == model::Mixer::kShortConvolution; }
 
-/// Runs of a row that are normed, each by itself: heads, or groups of them.
+/// Returns the number of runs of a row that are normed separately: heads, or groups of them.
 std::int64_t normed_groups(const MixerParts& parts) {
   return parts.kind == model::Mixer::kDeltaNet ? parts.heads : parts.groups;
 }
 
-/// The weight of the norm as a factor of [batch, length, groups, width].
+/// Returns the weight of the norm, shaped as a factor of [batch, length, groups, width].
 at::Tensor norm_weight(const Call& call, const MixerParts& parts) {
   if (parts.kind == model::Mixer::kDeltaNet)
     return call.weight(kMixerNorm).to(call.exact_type()).flatten();
@@ -36,7 +36,7 @@ at::Tensor columns(const Call& call, const MixerParts& parts, const at::Tensor& 
   return by_head(call, rows, first, parts.values(), groups);
 }
 
-/// Rows whose squares have the mean 1, and what makes them so.
+/// Rows scaled so that their squares have the mean 1, and the scale.
 struct Levelled {
   at::Tensor rows;
   at::Tensor scale;
@@ -55,8 +55,8 @@ at::Tensor levelled_backward(const at::Tensor& d, const Levelled& made) {
   return (d - made.rows * (d * made.rows).mean(-1, true)) * made.scale;
 }
 
-/// Whether the rows are the three streams of a short convolution, of which the first and the third
-/// are multiplied before it; behind it its result is, with the second.
+/// True if the rows are the three streams of a short convolution, of which the first and the third
+/// are multiplied before it; false: they are its result, which is multiplied by the second stream.
 bool enters(const MixerParts& parts, const at::Tensor& rows) {
   return rows.size(1) > parts.values();
 }
@@ -69,8 +69,8 @@ void short_forward(Call& call, const MixerParts& parts) {
   call.write(0, values * call.read(1).narrow(1, width, width));
 }
 
-/// Operands behind the convolution: the gradient, its result, the streams; before it the gradient,
-/// the streams, and their gradient so far.
+/// Operands after the convolution: the gradient, the convolution's result, the streams; before it:
+/// the gradient, the streams, and their gradient so far.
 void short_backward(Call& call, const MixerParts& parts) {
   const at::Tensor& dy = call.read(0);
   const std::int64_t width = parts.values();

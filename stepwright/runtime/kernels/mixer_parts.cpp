@@ -61,7 +61,8 @@ at::Tensor context_part(const MixerParts& parts, const PartSizes& sizes, std::in
 
 namespace {
 
-/// Rows of a parameter that this context rank has; all where there is one.
+/// Returns the indices of the rows of a parameter that this context rank uses; all if there is one
+/// rank.
 at::Tensor own_rows(const Call& call, const MixerParts& parts, const PartSizes& sizes) {
   return context_part(parts, sizes, call.rank.place.context, call.rank.index_options());
 }

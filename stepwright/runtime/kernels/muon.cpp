@@ -30,7 +30,7 @@ void add_matrices(const StoredParameter& p, std::vector<LayerMatrix>& list) {
   }
 }
 
-/// Deals the matrices of each shape out to the ranks that share states, one after the other.
+/// Assigns the matrices of each shape in turn to the ranks that share states.
 void deal_out(std::vector<LayerMatrix>& list, std::int64_t ranks) {
   std::map<std::tuple<std::int64_t, std::int64_t, model::Split>, std::int64_t> dealt;
   const auto shape = [](const LayerMatrix& m) {
@@ -64,7 +64,7 @@ OrthogonalStep& with_momentum(RankState& rank, bool expert) {
   step.made = OrthogonalStep::Made::kMomentum;
   const UpdateRates rates = update_rates(rank);
   for (StoredParameter* p : orthogonal_parameters(rank, expert)) {
-    if (p->master.numel() == 0) continue;  // another owns it
+    if (p->master.numel() == 0) continue;  // another rank owns it
     const at::Tensor gradient = clipped_gradient(*p, rates);
     if (std::isfinite(rates.norm)) p->first_moment.lerp_(gradient, 1 - kMomentum);
     step.momentum[p] = gradient.lerp(p->first_moment, kMomentum);

@@ -1,4 +1,4 @@
-// RMSNorm and LayerNorm over rows.
+// Kernels of RMSNorm and LayerNorm over rows.
 #include <array>
 #include <vector>
 
@@ -10,10 +10,10 @@ namespace {
 
 struct Normed {
   at::Tensor out;
-  at::Tensor statistics;  ///< By row: 1 / rms; for LayerNorm: mean, 1 / deviation.
+  at::Tensor statistics;  ///< For each row 1 / rms; for LayerNorm mean and 1 / deviation.
 };
 
-/// Over the last dimension of `x`, which is in the exact type.
+/// Norms over the last dimension of `x`, which is in the exact type.
 Normed rms(const at::Tensor& x, const at::Tensor& weight, double epsilon) {
   auto [out, scale] = at::_fused_rms_norm(x, {x.size(-1)}, weight, epsilon);
   return {out, scale};
@@ -51,12 +51,12 @@ Gradients layer_backward(const at::Tensor& dy, const at::Tensor& x, const at::Te
   return {input, of_weight, of_bias};
 }
 
-/// Columns of the rows that are normed: others may stand behind.
+/// Returns the columns that are normed; other columns may follow them.
 at::Tensor normed(const Call& call, const at::Tensor& rows) {
   return rows.narrow(1, 0, call.op.shape.columns);
 }
 
-/// The weight of a norm, by which its name says: ones where norms have none.
+/// Returns the weight of a norm by name; ones if the norm has none.
 at::Tensor weight_of(const Call& call, std::string_view name, std::int64_t columns) {
   const at::Tensor weight = call.weight(name);
   if (!weight.defined()) return at::ones({columns}, call.rank.options_of(call.rank.setting.exact));
@@ -69,7 +69,7 @@ at::Tensor bias_of(const Call& call, std::string_view name) {
   return bias.defined() ? bias.to(call.exact_type()) : bias;
 }
 
-/// Epsilon of a norm; norms of latent rows may have their own.
+/// Returns the epsilon of a norm; norms of latent rows may have their own.
 double epsilon_of(const Call& call) {
   const model::Architecture& model = *call.rank.setting.model;
   constexpr double kOfIndexer = 1e-6;  // huggingface/transformers models/deepseek_v32, `k_norm`
@@ -85,7 +85,8 @@ void accumulate_named(const Call& call, std::string_view name, const at::Tensor&
   if (gradient.defined()) accumulate(gradient, value);
 }
 
-/// Widths of what is normed by itself in a row of Mamba: step sizes, B and C (Jamba).
+/// Returns the widths of the runs of a Mamba row that are normed separately: step sizes, B and C
+/// (Jamba).
 std::array<std::int64_t, 3> selected_widths(const Call& call) {
   const model::StateMixer& m = *call.rank.setting.model->state_mixer;
   return {m.step_rank, m.state, m.state};

@@ -1,4 +1,4 @@
-// The end of a step: the norm of the gradients, and the update of this rank's share.
+// Kernels of the end of a step: the norm of the gradients, and the update of this rank's share.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -12,7 +12,8 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Adam in one pass over the states; weights decay apart from the gradient (adamw) or not at all.
+/// Updates a parameter by Adam in one pass over the states; weight decay is separate from the
+/// gradient (adamw), or there is none.
 void adam(StoredParameter& parameter, const RankState& rank, const UpdateRates& r) {
   const TrainOptions& options = rank.options;
   const bool decays = rank.job.optimizer != plan::Optimizer::kAdam &&
@@ -20,7 +21,7 @@ void adam(StoredParameter& parameter, const RankState& rank, const UpdateRates& 
   const double decay = decays ? options.weight_decay : 0;
   const at::Tensor step = at::scalar_tensor(static_cast<double>(rank.step + 1),
                                             parameter.master.options().dtype(at::kFloat));
-  // Moments that are kept narrower are as wide as the weights in between.
+  // Narrower moments are widened to the type of the weights for the update.
   const auto wide = [&](const at::Tensor& kept, const std::optional<EightBits>& bytes) {
     return bytes ? bytes->values() : kept.to(parameter.master.scalar_type());
   };
@@ -58,7 +59,7 @@ void update(StoredParameter& parameter, RankState& rank, const UpdateRates& r) {
   }
 }
 
-/// The parameters whose update the host does: the first ones, until they are its share.
+/// Returns the parameters that the host updates: the first ones, up to the host's share.
 std::vector<StoredParameter*> on_host(const RankState& rank) {
   const std::vector<StoredParameter*> own = rank.store.own();
   double all = 0;
@@ -82,11 +83,11 @@ void update_all(RankState& rank, const UpdateRates& r) {
   }
 }
 
-/// By how much a step moves a bias of a router (Megatron-LM, `--moe-router-bias-update-rate`).
+/// How much a step changes a bias of a router (Megatron-LM, `--moe-router-bias-update-rate`).
 constexpr double kBiasRate = 1e-3;
 
-/// Towards experts that got fewer rows than the mean (2408.15664; Megatron-Core
-/// transformer/moe/moe_utils.py, `get_updated_expert_bias`).
+/// Changes a router's biases in favour of experts that got fewer rows than the mean (2408.15664;
+/// Megatron-Core transformer/moe/moe_utils.py, `get_updated_expert_bias`).
 void correct(StoredParameter& bias) {
   const at::Tensor& loads = bias.gradient;
   bias.value.add_(at::sign(loads.mean() - loads), kBiasRate);
@@ -106,7 +107,8 @@ void norm_square(Call& call) {
 
 void optimizer_update(Call& call) {
   const UpdateRates r = update_rates(call.rank);
-  if (std::isfinite(r.norm)) update_all(call.rank, r);  // every rank knows the norm, or none
+  // the norm is finite on all ranks or on none
+  if (std::isfinite(r.norm)) update_all(call.rank, r);
   call.rank.factored = {};
   call.rank.orthogonal = {};
   if (!std::isfinite(r.norm)) return;
@@ -126,7 +128,7 @@ void host_update(Call& call) {
 }
 
 void host_copy(Call& call) {
-  // States lie where the rank's device is; activations are handed on as they are.
+  // States are on the rank's own device, so nothing is copied; activations are passed on unchanged.
   if (call.has(0)) call.write(0, call.read(0));
 }
 

@@ -1,16 +1,17 @@
-// Rows copied into another order: of this rank's tokens by expert, of arrived rows by expert of
-// this rank, and those back as they arrived. A third operand is multiplied with the copies, or,
-// where there is a second result, put into their order.
+// Kernels that copy rows into another order: this rank's tokens by expert, arrived rows by this
+// rank's experts, and these back to the order of arrival. A third operand is multiplied with the
+// copies or, if there is a second result, reordered like them.
 #include "stepwright/runtime/kernels/expert_rows.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {
 namespace {
 
-/// The order in which copies come: rows, and numbers that stand beside them.
+/// The order of copies: indices of rows, and of the numbers that belong to them.
 struct Order {
   at::Tensor rows;
-  at::Tensor numbers;  ///< Places in the flattened numbers; undefined: they are in order.
+  /// Indices into the flattened numbers; undefined: these are in order already.
+  at::Tensor numbers;
 };
 
 Order order_of(const Call& call) {

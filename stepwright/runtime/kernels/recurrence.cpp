@@ -7,13 +7,13 @@
 namespace stepwright::runtime {
 namespace {
 
-/// The inputs at one token: [batch, heads, ...], with the dimensions of a state behind.
+/// The inputs at one token: [batch, heads, ...], where the last dimensions are those of a state.
 struct Token {
   at::Tensor query;     ///< Query of a token, [.., state, 1].
   at::Tensor key;       ///< Key of a token, [.., state, 1].
   at::Tensor value;     ///< Value of a token, [.., 1, dimension].
   at::Tensor strength;  ///< Strength of a token, [.., 1, 1].
-  at::Tensor decay;     ///< [.., state or 1, 1].
+  at::Tensor decay;     ///< Decay of a token, [.., state or 1, 1].
 };
 
 Token token(const Recurrence& in, std::int64_t t) {
@@ -24,7 +24,8 @@ Token token(const Recurrence& in, std::int64_t t) {
           .decay = in.decays.select(1, t).unsqueeze(-1)};
 }
 
-/// A step from a state: what is left of it, what is new of the value, and the state behind.
+/// One step of the recurrence: the decayed state P (`left`), the new value before it is multiplied
+/// by the strength (`fresh`), and the state after the step.
 struct Step {
   at::Tensor left;
   at::Tensor fresh;

@@ -1,6 +1,6 @@
-// Rotary positions: the first dimensions of each query and key head, halves turned against each
-// other (as Llama and GPT-NeoX in transformers); of latent attention the last dimensions of heads,
-// whose part of keys is one for all heads.
+// Rotary positions: rotates the first dimensions of each query and key head, pairing the two halves
+// (as Llama and GPT-NeoX in transformers); in latent attention the last dimensions of heads, where
+// all heads share the keys' part.
 
 #include <vector>
 
@@ -10,7 +10,7 @@
 namespace stepwright::runtime {
 namespace {
 
-/// By how much the rows of a call turn.
+/// The rotation angles of a call's rows.
 struct Angles {
   at::Tensor cosine;  ///< Cosines of the angles, [rows, 1, pairs].
   at::Tensor sine;
@@ -27,7 +27,7 @@ Angles angles_of(const Call& call, double sign) {
           (at::sin(angles) * (sign * amplitude)).unsqueeze(1)};
 }
 
-/// Turns the first dimensions of [rows, heads, dimensions] in place.
+/// Rotates the first dimensions of [rows, heads, dimensions] in place.
 void turn(const at::Tensor& heads, const Angles& angles) {
   const std::int64_t half = angles.cosine.size(2);
   const at::Tensor first = heads.narrow(2, 0, half);
@@ -40,7 +40,7 @@ void turn(const at::Tensor& heads, const Angles& angles) {
   first.copy_(turned_first);
 }
 
-/// Turns queries and keys in rows of queries, keys and values; `sign` -1 turns back.
+/// Rotates queries and keys in rows of queries, keys and values; `sign` -1: in reverse.
 void turn_rows(Call& call, double sign) {
   const step::Setting& s = call.rank.setting;
   const at::Tensor& rows = call.read(0);
@@ -50,21 +50,21 @@ void turn_rows(Call& call, double sign) {
   call.write(0, rows);
 }
 
-/// Columns of rows [rows, heads * dimensions] by head: [rows, heads, count].
+/// Returns columns of rows [rows, heads * dimensions] by head: [rows, heads, count].
 at::Tensor of_heads(const at::Tensor& rows, std::int64_t heads, std::int64_t first,
                     std::int64_t count) {
   return rows.view({rows.size(0), heads, rows.size(1) / heads}).narrow(2, first, count);
 }
 
-/// Queries, latent keys and values, and the part of keys for all heads, to queries, keys and values
-/// side by side.
+/// Combines queries, latent keys and values, and the keys' part for all heads into rows of queries,
+/// keys and values side by side.
 void assemble(Call& call) {
   const model::LatentAttention& latent = *call.rank.setting.model->latent;
   const std::int64_t heads = call.rank.setting.heads();
   const std::int64_t nope = latent.nope_head_dim;
   const std::int64_t rope = latent.rope_head_dim;
   const at::Tensor queries = call.read(0).clone();
-  const at::Tensor& behind = call.read(2);  // it may stand behind latent rows
+  const at::Tensor& behind = call.read(2);  // the keys' part may follow latent rows
   const at::Tensor positions = behind.narrow(1, behind.size(1) - rope, rope).clone().unsqueeze(1);
   if (rotates(call)) {
     const Angles angles = angles_of(call, 1);

@@ -7,7 +7,8 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Share of a frequency that llama3 scaling keeps, by how often it turns in the first training.
+/// Returns the share of a frequency that llama3 scaling keeps, by how often it turns within the
+/// positions of the original training.
 double llama3_kept(double frequency, const model::RotaryScaling& scaling) {
   const double turns =
       static_cast<double>(scaling.original_positions) * frequency / (2 * std::numbers::pi);
@@ -15,15 +16,16 @@ double llama3_kept(double frequency, const model::RotaryScaling& scaling) {
       (turns - scaling.low_frequency) / (scaling.high_frequency - scaling.low_frequency), 0.0, 1.0);
 }
 
-/// The number of the pair that turns so often in the first training, no whole one.
+/// Returns the (fractional) number of the pair that turns `turns` times within the positions of the
+/// original training.
 double pair_of(double turns, const model::Architecture& model) {
   const auto original = static_cast<double>(model.rotary_scaling->original_positions);
   return static_cast<double>(model.rotary_pairs()) *
          std::log(original / (turns * 2 * std::numbers::pi)) / std::log(model.rotary_base);
 }
 
-/// `find_correction_range` and `linear_ramp_factor` of huggingface/transformers
-/// modeling_rope_utils.py.
+/// Returns the share of a pair's frequency that YaRN keeps: `find_correction_range` and
+/// `linear_ramp_factor` of huggingface/transformers modeling_rope_utils.py.
 double yarn_kept(std::int64_t pair, const model::Architecture& model) {
   const model::RotaryScaling& scaling = *model.rotary_scaling;
   double low = pair_of(scaling.high_frequency, model);
@@ -60,13 +62,13 @@ double scaled(double frequency, std::int64_t pair, const model::Architecture& mo
   }
 }
 
-/// Returns `get_mscale` of `_compute_yarn_parameters`.
+/// Returns YaRN's factor `get_mscale` of `_compute_yarn_parameters` in transformers.
 double mscale_of(double factor, double weight) {
   return factor <= 1 ? 1 : 0.1 * weight * std::log(factor) + 1;
 }
 
-/// The base of sequences longer than those that the model states, which grows with them
-/// (huggingface/transformers modeling_rope_utils.py, `_compute_dynamic_ntk_parameters`).
+/// Returns the rotary base; for sequences longer than those that the model states it grows with the
+/// length (huggingface/transformers modeling_rope_utils.py, `_compute_dynamic_ntk_parameters`).
 double base_of(const model::Architecture& model, std::int64_t length) {
   const auto& scaling = model.rotary_scaling;
   const bool grows = scaling && scaling->kind == model::RotaryScalingKind::kDynamic &&

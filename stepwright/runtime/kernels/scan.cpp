@@ -1,6 +1,6 @@
-// The scans of mixers with a state: the gated delta rule, Mamba-2 and Mamba, as transformers
-// computes them (models/qwen3_next `torch_recurrent_gated_delta_rule`, models/mamba2 and
-// models/mamba `torch_forward`), each as one recurrence.
+// Kernels of the scans of mixers with a state (the gated delta rule, Mamba-2 and Mamba), as
+// transformers computes them (models/qwen3_next `torch_recurrent_gated_delta_rule`, models/mamba2
+// and models/mamba `torch_forward`), each as one recurrence.
 #include <cmath>
 
 #include "stepwright/runtime/kernels/kernels.h"
@@ -17,8 +17,8 @@ constexpr std::string_view kSkip = "mixer.skip";
 /// Added to the sum of squares of keys and queries of a delta rule.
 constexpr double kUnitEpsilon = 1e-6;
 
-/// Rows that a scan reads: convolved rows, rows of the first projection, and for Mamba step sizes
-/// and what it selected.
+/// Rows that a scan reads: convolved rows, rows of the first projection and, for Mamba, step sizes
+/// and selected values.
 struct Rows {
   at::Tensor convolved;
   at::Tensor in;
@@ -26,7 +26,7 @@ struct Rows {
   at::Tensor selected;
 };
 
-/// Gradients in the shapes of the rows; undefined where nothing flows.
+/// Gradients in the shapes of `Rows`; undefined where there is none.
 struct RowGradients {
   at::Tensor convolved;
   at::Tensor scalars;  ///< Gradient of the last columns of the first projection.
@@ -34,7 +34,7 @@ struct RowGradients {
   at::Tensor selected;
 };
 
-/// Rows of a unit length, and what makes them so.
+/// Rows scaled to unit length, and the scale.
 struct Unit {
   at::Tensor rows;
   at::Tensor scale;
@@ -49,7 +49,8 @@ at::Tensor unit_backward(const at::Tensor& d, const Unit& made) {
   return (d - made.rows * (d * made.rows).sum(-1, true)) * made.scale;
 }
 
-/// Keys or queries of each head, out of those of its group; and back.
+/// Returns keys or queries of each head, repeated from its group's; the function below sums them
+/// back.
 at::Tensor of_all_heads(const at::Tensor& groups, std::int64_t heads) {
   return groups.repeat_interleave(heads / groups.size(2), 2);
 }
@@ -60,7 +61,7 @@ at::Tensor of_groups(const at::Tensor& heads, std::int64_t groups) {
 
 at::Tensor sum_of_tokens(const at::Tensor& each) { return each.sum(at::IntArrayRef{0, 1}); }
 
-/// A step size or strength of decay: the softplus of a number and a bias.
+/// A step size or decay strength: the softplus of a number plus a bias.
 struct Soft {
   at::Tensor sum;
   at::Tensor value;
@@ -124,8 +125,8 @@ class DeltaScan {
   Recurrence in_;
 };
 
-/// Mamba-2, whose heads have a decay each, and Mamba, whose channels have one for each element of
-/// the state and step sizes of their own.
+/// The scans of Mamba-2, whose heads have a decay each, and of Mamba, whose channels have one decay
+/// for each element of the state and step sizes of their own.
 class MambaScan {
  public:
   MambaScan(const Call& call, const MixerParts& parts, const Rows& rows)
@@ -137,7 +138,7 @@ class MambaScan {
         selects_ ? by_head(call, rows.steps, 0, parts.heads, parts.heads)
                  : by_head(call, rows.in, parts.scalars_at(), parts.heads, parts.heads);
     const at::Tensor bias = own_part(call, parts, kStepBias, {parts.heads}).flatten();
-    // A projection of step sizes has added its bias.
+    // A projection of step sizes has already added its bias.
     soft_ = soft(steps.squeeze(-1), selects_ ? at::zeros_like(bias) : bias);
     rate_ = own_part(call, parts, kDecay, {parts.heads}).view({parts.heads, -1}).exp();
     skip_ = own_part(call, parts, kSkip, {parts.heads}).view({parts.heads, 1});
@@ -203,8 +204,8 @@ void scan_forward(Call& call) {
   call.write(0, as_rows(out, rows.convolved));
 }
 
-/// Operands: the gradient, rows, and the gradient of the first projection's rows, in which that of
-/// their last columns is filled in.
+/// Operands: the gradient of the result, the rows, and the gradient of the first projection's rows,
+/// into whose last columns the scan's part is written.
 void scan_backward(Call& call) {
   const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
   const Rows rows = rows_of(call, 1);

@@ -1,4 +1,4 @@
-// The gate of shared experts: their output times the sigmoid of one logit a row.
+// Kernels of the gate of shared experts: their output times the sigmoid of one logit a row.
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {

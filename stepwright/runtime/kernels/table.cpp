@@ -1,4 +1,4 @@
-// The table of computations: adding an operator is one file and one row.
+// The table of computations and their kernels: adding an operator takes one file and one row.
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {

@@ -1,6 +1,6 @@
-// The gate: a softmax over all experts or a sigmoid of each, the largest k of a row (of equal ones
-// the lowest expert), and their weights. Balanced routing deals the experts out by the place of the
-// token in the batch; weights are the router's all the same.
+// The router's gate: a softmax over all experts or a sigmoid of each, the largest k of a row (of
+// equal ones the lowest expert), and their weights. Balanced routing assigns experts by the index
+// of the token in the batch; the weights still come from the router.
 #include "stepwright/runtime/kernels/top_k.h"
 
 #include <algorithm>
@@ -11,13 +11,14 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Consecutive experts for consecutive tokens, whatever rank they are on.
+/// Returns consecutive experts for consecutive tokens of the batch, whatever rank they are on.
 at::Tensor dealt_out(const Call& call, std::int64_t rows, const model::Experts& experts) {
   const at::Tensor first = call.places(rows).unsqueeze(1) * experts.top_k;
   return (first + at::arange(experts.top_k, first.options())).remainder(experts.count);
 }
 
-/// Routers that correct their choice by biases are those of DeepSeek-V3.
+/// True if scores are sigmoids; routers with correction biases are those of DeepSeek-V3, which use
+/// them.
 bool is_sigmoid(const model::Experts& experts) {
   return experts.scoring == model::Scoring::kSigmoid || experts.correction_bias;
 }
@@ -25,9 +26,9 @@ bool is_sigmoid(const model::Experts& experts) {
 /// Score of experts outside a row's best groups: they are never chosen.
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// Without the experts of all groups but `top_groups`. A group counts as its best expert, or with
-/// correction biases as the sum of its best two (huggingface/transformers models/deepseek_v2 and
-/// deepseek_v3, `route_tokens_to_experts`).
+/// Returns scores that exclude the experts outside of the row's best `top_groups` groups. A group
+/// counts as its best expert or, with correction biases, as the sum of its best two
+/// (huggingface/transformers models/deepseek_v2 and deepseek_v3, `route_tokens_to_experts`).
 at::Tensor of_best_groups(const at::Tensor& scores, const model::Experts& experts) {
   if (experts.groups <= 1 || experts.top_groups == experts.groups) return scores;
   const at::Tensor grouped = scores.view({scores.size(0), experts.groups, -1});
@@ -60,7 +61,8 @@ void top_k_forward(Call& call) {
   call.write(1, weights * experts.scale);
   call.write(2, chosen.to(at::kInt));
   const at::Tensor counts = at::bincount(chosen.reshape({-1}), {}, experts.count);
-  const at::Tensor loads = call.gradient(kCorrectionBias);  // Undefined of a router at rest.
+  // Undefined for a router that is not trained.
+  const at::Tensor loads = call.gradient(kCorrectionBias);
   if (loads.defined() && call.op.phase == step::Phase::kForward) accumulate(loads, counts);
   call.write(3, counts.unsqueeze(0));
 }

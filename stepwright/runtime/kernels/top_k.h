@@ -6,7 +6,8 @@
 
 namespace stepwright::runtime {
 
-/// The `count` largest of each row in descending order, of equal ones the first: [rows, count].
+/// Returns the indices of the `count` largest values of each row, in descending order, of equal
+/// values the first: [rows, count].
 at::Tensor largest_of_rows(const at::Tensor& values, std::int64_t count);
 
 }  // namespace stepwright::runtime

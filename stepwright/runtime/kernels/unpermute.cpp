@@ -1,12 +1,13 @@
-// The copies of each row added up, as they are or weighted; numbers that stand beside copies go
-// back to the top k of each row, where there is a second result. And the gradients of gate weights.
+// Kernels that sum the copies of each row, plain or weighted; if there is a second result, the
+// numbers that belong to copies go back to the top k of each row. Also the gradients of gate
+// weights.
 #include "stepwright/runtime/kernels/expert_rows.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {
 namespace {
 
-/// Gradients of weights that are applied on the token's rank: [rows, k].
+/// Writes the gradients of gate weights that are applied on the token's rank: [rows, k].
 void gradient_here(Call& call) {
   const at::Tensor& dy = call.read(0);
   const at::Tensor& indices = call.read(2);
@@ -19,8 +20,8 @@ void gradient_here(Call& call) {
   call.write(0, gradient.view(indices.sizes()));
 }
 
-/// The gradient of weights that are applied where the experts are, in the order in which these
-/// arrived; the rows' gradient is weighted in place.
+/// Writes the gradients of gate weights that are applied on the experts' rank, in the order in
+/// which the weights arrived; the rows' gradient is weighted in place.
 void gradient_there(Call& call) {
   const at::Tensor& dy = call.read(0);
   const at::Tensor& where = call.read(2);

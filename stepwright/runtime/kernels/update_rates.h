@@ -4,15 +4,15 @@
 
 namespace stepwright::runtime {
 
-/// Rates that all updates of a step share.
+/// Numbers that all optimizer updates of a step share.
 struct UpdateRates {
   double learning;
   double norm;   ///< Norm of the gradients over all ranks.
-  double scale;  ///< Factor on gradients, from clipping.
+  double scale;  ///< Factor on gradients that clips their norm.
 };
 UpdateRates update_rates(const RankState& rank);
 
-/// The gradient that an update takes, in the type of the weights that it updates.
+/// Returns the clipped gradient of a parameter, in the type of the weights that the update changes.
 at::Tensor clipped_gradient(const StoredParameter& parameter, const UpdateRates& rates);
 
 }  // namespace stepwright::runtime

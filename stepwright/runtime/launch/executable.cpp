@@ -19,7 +19,7 @@ void refuse(bool asked, std::string_view field, std::string_view value, std::str
                                value, instead));
 }
 
-/// Refuses variants of a decoder beyond the blocks that are executed.
+/// Refuses variants of decoder layers that the executor does not run.
 void check_variants(const model::Architecture& model) {
   refuse(model.activation == model::Activation::kXielu, "model.activation", "xielu",
          "executed are the others");
@@ -45,7 +45,7 @@ void check_model(const model::Architecture& model) {
   check_variants(model);
 }
 
-/// Refuses adapters and frozen parameters that are not executed.
+/// Refuses adapters and frozen parameters that the executor does not run.
 void check_trained(const model::Architecture& model) {
   if (!model.adapters) return;
   refuse(model.adapters->quantised(), "adapters.base",
@@ -98,7 +98,7 @@ void check_recompute(const plan::Recompute& recompute) {
   });
 }
 
-/// Optimizers, and what of a step they share.
+/// Refuses optimizers, and combinations with schedules and shardings, that are not executed.
 void check_optimizer(const plan::Job& job, const plan::Plan& plan) {
   const bool spread = schedule::traits_of(plan.schedule.kind).spreads_vocabulary;
   refuse(job.optimizer == plan::Optimizer::kAdafactor && spread, "optimizer",

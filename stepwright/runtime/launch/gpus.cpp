@@ -10,7 +10,7 @@
 namespace stepwright::runtime {
 namespace {
 
-/// The text after "Model:" of what the driver says of one GPU.
+/// Returns the text after "Model:" in the driver's information file of one GPU.
 std::string model_in(const std::filesystem::path& information) {
   constexpr std::string_view kKey = "Model:";
   constexpr std::size_t kMost = std::size_t{1} << 20U;

@@ -6,8 +6,8 @@
 
 namespace stepwright::runtime {
 
-/// The models of this machine's NVIDIA GPUs as the driver tells them, one for each GPU, by bus
-/// address; nothing without a driver. `driver`: its folder of /proc.
+/// Returns the models of this machine's NVIDIA GPUs as the driver names them, one for each GPU, by
+/// bus address; empty without a driver. `driver`: the driver's folder in /proc.
 std::vector<std::string> nvidia_gpus(const std::filesystem::path& driver = "/proc/driver/nvidia");
 
 }  // namespace stepwright::runtime

@@ -13,7 +13,7 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Waits until all ranks are here, so that no step begins while some still connect.
+/// Waits until all ranks have connected, so that no step begins before.
 void begin_together(Groups& groups, Watch* watch) {
   if (groups.control() == nullptr) return;
   wait_for_message(watch, "the start of the steps", *groups.control()->barrier());

@@ -9,9 +9,9 @@
 
 namespace stepwright::runtime {
 
-/// Plays a plan as one rank of a world: every message is sent, every computation is held for its
-/// time in the file `times` (docs/emulation.md). `report` as in `train`. Fails with `kRuntime` when
-/// a rank is lost.
+/// Runs one rank of a held run of a plan: every message is sent, every computation is replaced by
+/// its time in the file `times` (docs/emulation.md). `report` as in `train`. Fails with `kRuntime`
+/// when a rank is lost.
 void play_held_rank(const plan::PlannedJob& planned, const TrainOptions& options,
                     const std::string& times, const Groups::World& world, const Reporter& report);
 

@@ -41,14 +41,15 @@ constexpr Launcher kLaunchers[] = {
     {"slurm", "SLURM_PROCID", "SLURM_NTASKS"},
     {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
 };
-/// Launchers' variables for the ranks of one machine; nullptr: the launcher does not say how many.
+/// Launchers' variables for the local rank and the ranks of one machine; nullptr: the launcher does
+/// not state their number.
 constexpr Launcher kOnMachine[] = {
     {"torchrun", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
     {"slurm", "SLURM_LOCALID", nullptr},
     {"mpirun", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
 };
 
-/// The whole number from 0 in a variable of the environment; nullopt where it is not set.
+/// Returns the non-negative whole number in an environment variable; nullopt where it is not set.
 std::optional<std::int64_t> number_in(const char* variable) {
   const char* given = variable == nullptr ? nullptr : std::getenv(variable);
   if (given == nullptr) return std::nullopt;
@@ -62,7 +63,7 @@ std::optional<std::int64_t> number_in(const char* variable) {
   return value;
 }
 
-/// Refuses a number that is not below the size that goes with it.
+/// Refuses a rank number that is not below its world's size.
 void check_inside(const Launcher& names, std::int64_t rank, std::int64_t size) {
   if (rank < size) return;
   fail_input(fmt::format("{}: {} in the environment is not below {}, which is {}", names.rank, rank,
@@ -74,8 +75,8 @@ void check_inside(const Launcher& names, std::int64_t rank, std::int64_t size) {
               fmt::format("{}: {}", program.string(), std::generic_category().message(error)));
 }
 
-/// Ports below those that systems give to connections (32768 on Linux, 49152 elsewhere), so that
-/// none of these takes one before a rank listens on it.
+/// Range of ports, below those that systems assign to connections (32768 on Linux, 49152
+/// elsewhere), so that no connection takes one before a rank listens on it.
 constexpr int kFirstPort = 20000;
 constexpr int kPorts = 12000;
 
@@ -90,7 +91,8 @@ bool is_free(int port) {
   return free;
 }
 
-/// A port of this machine that nothing listens on; launches side by side begin at others.
+/// Returns a port of this machine on which nothing listens; simultaneous launches start their
+/// search at different ports.
 int free_port() {
   const int start = static_cast<int>(::getpid() * std::int64_t{37} % kPorts);
   for (int i = 0; i < kPorts; ++i) {
@@ -107,7 +109,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
-/// This process's environment with other values for some variables.
+/// Returns this process's environment with some variables set.
 std::vector<std::string> environment(const std::vector<std::string>& set) {
   std::vector<std::string> all = set;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -132,7 +134,7 @@ pid_t start(const std::filesystem::path& program, const std::vector<std::string>
   return id;
 }
 
-/// Time that ranks have to end once they are asked to.
+/// Time that ranks have to end after they are asked to.
 constexpr std::chrono::seconds kAsked{2};
 
 /// The processes of a run that have not ended.
@@ -142,7 +144,8 @@ class Running {
 
   void add(std::int64_t rank, pid_t id) { ranks_.push_back({rank, id}); }
 
-  /// Waits for all to end well, or for one that does not, or for a signal to this process.
+  /// Waits until all ranks ended well, or one did not, or a signal reached this process; then ends
+  /// the rest.
   RanksEnding wait(std::chrono::seconds grace) {
     constexpr int kPause_ms = 5;
     pollfd signals{.fd = interrupts_.fd(), .events = POLLIN, .revents = 0};
@@ -164,7 +167,7 @@ class Running {
     pid_t id;
   };
 
-  /// Takes those that have ended out of the list; `options` of waitpid.
+  /// Removes ranks that have ended from the list; `options`: those of waitpid.
   void collect(int options) {
     std::erase_if(ranks_, [&](const Rank& one) {
       int status = 0;
@@ -186,7 +189,7 @@ class Running {
     for (const Rank& one : ranks_) ::kill(one.id, SIGTERM);
   }
 
-  /// Waits for the rest to end by themselves, then kills them.
+  /// Waits for the remaining ranks to end by themselves, then kills them.
   void end_all(std::chrono::seconds grace) {
     const auto until = std::chrono::steady_clock::now() + grace;
     while (!ranks_.empty() && std::chrono::steady_clock::now() < until) {
@@ -202,7 +205,7 @@ class Running {
   std::vector<Rank> ranks_;
   RanksEnding ending_;
   std::int64_t memory_kills_ = memory_kills();
-  bool kills_ = false;  ///< Ranks end now because this process ends them.
+  bool kills_ = false;  ///< True once this process ends ranks itself.
 };
 
 std::filesystem::path rank_program_path() { return program_folder() / "stepwright-rank"; }

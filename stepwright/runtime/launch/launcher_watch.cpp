@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{250};
 
-/// True if this rank's parent is its launcher: a shell may start ranks and go.
+/// True if this rank's parent is its launcher; false: it may be a shell that starts ranks and ends.
 bool has_launcher() {
   return std::getenv("STEPWRIGHT_PARENT") != nullptr ||
          std::getenv("TORCHELASTIC_RUN_ID") != nullptr;
@@ -27,7 +27,7 @@ bool has_launcher() {
 bool is_stopped(pid_t process) {
   constexpr std::size_t kMost = 4096;
   const std::string text = read_if_plain(fmt::format("/proc/{}/stat", process), kMost).value_or("");
-  const std::size_t name_end = text.rfind(") ");  // the name may hold anything
+  const std::size_t name_end = text.rfind(") ");  // the process name may contain any characters
   return name_end != std::string::npos && text.compare(name_end, 3, ") T") == 0;
 }
 
@@ -45,7 +45,8 @@ struct LauncherWatch::State {
   void look();
 };
 
-/// Time is counted in looks: a launcher and ranks that were all stopped and go on go on.
+/// Checks the launcher. Time is counted in checks, so that a launcher and ranks that were all
+/// stopped and resumed together continue.
 void LauncherWatch::State::look() {
   std::chrono::milliseconds stopped{};
   std::unique_lock lock(mutex);

@@ -16,7 +16,7 @@
 namespace stepwright::runtime {
 namespace {
 
-/// A bound in few plain characters: "0.001", "86400", "1e9".
+/// Returns a bound in few plain characters: "0.001", "86400", "1e9".
 std::string bound_text(double bound) {
   std::string plain = fmt::format("{}", bound);
   constexpr double kLong = 1e7;

@@ -12,24 +12,24 @@ namespace stepwright::runtime {
 /// The longest time that an option lets a program wait, in seconds: a week.
 inline constexpr double kLongestWait = 7 * 86'400.0;
 
-/// The numbers that an option takes. Every option that holds a number has such a range: what reads
-/// options by itself takes NaN, infinity, hexadecimal digits and what does not fit.
+/// The range of numbers that an option accepts. Every option with a number has one: without it the
+/// option parser accepts NaN, infinity, hexadecimal digits, and numbers that do not fit.
 struct NumberRange {
   double low = 0;
   double high = 0;
   bool above = false;  ///< True if `low` itself is refused.
 };
 
-/// Takes an option's value where it is a finite number of this range, written as in files: `0.5`,
-/// `40e6`. The message names the value and the range.
+/// Accepts an option's value if it is a finite number in this range, written as in files: `0.5`,
+/// `40e6`. The error message names the value and the range.
 CLI::Validator number_in(const NumberRange& range);
 
-/// Takes an option's value where it is a whole number from `low` to `high`, in decimal digits.
+/// Accepts an option's value if it is a whole number from `low` to `high`, in decimal digits.
 CLI::Validator whole_number(std::int64_t low, std::int64_t high);
-/// Takes an option's value where it is a whole number that fits 64 bits without a sign.
+/// Accepts an option's value if it is a whole number that fits 64 bits without a sign.
 CLI::Validator whole_number();
-/// Takes a number of tokens or sequences from `low` to `high`, also typed as `4k` (`read_count`).
-/// For `transform`: the option's value becomes digits.
+/// Accepts a number of tokens or sequences from `low` to `high`, also written as `4k`
+/// (`read_count`). For `transform`: the option's value becomes digits.
 CLI::Validator count_in(std::int64_t low, std::int64_t high);
 
 }  // namespace stepwright::runtime

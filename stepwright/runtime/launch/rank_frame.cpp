@@ -13,7 +13,7 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Collects what all ranks sent at rank 0, which writes the file.
+/// Collects the calls of all ranks on rank 0, which writes the ledger.
 void write_ledger(const Groups& groups, const Groups::World& world, const TrainOptions& options) {
   const std::vector<std::string> texts =
       collect(world, "ledger", communicators_json(groups.logs()).dump());
@@ -26,7 +26,7 @@ void write_ledger(const Groups& groups, const Groups::World& world, const TrainO
   write_file(options.ledger, all.dump(1) + '\n');
 }
 
-/// Options that have to be the same on every rank, as text.
+/// Returns as text the options that must be equal on every rank.
 std::string common_options(TrainOptions options) {
   for (std::string* own :
        {&options.plan, &options.data, &options.ledger, &options.metrics, &options.weights,

@@ -14,9 +14,9 @@
 
 namespace stepwright::runtime {
 
-/// The measures that a step has taught; sums over all ranks.
+/// The results of learning in a step, over all ranks.
 struct Learned {
-  double loss = 0;  ///< Mean over the tokens of the batch.
+  double loss = 0;  ///< Mean loss over the tokens of the batch.
   double gradient_norm = 0;
   double learning_rate = 0;
 };
@@ -26,24 +26,25 @@ struct StepReport {
   std::int64_t step = 0;  ///< Number of the step, from 1.
   double time_s = 0;
   double tokens_per_s = 0;
-  double memory_bytes = 0;  ///< The most that this rank had allocated at once; 0: not counted.
-  std::optional<Learned> learned;  ///< Measures of learning; nullopt when computations were held.
+  double memory_bytes = 0;  ///< Most bytes that this rank had allocated at once; 0: not counted.
+  /// Results of learning; nullopt in a held run, which does not compute.
+  std::optional<Learned> learned;
 };
 using Reporter = std::function<void(const StepReport&)>;
 
-/// Whether a rank is the one that reports: the first of the position with the head.
+/// True if a rank reports steps: the first rank of the position with the head.
 bool reports(const plan::Plan& plan, const plan::Coordinates& place);
 
-/// Fails with `kInput` unless all ranks were given the same program and data (as checksums; empty:
-/// no data) and options: they would wait for messages that never come, or learn nonsense.
+/// Fails with `kInput` unless all ranks have the same program, data (as checksums; empty: no data)
+/// and options: otherwise they would wait for messages that never come, or learn nonsense.
 void check_same_run(const Groups::World& world, const TrainOptions& options,
                     const std::string& program, const std::string& data);
 
-/// The end of a run on all ranks: writes the ledger when one was asked for, and waits for the
-/// others.
+/// Ends a run on all ranks: writes the ledger if one was asked for, and waits for the other ranks.
 void finish_together(Groups& groups, const Groups::World& world, const TrainOptions& options);
 
-/// Tells the other ranks why this one ends, while what they wait for is still there.
+/// Calls `act`; if it throws, tells the other ranks why this one ends, while the objects that they
+/// wait for still exist.
 template <class Act>
 void tell_failure(Watch* watch, Act act) {
   try {

@@ -25,10 +25,10 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Steps as they end, and at the end how long they took beside what was predicted.
+/// Prints steps as they end, and at the end how long they took compared to the prediction.
 class Progress {
  public:
-  /// `predicted_s`: 0 when nobody said.
+  /// `predicted_s`: predicted seconds of a step; 0: unknown.
   Progress(const TrainOptions& options, double predicted_s) : predicted_s_(predicted_s) {
     if (!options.metrics.empty()) metrics_.emplace(options.metrics, options.resume);
   }
@@ -79,9 +79,9 @@ void Progress::finish() {
              *middle, *middle / predicted_s_, predicted_s_);
 }
 
-/// The facts that `stepwright train` hands over beside the options of a person.
+/// The facts that `stepwright train` passes to a rank in addition to a person's options.
 struct Handed {
-  double predicted_s = 0;  ///< Seconds that a step is predicted to take; 0: nobody said.
+  double predicted_s = 0;  ///< Predicted seconds of a step; 0: unknown.
   std::string times;       ///< File of its operators' predicted times.
 };
 

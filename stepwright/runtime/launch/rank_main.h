@@ -2,7 +2,7 @@
 
 namespace stepwright::runtime {
 
-/// The command `stepwright-rank`: one rank of a training run. Returns its exit code.
+/// Runs the command `stepwright-rank`: one rank of a training run. Returns its exit code.
 int run_rank(int argc, char** argv);
 
 }  // namespace stepwright::runtime

@@ -28,7 +28,8 @@
 namespace stepwright::runtime {
 namespace {
 
-/// How much longer than a rank another one may take to say that it does not come.
+/// How much longer than a rank's timeout the store's process may take to answer, so that it can
+/// first report ranks that did not come.
 constexpr std::chrono::seconds kOpening{3};
 
 std::int64_t number(const char* text, std::string_view variable) {
@@ -45,13 +46,14 @@ std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
-/// The store of the ranks, as their launcher places it.
+/// Where the store of the ranks is, as their launcher says.
 struct StorePlace {
   std::string address;
   std::uint16_t port = 0;
-  std::string server;   ///< Who serves it, as messages name it.
+  std::string server;   ///< The process that serves it, as messages name it.
   bool serves = false;  ///< True if this rank serves it.
-  std::string prefix;   ///< Prefix of its keys: torchrun keeps a store when it starts ranks again.
+  /// Prefix of its keys, since torchrun keeps a store when it starts ranks again.
+  std::string prefix;
 };
 
 StorePlace store_place(const LaunchedRank& place) {
@@ -72,8 +74,7 @@ StorePlace store_place(const LaunchedRank& place) {
 
 using StorePointer = c10::intrusive_ptr<process_group::BoundedStore>;
 
-/// Opens the store of the ranks. Another process may answer on its port: nothing that it says is
-/// trusted.
+/// Opens the store of the ranks. Another program may listen on its port, so no answer is trusted.
 StorePointer open_store(const StorePlace& place, std::int64_t ranks,
                         std::chrono::milliseconds timeout) {
   c10d::TCPStoreOptions options;
@@ -103,7 +104,7 @@ StorePointer open_store(const StorePlace& place, std::int64_t ranks,
   }
 }
 
-/// Each rank of this machine takes its part of the cores, unless OMP_NUM_THREADS says otherwise.
+/// Gives each rank of this machine its share of the cores, unless OMP_NUM_THREADS says otherwise.
 void share_cores(std::int64_t ranks) {
   if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
   const char* local = std::getenv("LOCAL_WORLD_SIZE");
@@ -113,13 +114,13 @@ void share_cores(std::int64_t ranks) {
   at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, cores / sharers)));
 }
 
-/// Buffers of a step come again in the next one: memory that was given back to the system would be
-/// cleared each time.
+/// Makes the allocator keep freed memory: a step allocates the same buffers as the one before, and
+/// memory from the system would be cleared each time.
 void keep_memory() {
-  constexpr int kLargest = 32 << 20;  // what glibc takes for the first of these
+  constexpr int kLargest = 32 << 20;  // the largest value that glibc accepts for M_MMAP_THRESHOLD
   ::mallopt(M_MMAP_THRESHOLD, kLargest);
   ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-  ::mallopt(M_ARENA_MAX, 1);  // streams are threads, and what one frees another one takes
+  ::mallopt(M_ARENA_MAX, 1);  // streams are threads, and one reuses memory that another frees
 }
 
 std::string own_name() {
@@ -127,11 +128,12 @@ std::string own_name() {
   return fmt::format("stepwright-rank {}", rank != nullptr ? printable(rank) : "0");
 }
 
-/// Ends with whoever started this process on this machine: a rank alone only holds files and cores.
+/// Makes this process end when the process that started it on this machine ends: a rank alone only
+/// occupies files and cores.
 void end_with_parent() {
   const char* parent = std::getenv("STEPWRIGHT_PARENT");
   if (parent == nullptr || ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
-  if (std::strtoll(parent, nullptr, 10) != ::getppid()) ::_exit(1);  // it ended before
+  if (std::strtoll(parent, nullptr, 10) != ::getppid()) ::_exit(1);  // the parent has already ended
 }
 
 void tell_error(std::string_view message) {
@@ -174,8 +176,8 @@ JoinedWorld::JoinedWorld(const LaunchedRank& place, double timeout_s)
   tell_failure(world_.watch, [&] { await_all_ranks(world_); });
 }
 
-/// PyTorch logs what it also throws, with the frames of its stack: the one message of a rank would
-/// stand among them. TORCH_CPP_LOG_LEVEL asks for its log.
+/// Turns off PyTorch's log, which repeats thrown errors with their stack frames and would hide the
+/// one message of a rank. TORCH_CPP_LOG_LEVEL turns it on.
 void quiet_torch() {
   ::setenv("TORCH_CPP_LOG_LEVEL", "FATAL", 0);
   c10::initLogging();

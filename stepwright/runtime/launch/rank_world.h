@@ -11,14 +11,15 @@
 namespace stepwright::runtime {
 
 /// The world of this process, joined through MASTER_ADDR and MASTER_PORT. Each rank of this machine
-/// takes its part of the cores, unless OMP_NUM_THREADS says otherwise; when another one or the
+/// uses its share of the cores, unless OMP_NUM_THREADS says otherwise. When another rank or the
 /// launcher fails, this process ends. Fails with `kInput` for an environment that no launcher makes
-/// and for a number that another process has, with `kRuntime`, naming the ranks that do not come.
+/// and for a rank number that another process has; fails with `kRuntime`, naming the missing ranks,
+/// when some do not come.
 class JoinedWorld {
  public:
-  /// `timeout_s`: how long a rank waits for another one, here and in every message.
+  /// `timeout_s`: how long a rank waits for another one, when joining and in every message.
   JoinedWorld(const LaunchedRank& place, double timeout_s);
-  /// Alive as long as this.
+  /// Returns the world, which is valid as long as this object.
   [[nodiscard]] const Groups::World& world() const { return world_; }
 
  private:
@@ -27,8 +28,8 @@ class JoinedWorld {
   LauncherWatch launcher_;
 };
 
-/// Runs a rank, which ends with the process that started it. Prints what was thrown, after the
-/// rank's name, and returns the exit code.
+/// Runs `act` as a rank, which ends when the process that started it ends. Prints an error that was
+/// thrown, after the rank's name, and returns the exit code.
 int as_rank(const std::function<void()>& act);
 
 }  // namespace stepwright::runtime

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostText = std::size_t{1} << 20U;
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
-/// The number that follows a key in a text; nothing where it is not there.
+/// Returns the number that follows a key in a text; nullopt where the key is missing.
 std::optional<double> number_after(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return std::nullopt;
@@ -34,12 +34,13 @@ std::string text_of(const std::filesystem::path& file) {
   return read_if_plain(file, kMostText).value_or("");
 }
 
-/// The bytes that a control group (version 2) still gives its processes; nothing: no limit.
+/// Returns the bytes that a control group (version 2) still allows its processes; nullopt: no
+/// limit.
 std::optional<double> left_of(const std::filesystem::path& group) {
   const auto limit = number_after(text_of(group / "memory.max"), "");
   const auto used = number_after(text_of(group / "memory.current"), "");
   if (!limit || !used) return std::nullopt;
-  // Pages of files are given back when others need them.
+  // Cached pages of files are reclaimed when memory is needed.
   const double files = number_after(text_of(group / "memory.stat"), "\nfile ").value_or(0);
   return std::max(0.0, *limit - *used + files);
 }

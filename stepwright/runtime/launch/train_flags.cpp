@@ -15,8 +15,8 @@
 namespace stepwright::runtime {
 namespace {
 
-/// An option of a training run. Numbers and flags that are on are handed to ranks as they are, text
-/// where there is any.
+/// An option of a training run. Numbers, flags that are on, and texts that are not empty are passed
+/// to ranks unchanged.
 struct TrainFlag {
   const char* name;
   std::variant<std::string TrainOptions::*, std::int64_t TrainOptions::*,
@@ -24,7 +24,7 @@ struct TrainFlag {
       value;
   const char* type;  ///< Name of its value in the help; null for a flag.
   const char* help;
-  NumberRange range = {};  ///< Range of a number.
+  NumberRange range = {};  ///< Allowed range of a number.
 };
 
 constexpr NumberRange kCounts{0, 1e15};
@@ -34,7 +34,7 @@ constexpr NumberRange kRates{0, 1e100};
 constexpr NumberRange kMoments{0, 1 - 1e-12};
 constexpr NumberRange kWaits{.low = 1, .high = kLongestWait};
 
-constexpr const char* kRanks = "--ranks";  // of the launcher alone
+constexpr const char* kRanks = "--ranks";  // for the launcher only
 
 constexpr TrainFlag kFlags[] = {
     {"--data", &TrainOptions::data, "FILE",
@@ -119,7 +119,7 @@ void add_argument(std::vector<std::string>& words, const char* flag, Number valu
   words.insert(words.end(), {flag, fmt::format("{}", value)});
 }
 
-/// Options that a held run has no use for: it has no values to read, learn or keep.
+/// Options that a held run does not use, since it has no values to read, learn or keep.
 constexpr std::string_view kComputing[] = {
     "--data",         "--data-format",   "--seed",   "--weights",    "--gradients", "--logits",
     "--weights-from", "--adapters-from", "--pace",   "--checkpoint", "--resume",    "--skip-nan",

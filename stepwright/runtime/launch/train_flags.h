@@ -13,20 +13,21 @@ class App;
 
 namespace stepwright::runtime {
 
-/// Adds the options of `train` to a command; `stepwright` and `stepwright-rank` take the same.
+/// Adds the options of `train` to a command; `stepwright` and `stepwright-rank` accept the same
+/// options.
 void add_train_flags(CLI::App& app, TrainOptions& options);
 
-/// Fails with `kInput`, naming the option, for values that no training can have.
+/// Fails with `kInput`, naming the option, for values that are invalid in any training.
 void check_train_options(const TrainOptions& options);
 
-/// Fails with `kInput`, naming the option, for values that no training of this plan can have; opens
-/// --weights-from (`HuggingFaceWeights`).
+/// Fails with `kInput`, naming the option, for values that are invalid in a training of this plan;
+/// opens --weights-from (`HuggingFaceWeights`).
 void check_for_plan(const TrainOptions& options, const plan::PlannedJob& planned);
 
-/// The files that a training writes besides its checkpoints.
+/// Returns the files, other than checkpoints, that a training run writes.
 std::vector<NamedFile> files_to_write(const TrainOptions& options);
 
-/// The arguments that give a rank these options.
+/// Returns the command-line arguments that pass these options to a rank.
 std::vector<std::string> train_arguments(const TrainOptions& options);
 
 }  // namespace stepwright::runtime

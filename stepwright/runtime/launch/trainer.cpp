@@ -31,7 +31,7 @@
 namespace stepwright::runtime {
 namespace {
 
-/// The device that the options ask for, of the ranks on this machine this one's.
+/// Opens the device that the options ask for; of the devices on this machine, this rank's.
 std::unique_ptr<RankDevice> open_device(const TrainOptions& options) {
   const std::string& asked = options.device;
   const bool paced = options.pace > 1;
@@ -52,7 +52,7 @@ StepReport report_of(const RankState& rank, double time_s, double memory_bytes) 
                              .learning_rate = learning_rate(rank.options, rank.step)}};
 }
 
-/// The parameters of this rank whose gradient is no number.
+/// Returns the names of this rank's parameters whose gradient is not finite.
 std::string broken_gradients(RankState& rank) {
   std::string names;
   for (const StoredParameter* parameter : rank.store.own()) {
@@ -63,7 +63,8 @@ std::string broken_gradients(RankState& rank) {
   return names.empty() ? "none of this rank" : names;
 }
 
-/// Every rank knows the norm; none has made the update when it is no number.
+/// Fails if the norm of the gradients is not finite. Every rank knows the norm, and none has made
+/// the update in that case.
 void check_numbers(RankState& rank) {
   const double norm =
       rank.sums.dense_square.item<double>() + rank.sums.expert_square.item<double>();
@@ -87,7 +88,7 @@ void finish(RankState& rank, const Groups::World& world) {
   finish_together(rank.groups, world, options);
 }
 
-/// The needs of a step beyond the states of the rank.
+/// The objects that a step needs in addition to the rank's state.
 struct Loop {
   Executor& executor;
   TensorPerformer& performer;
@@ -107,7 +108,7 @@ void write_last_logits(const RankState& rank, Batches& batches) {
   write_logits(*rank.logits, last, rank.job.length, rank.options.logits);
 }
 
-/// Returns what the last step held.
+/// Runs the steps, and returns the memory that the last one held.
 CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop& loop) {
   const TrainOptions& options = rank.options;
   CountedMemory memory;
@@ -138,12 +139,12 @@ CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop&
   return memory;
 }
 
-/// A path as a checkpoint keeps it, which is text.
+/// Returns a path in the form that a checkpoint stores, as text.
 std::string absolute_path(const std::string& path) {
   return printable(std::filesystem::absolute(path).lexically_normal().string(), std::string::npos);
 }
 
-/// Where the weights come from that a checkpoint does not hold.
+/// Returns the source of the frozen weights, which a checkpoint does not hold; empty: none.
 std::string frozen_base(const TrainOptions& options, const plan::Job& job) {
   if (!job.model.freezes() || options.weights_from.empty()) return {};
   return absolute_path(options.weights_from);

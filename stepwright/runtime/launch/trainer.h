@@ -10,17 +10,19 @@
 
 namespace stepwright::runtime {
 
-/// Who hears of a run, on the rank that knows the loss (the first of the position with the head).
+/// Callbacks of a run; `step` and `end` are called on the rank that knows the loss (the first of
+/// the position with the head).
 struct TrainReports {
   Reporter step;  ///< Called after each step.
-  /// Called after the last step, where operators were timed.
+  /// Called after the last step, if operators were timed.
   std::function<void(const StepSummary&)> end;
-  std::function<void(const std::string&)> note;  ///< Called before the first step, on rank 0.
+  /// Called with a note for people before the first step, on rank 0.
+  std::function<void(const std::string&)> note;
 };
 
-/// Trains a plan as one rank of a world. `times`: the file of its operators' predicted times;
-/// empty: they are not timed, nor on a device that runs behind. Fails with `kRuntime` when a rank
-/// is lost.
+/// Trains a plan as one rank of a world. `times`: file of the predicted times of its operators;
+/// empty: operators are not timed. They are not timed either on a device that runs asynchronously.
+/// Fails with `kRuntime` when a rank is lost.
 void train(const plan::PlannedJob& planned, const TrainOptions& options, const std::string& times,
            const Groups::World& world, const TrainReports& reports);
 

@@ -9,26 +9,25 @@
 
 namespace stepwright::runtime {
 
-/// The memory of a rank at the largest moment of its last step, beside what was predicted of its
-/// stage.
+/// The memory of a rank at the peak of its last step, next to the prediction for its stage.
 struct CountedMemory {
-  using Kinds =
-      std::array<double, memory::kMemoryKinds>;  ///< Bytes by `MemoryKind`; the reserve stays 0.
+  /// Bytes by `MemoryKind`; the entry of the reserve is 0.
+  using Kinds = std::array<double, memory::kMemoryKinds>;
   Kinds predicted{};
   Kinds counted{};          ///< Bytes by kind, each tensor of the program in full.
-  double shared_bytes = 0;  ///< Bytes that are saved because results share their operands' buffers.
-  double kernel_bytes = 0;  ///< More that was allocated inside operators.
+  double shared_bytes = 0;  ///< Bytes saved because results share the buffers of their operands.
+  double kernel_bytes = 0;  ///< Additional bytes allocated inside operators.
 
-  /// Bytes of `counted`, with what is shared and what kernels took.
+  /// Returns the bytes of `counted`, less shared ones, plus those of kernels.
   [[nodiscard]] double allocated_bytes() const;
 };
-/// The sum over all kinds.
+/// Returns the sum over all kinds of memory.
 double total_bytes(const CountedMemory::Kinds& kinds);
 
-/// One rank in the file of a run.
+/// Returns the entry of one rank in the file of a run.
 nlohmann::ordered_json counted_memory_json(const CountedMemory& memory);
 
-/// The file of a run (docs/formats.md, "Counted memory"): `ranks` holds each rank's JSON as text.
+/// Returns the file of a run (docs/formats.md, "Counted memory"); `ranks`: JSON text of each rank.
 nlohmann::ordered_json counted_memory_file(const std::vector<std::string>& ranks);
 
 }  // namespace stepwright::runtime

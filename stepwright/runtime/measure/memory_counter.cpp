@@ -8,7 +8,7 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Bytes of the states that this rank holds all the time, each buffer once.
+/// Returns the bytes of the states that this rank always holds, each buffer counted once.
 CountedMemory::Kinds count_states(const RankState& rank) {
   CountedMemory::Kinds kinds{};
   const auto add = [&](memory::MemoryKind kind, const at::Tensor& state) {

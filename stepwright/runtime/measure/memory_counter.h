@@ -7,15 +7,15 @@
 
 namespace stepwright::runtime {
 
-/// Before a step: forgets the largest moment of allocation; returns the bytes allocated now.
+/// Called before a step: resets the peak of allocation, and returns the bytes allocated now.
 std::int64_t begin_memory_count();
 
-/// The memory that the rank held in the step that just ended, without a prediction. `before`: what
-/// `begin_memory_count` returned.
+/// Returns the memory that the rank held in the step that just ended, without a prediction.
+/// `before`: the result of `begin_memory_count`.
 CountedMemory count_memory(const RankState& rank, const HeldBytes& held, std::int64_t before);
 
-/// Collects what all ranks held at rank 0, which writes the file; every rank calls it. Fails with
-/// `kRuntime`.
+/// Collects the counted memory of all ranks on rank 0, which writes the file; every rank calls it.
+/// Fails with `kRuntime`.
 void write_memory(const Groups::World& world, const CountedMemory& memory, const std::string& path);
 
 }  // namespace stepwright::runtime

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
 
-/// True if a line is that of a step at or behind `step`.
+/// True if a line belongs to `step` or a later one.
 bool is_from(std::string_view line, std::int64_t step) {
   const auto json = nlohmann::json::parse(line, nullptr, false);
   if (!json.is_object()) return false;

@@ -9,19 +9,19 @@
 
 namespace stepwright::runtime {
 
-/// Returns the lines of a metrics file that come before a step. Drops lines of this step and later
-/// ones, and a last line that a run was cut off in.
+/// Returns the lines of a metrics file that belong to steps before `step`. Drops lines of `step`
+/// and later ones, and an incomplete last line.
 std::string lines_before(std::string_view text, std::int64_t step);
 
 /// The file of `--metrics`: one JSON object a step, written as the step ends.
 class MetricsFile {
  public:
-  /// `resumed`: true if the file goes on behind the lines of the steps before the first that is
-  /// added; else it begins anew. Nothing is touched before that first step.
+  /// `resumed`: true: the file keeps the lines of steps before the first one added; false: it
+  /// starts empty. The file is not touched before that first step.
   MetricsFile(std::string path, bool resumed) : path_(std::move(path)), resumed_(resumed) {}
 
-  /// Adds the line of a step, without its end. Fails with `kRuntime`, naming the file and the
-  /// reason, when it cannot be written.
+  /// Adds the line of a step, given without a line break. Fails with `kRuntime`, naming the file
+  /// and the reason, when it cannot be written.
   void add(std::int64_t step, std::string_view line);
   /// Ends the file. Fails as `add` does.
   void close();

@@ -11,11 +11,11 @@ namespace stepwright::runtime {
 /// Seconds of each operator of each template of a program, its repeats included.
 using OperatorTimes = std::vector<std::vector<double>>;
 
-/// The text of a file of times (docs/formats.md, "Times").
+/// Returns the text of a file of times (docs/formats.md, "Times").
 std::string operator_times_json(const step::StepProgram& program, const OperatorTimes& times);
 
-/// Reads such a file. Fails with `kInput` when it is of another program, or has a number that is
-/// no duration.
+/// Reads a file of times. Fails with `kInput` when it belongs to another program, or has a number
+/// that is not a duration.
 OperatorTimes load_operator_times(const std::filesystem::path& path,
                                   const step::StepProgram& program);
 

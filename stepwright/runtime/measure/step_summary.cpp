@@ -7,7 +7,7 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Below that a ratio says nothing.
+/// Seconds below which a ratio is meaningless.
 constexpr double kShortest = 1e-6;
 
 std::string line(std::string_view name, const StepSummary::Times& times) {

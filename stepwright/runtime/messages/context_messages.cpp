@@ -1,5 +1,5 @@
-// Messages of context parallelism: keys and values round a ring or gathered from all, and the
-// exchange of sequence parts against head parts (Ulysses).
+// Messages of context parallelism: keys and values that go round a ring or are gathered from all
+// ranks, and the exchange of sequence parts for head parts (Ulysses).
 #include <fmt/format.h>
 
 #include "stepwright/core/error.h"
@@ -19,7 +19,7 @@ std::int64_t query_width(const Call& call) {
   return call.rank.setting.heads() * call.rank.setting.model->head_dim;
 }
 
-/// The keys and values of rows that may hold queries before them, and gates behind them.
+/// Returns the keys and values of rows, which may have queries before them and gates after them.
 at::Tensor key_values(const Call& call, const at::Tensor& rows, std::int64_t ranks) {
   const std::int64_t width = call.op.payload_elements / (rows.size(0) * ranks);
   const std::int64_t first = rows.size(1) == width ? 0 : query_width(call);
@@ -54,7 +54,7 @@ void scatter_gradient_of_keys(Call& call) {
   call.write(0, std::move(rows));
 }
 
-/// The place in a whole sequence of the rows of each context rank, rank by rank.
+/// Returns the positions, in a whole sequence, of the rows of each context rank, by rank.
 at::Tensor order_of_rows(const RankState& rank) {
   const step::Setting& s = rank.setting;
   std::vector<at::Tensor> all;
@@ -64,7 +64,7 @@ at::Tensor order_of_rows(const RankState& rank) {
   return at::cat(all);
 }
 
-/// Columns of rows of queries, keys and values that an exchange concerns.
+/// The columns, in rows of queries, keys and values, that an exchange sends.
 struct Columns {
   std::int64_t first;
   std::int64_t count;
@@ -82,7 +82,8 @@ Columns columns_of(const Call& call) {
   }
 }
 
-/// Own tokens with all heads to all tokens with own heads, in the order of the sequence.
+/// Exchanges this rank's tokens with all heads for all tokens (in the order of the sequence) with
+/// this rank's heads.
 at::Tensor to_heads(Call& call, const at::Tensor& rows) {
   const step::Setting& s = call.rank.setting;
   const at::Tensor sent = rows.view({rows.size(0), s.context, -1}).transpose(0, 1).contiguous();
@@ -96,7 +97,7 @@ at::Tensor to_heads(Call& call, const at::Tensor& rows) {
   return ordered.view({s.batch * s.length, -1});
 }
 
-/// All tokens with own heads back to own tokens with all heads.
+/// Exchanges all tokens with this rank's heads back to this rank's tokens with all heads.
 at::Tensor to_tokens(Call& call, const at::Tensor& rows) {
   const step::Setting& s = call.rank.setting;
   const at::Tensor by_rank =
@@ -130,7 +131,7 @@ void exchange_heads(Call& call) {
   all.narrow(1, into.first, into.count).copy_(moved);
 }
 
-/// The columns of rows of a mixer's first projection, context rank by context rank.
+/// Returns the columns of rows of a mixer's first projection, by context rank.
 at::Tensor columns_by_rank(const Call& call) {
   const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
   std::vector<at::Tensor> all;
@@ -140,7 +141,7 @@ at::Tensor columns_by_rank(const Call& call) {
   return at::cat(all);
 }
 
-/// Rows of a mixer with a state: tokens for heads on the way in, and back behind it.
+/// Exchanges rows of a mixer with a state: tokens for heads before it, and back after it.
 void exchange_mixer(Call& call) {
   const at::Tensor& rows = call.read(0);
   check_payload(call.op, rows.numel());

@@ -9,7 +9,7 @@
 
 namespace stepwright::runtime {
 
-/// One call of a process group, as it was made.
+/// One call of a process group that was made.
 struct ExecutedCall {
   step::OperatorKind operation{};
   step::Scheme scheme{};
@@ -23,18 +23,18 @@ struct ExecutedCall {
 struct ExecutedCommunicator {
   std::int64_t rank = 0;
   plan::GroupKind group{};
-  std::string channel;  ///< Name of its channel, from `channel_of`.
+  std::string channel;  ///< Name of the communicator's channel, from `channel_of`.
   std::vector<std::int64_t> members;
   std::vector<ExecutedCall> calls;
-  std::int64_t scheduled = 0;  ///< How many of the calls ran as schedules.
+  std::int64_t scheduled = 0;  ///< Number of these calls that ran as schedules.
 };
 
-/// The ledger file of a run (docs/formats.md, "Executed ledger"); equal calls in a row are one
-/// entry with a count.
+/// Returns the ledger file of a run (docs/formats.md, "Executed ledger"); equal calls in a row are
+/// one entry with a count.
 nlohmann::ordered_json executed_ledger_json(const std::vector<ExecutedCommunicator>& communicators,
                                             std::int64_t ranks, std::int64_t steps);
 
-/// The communicators of one rank as JSON, and a file's list put together from those of all ranks.
+/// Returns the communicators of one rank as JSON.
 nlohmann::ordered_json communicators_json(const std::vector<ExecutedCommunicator>& communicators);
 
 }  // namespace stepwright::runtime

@@ -21,7 +21,7 @@ at::Tensor rows_like(const at::Tensor& rows, std::int64_t count) {
   return at::empty({count, rows.size(1)}, rows.options());
 }
 
-/// Rows at hand that are not those that the counts announced would go astray.
+/// Fails if the number of rows differs from the announced one: they would reach the wrong place.
 void check_rows(const step::Operator& op, const at::Tensor& rows, std::int64_t expected) {
   if (rows.size(0) == expected) return;
   throw Error(ErrorKind::kRuntime, fmt::format("{}: {} rows at hand, {} were announced", op.name,
@@ -38,7 +38,7 @@ void exchange_rows(Call& call, const ExpertRows& where) {
   call.write(0, std::move(received));
 }
 
-/// Rows of each rank in turn, so many of each.
+/// Splits rows by rank; `counts`: rows of each rank.
 std::vector<at::Tensor> parts_of(const at::Tensor& rows, const std::vector<std::int64_t>& counts) {
   return rows.split_with_sizes(counts, 0);
 }

@@ -11,7 +11,8 @@ bool of_tensor_ranks(plan::GroupKind group) {
   return group == plan::GroupKind::kTensor || group == plan::GroupKind::kExpertTensor;
 }
 
-/// Shares the sums of the dimension that tensor ranks do not cut, of which each has seen a part.
+/// Sums, over tensor ranks, the sums along the dimension that they do not cut: each has seen a
+/// part.
 void share_uncut_sums(Call& call) {
   const bool expert = plan::is_of_experts(call.op.group);
   const FactoredStep& step = with_sums(call.rank, expert);

@@ -14,8 +14,8 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Group kinds and channels, and the algorithm that the plan names for the schemes that send there:
-/// one of them at most has a choice.
+/// Algorithms by kind of group and channel: the one that the plan names for the schemes that use
+/// the channel, of which at most one has a choice.
 using Channels = std::map<std::pair<plan::GroupKind, std::string>, collective::Algorithm>;
 
 void add_channels(const step::Template& piece, const plan::Grid& grid,
@@ -153,7 +153,8 @@ void Communicator::shift(const step::Operator& op, const at::Tensor& sent, at::T
   const int tag = next_tag_++;
   std::vector<at::Tensor> out{sent};
   std::vector<at::Tensor> in{received};
-  // Where a group runs its messages in order, the two are one, or all would send first.
+  // If a group runs its messages in order, send and receive must be issued as one; otherwise all
+  // ranks would send first and none receive.
   const bool joined = backend_->supportsCoalescing();
   if (joined) backend_->startCoalescing();
   const auto sending = backend_->send(out, static_cast<int>((index_ + 1) % size()), tag);

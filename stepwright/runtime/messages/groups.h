@@ -19,62 +19,65 @@ namespace stepwright::runtime {
 
 class Watch;
 
-/// A process group as one stream of a rank uses it; every call is recorded.
+/// A process group, used by one stream of a rank; every call is recorded.
 class Communicator {
  public:
-  /// The payload with which a call is recorded: the bytes of its buffer, or, where buffers are
-  /// scaled down, those of the operator.
+  /// How the payload of a recorded call is counted. kSent: the bytes of its buffer. kOfOperator:
+  /// the bytes of the operator, for runs whose buffers are scaled down.
   enum class Payload : std::uint8_t { kSent, kOfOperator };
-  /// `watch`: told what the rank waits for; null when there is none.
+  /// `watch`: is told when the rank waits; null: no watch.
   Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log, Watch* watch,
                Payload payload);
 
-  /// Ranks of the group, and the place of this one among them.
+  /// Returns the number of ranks of the group; `index`: the position of this rank among them.
   [[nodiscard]] std::int64_t size() const { return std::ssize(log_.members); }
   [[nodiscard]] std::int64_t index() const { return index_; }
-  /// Ranks of the world, in the order of the group.
+  /// Returns the members' ranks in the world, in the order of the group.
   [[nodiscard]] const std::vector<std::int64_t>& members() const { return log_.members; }
-  /// The calls so far.
+  /// Returns the record of the calls so far.
   [[nodiscard]] ExecutedCommunicator log() const;
 
   /// Sums the buffer over the group in place.
   void all_reduce(const step::Operator& op, at::Tensor& buffer);
-  /// The buffer of one member, by its place, to all others.
+  /// Sends the buffer of the member at position `from` to all other members.
   void broadcast(const step::Operator& op, at::Tensor& buffer, std::int64_t from);
-  /// `whole` holds the parts of all ranks in order.
+  /// Gathers the parts of all ranks into `whole`, in order.
   void all_gather(const step::Operator& op, at::Tensor& whole, at::Tensor part);
-  /// `whole` holds what each rank gets, in order; `part` becomes the sum of this rank's.
+  /// Sums `whole` over the ranks; `part` becomes this rank's part of the sum. `whole` has one part
+  /// for each rank, in order.
   void reduce_scatter(const step::Operator& op, at::Tensor& part, at::Tensor whole);
-  /// Equal parts to and from every rank.
+  /// Exchanges equal parts with every rank.
   void all_to_all(const step::Operator& op, at::Tensor& received, at::Tensor sent);
-  /// Rows that stand in the order of the ranks, so many to and from each.
+  /// Numbers of rows to send to each rank and to receive from each rank, in the order of the ranks.
   struct Splits {
     std::vector<std::int64_t> sent;
     std::vector<std::int64_t> received;
   };
-  /// Both tensors hold rows by rank, as many as `splits` says.
+  /// Exchanges rows; both tensors have rows in the order of the ranks, as many as `splits` says.
   void all_to_all(const step::Operator& op, at::Tensor& received, at::Tensor sent, Splits splits);
-  /// Waits for it only in `finish`.
+  /// Starts to send a buffer; only `finish` waits for it.
   void send(const step::Operator& op, const at::Tensor& buffer, std::int64_t to, int tag);
-  /// Returns when it is there. Tags match sends and receives of two ranks, whatever their order.
+  /// Receives a buffer; returns when it has arrived. Tags match the sends and receives of two
+  /// ranks, in any order.
   void receive(const step::Operator& op, at::Tensor& buffer, std::int64_t from, int tag);
-  /// A receive in two parts, so that the message may come before its turn.
+  /// A receive that was posted and not yet waited for, so that the message may arrive early.
   struct Expected {
     c10::intrusive_ptr<c10d::Work> work;
     at::Tensor buffer;
   };
-  /// Posts the receive; nothing is recorded yet.
+  /// Posts a receive; it is not recorded yet.
   Expected expect(const at::Tensor& buffer, std::int64_t from, int tag);
-  /// Waits for a receive that `expect` posted.
+  /// Waits for a receive that `expect` posted, and records it.
   void receive(const step::Operator& op, const Expected& expected);
-  /// One step of a ring, to the next rank of the group and from the one before.
+  /// Does one step of a ring: sends to the next rank of the group and receives from the previous
+  /// one.
   void shift(const step::Operator& op, const at::Tensor& sent, at::Tensor& received);
-  /// Waits for sends under way.
+  /// Waits until all started sends are done.
   void finish();
 
  private:
   void record(const step::Operator& op, const at::Tensor& payload);
-  /// Waits for a call. Another rank's end, or the time that it took, ends this rank by the watch.
+  /// Waits for a call. If another rank ends, or the call times out, the watch ends this rank.
   void wait(const std::string& what, const c10::intrusive_ptr<c10d::Work>& work);
   [[nodiscard]] std::string describe(const step::Operator& op) const;
   struct Sending {
@@ -92,28 +95,30 @@ class Communicator {
 };
 
 /// The communicators of a rank: one for each kind of group and stream that its program uses, so
-/// that the order of calls on each is that of one stream.
+/// that the calls on each have the order of one stream.
 class Groups {
  public:
-  /// All ranks of a run, as one of them sees them.
+  /// All ranks of a run, as seen by one of them.
   struct World {
     c10::intrusive_ptr<c10d::Store> store;
     std::int64_t rank = 0;
     std::int64_t size = 1;
     std::chrono::milliseconds timeout{};
-    Watch* watch = nullptr;  ///< Null: a rank that waits in vain throws.
+    Watch* watch = nullptr;  ///< Null: a rank that waits in vain throws an error.
     Communicator::Payload payload = Communicator::Payload::kSent;
   };
-  /// `device`: what the messages of the step are on. Those of data parallelism run as the plan's
-  /// algorithm says; fails with `kUnsupported` when that is none of the device's library.
+  /// `device`: the device of the step's messages. Data-parallel messages run by the plan's
+  /// algorithm; fails with `kUnsupported` when the device's library does not have it.
   Groups(const World& world, const plan::PlannedJob& planned, const step::StepProgram& program,
          const step::Stage& stage, RankDevice& device);
 
-  /// The one that carries an operator's messages; throws when the stage has no such operator.
+  /// Returns the communicator of an operator's messages; throws when the stage has no such
+  /// operator.
   [[nodiscard]] Communicator& of(const step::Operator& op);
-  /// All ranks, for what is no part of the step; not recorded. Null for one rank.
+  /// Returns the process group of all ranks, for messages outside of the step, which are not
+  /// recorded. Null if there is one rank only.
   [[nodiscard]] c10d::Backend* control() { return control_.get(); }
-  /// The calls so far, communicator by communicator.
+  /// Returns the recorded calls so far, one entry for each communicator.
   [[nodiscard]] std::vector<ExecutedCommunicator> logs() const;
   /// Waits for all sends of the step.
   void finish();
@@ -124,7 +129,7 @@ class Groups {
   c10::intrusive_ptr<c10d::Backend> control_;
 };
 
-/// A process group on CPUs of some ranks of the world, which all of them make under the same name.
+/// Returns a CPU process group of some ranks of the world; all of them make it under the same name.
 c10::intrusive_ptr<c10d::Backend> gloo_backend(const Groups::World& world, const std::string& name,
                                                const std::vector<std::int64_t>& members);
 

@@ -12,14 +12,14 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Elements that go between the owner of a matrix and a rank that holds a part of it.
+/// Elements that are sent between the owner of a matrix and a rank that holds a part of it.
 struct Crossing {
   std::size_t matrix = 0;  ///< Index of the matrix in the step.
   std::int64_t first = 0;  ///< First element in the parameter's local part.
   std::int64_t count = 0;
 };
 
-/// The parts of one rank's matrices that another holds.
+/// Returns the parts, held by one rank, of the matrices that another rank owns.
 std::vector<Crossing> crossings(const OrthogonalStep& step, std::int64_t owner,
                                 std::int64_t holder) {
   std::vector<Crossing> list;
@@ -36,10 +36,10 @@ std::vector<Crossing> crossings(const OrthogonalStep& step, std::int64_t owner,
   return list;
 }
 
-/// Which way parts go.
+/// The direction in which parts are sent.
 enum class Way : std::uint8_t { kToOwner, kBack };
 
-/// Parts that a rank sends to another.
+/// Returns the parts that one rank sends to another.
 std::vector<Crossing> sent_parts(const OrthogonalStep& step, Way way, std::int64_t from,
                                  std::int64_t to) {
   return way == Way::kToOwner ? crossings(step, to, from) : crossings(step, from, to);
@@ -53,8 +53,8 @@ std::int64_t elements_of(const std::vector<Crossing>& parts) {
 
 using PartOf = std::function<at::Tensor(const Crossing&)>;
 
-/// Copies parts out of tensors of theirs here into those at the other end. What a rank keeps itself
-/// fills its buffer up to the operator's payload.
+/// Sends parts, copied out of the tensors of `from`, and copies received ones into those of `into`.
+/// A rank's parts for itself fill its buffer up to the operator's payload.
 void exchange(Call& call, const OrthogonalStep& step, Way way, const PartOf& from,
               const PartOf& into) {
   Communicator& group = call.rank.groups.of(call.op);
@@ -88,7 +88,7 @@ void exchange(Call& call, const OrthogonalStep& step, Way way, const PartOf& fro
   }
 }
 
-/// The part of a parameter's held elements, and of a whole matrix.
+/// Return a part of a parameter's held elements (`of_held`), and of a whole matrix.
 at::Tensor of_held(const OrthogonalStep& step, const ByParameter& held, const Crossing& part) {
   const StoredParameter& p = *step.matrices[part.matrix].parameter;
   const std::int64_t first = p.first_element(p.layout->sharding.optimizer);
@@ -129,7 +129,7 @@ void bring_back(Call& call) {
       [&](const auto& part) { return of_held(step, step.returned, part); });
 }
 
-/// The matrices that this rank makes orthogonal with its tensor ranks.
+/// Returns the matrices that this rank makes orthogonal together with its tensor ranks.
 std::vector<std::size_t> cut_matrices(const OrthogonalStep& step) {
   std::vector<std::size_t> list;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
@@ -143,7 +143,8 @@ bool rows_are_cut(const LayerMatrix& matrix) {
   return matrix.parameter->slice.cut == model::Split::kColumn;
 }
 
-/// Each tensor rank makes the whole matrices orthogonal, and keeps its part.
+/// Gathers matrices over tensor ranks; each makes the whole matrices orthogonal, and keeps its
+/// part.
 void gather_whole(Call& call) {
   OrthogonalStep& step = with_matrices(call.rank, plan::is_of_experts(call.op.group));
   const Communicator& group = call.rank.groups.of(call.op);
@@ -168,8 +169,8 @@ void gather_whole(Call& call) {
   }
 }
 
-/// Sums the products of tensor ranks, for each step of Newton and Schulz. The first also shares the
-/// norms by which all is divided.
+/// Sums the products of tensor ranks, in each Newton-Schulz iteration. The first iteration also
+/// sums the norms by which matrices are divided.
 void share_products(Call& call) {
   OrthogonalStep& step = with_matrices(call.rank, plan::is_of_experts(call.op.group));
   const std::vector<std::size_t> cut = cut_matrices(step);

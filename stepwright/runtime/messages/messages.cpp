@@ -13,7 +13,8 @@ at::Tensor empty(const Call& call, std::int64_t rows, std::int64_t columns) {
   return at::empty({rows, columns}, call.rank.options_of(call.op.dtype));
 }
 
-/// Where the result is another tensor than what is summed, that stays.
+/// Sums a tensor over ranks; if the result is another tensor than the operand, the operand stays
+/// unchanged.
 void all_reduce(Call& call) {
   at::Tensor buffer = call.read(0).contiguous();
   if (call.reads.front() != call.writes.front()) buffer = buffer.clone();
@@ -24,7 +25,7 @@ void all_reduce(Call& call) {
 
 void all_gather(Call& call) {
   Communicator& group = call.rank.groups.of(call.op);
-  const at::Tensor& rows = call.read(0);  // of latent attention their last columns
+  const at::Tensor& rows = call.read(0);  // for latent attention, their last columns
   const std::int64_t columns = call.op.payload_elements / (rows.size(0) * group.size());
   const at::Tensor part = columns < rows.size(1)
                               ? rows.narrow(1, rows.size(1) - columns, columns).contiguous()
@@ -35,7 +36,8 @@ void all_gather(Call& call) {
   call.write(0, std::move(whole));
 }
 
-/// The columns of all tensor ranks side by side, of the rows that this rank goes on with.
+/// Gathers the columns of all tensor ranks side by side, for the rows with which this rank
+/// continues.
 void gather_columns(Call& call) {
   const step::Setting& s = call.rank.setting;
   Communicator& group = call.rank.groups.of(call.op);
@@ -60,7 +62,7 @@ void reduce_scatter(Call& call) {
   call.write(0, std::move(part));
 }
 
-/// Rows between the embedding or the head and the positions that have a part of its table.
+/// Sends rows between the embedding or the head and the positions that have a part of its table.
 void broadcast(Call& call) {
   const step::Setting& s = call.rank.setting;
   const schedule::Placement placement = plan::placement_of(call.rank.plan);

@@ -4,23 +4,25 @@
 
 namespace stepwright::runtime {
 
-/// Performs a communication operator: what is sent, to whom and in which order is the operator's.
-/// Fails with `kRuntime` when the tensor at hand is not the payload that the operator names.
+/// Runs a communication operator, which defines the data, the ranks and the order of the message.
+/// Fails with `kRuntime` when the tensor is not the payload that the operator states.
 void run_message(Call& call);
 
-/// Messages around an attention core that context ranks share.
+/// Runs a message around an attention core that context ranks share.
 void run_context_message(Call& call);
 
-/// Messages between ranks that hold experts, of which the rows are data.
+/// Runs a message between ranks that hold experts, whose numbers of rows depend on the data.
 void run_expert_message(Call& call);
 
-/// Messages about parameters, gradients and what a step shares at its end (`is_of_states`).
+/// Runs a message about parameters, gradients and the values that a step shares at its end
+/// (`is_of_states`).
 void run_state_message(Call& call);
 
-/// Messages about states that make sums of rows and columns of matrices, and of updates, whole.
+/// Runs a message that completes the sums of rows and columns of matrices, and of updates, over
+/// ranks.
 void run_factored_message(Call& call);
 
-/// Messages about states that make matrices whole where they are made orthogonal.
+/// Runs a message that assembles matrices on the ranks that make them orthogonal.
 void run_matrix_message(Call& call);
 
 /// Fails with `kRuntime` unless a payload has the operator's number of elements.

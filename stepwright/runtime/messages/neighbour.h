@@ -5,14 +5,14 @@
 
 namespace stepwright::runtime {
 
-/// The neighbour to or from which a chunk's message goes: the pipeline position of its neighbour,
-/// and a tag that both sides derive from the micro-batch and the chunk of the model that sends.
+/// The other end of a message of a chunk: its pipeline position, and a tag that both ends compute
+/// from the micro-batch and the chunk of the model that sends.
 struct Neighbour {
   std::int64_t position;
   int tag;
 };
 
-/// The neighbour of a send or a receive on a rank at `place`.
+/// Returns the other end of a send or receive on a rank at `place`.
 Neighbour neighbour_of(const PlacedOperator& placed, const plan::Plan& plan,
                        const plan::Coordinates& place);
 

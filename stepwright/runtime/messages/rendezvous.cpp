@@ -22,7 +22,7 @@ namespace {
 
 using KeyOf = std::function<std::string(std::int64_t rank)>;
 
-/// The ranks that have not put their key within the world's timeout, each with its name.
+/// Returns the names of the ranks that have not set their key within the world's timeout.
 std::vector<std::string> missing(const Groups::World& world, const KeyOf& key_of) {
   const auto until = std::chrono::steady_clock::now() + world.timeout;
   std::vector<std::string> names;
@@ -41,7 +41,7 @@ double seconds(std::chrono::milliseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// Waits until all ranks have put their key.
+/// Waits until all ranks have set their key.
 void await(const Groups::World& world, const KeyOf& key_of, const std::string& what) {
   const Watch::Waiting waiting(world.watch, what);
   const std::vector<std::string> late = missing(world, key_of);
@@ -58,14 +58,14 @@ std::vector<std::string> texts(const Groups::World& world, const KeyOf& key_of) 
   return all;
 }
 
-/// Under it a rank says which process it is.
+/// Returns the key under which a rank stores its process name.
 std::string rank_key(std::int64_t rank) { return fmt::format("world/rank/{}", rank); }
 
 KeyOf shared_key(const std::string& key) {
   return [key](std::int64_t r) { return fmt::format("exchange/{}/{}", key, r); };
 }
 
-/// This process, as another one names it.
+/// Returns the name by which other processes call this one.
 std::string process_name() {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);

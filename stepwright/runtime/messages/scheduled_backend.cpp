@@ -14,7 +14,7 @@ namespace stepwright::runtime {
 
 namespace {
 
-/// Whether any operation of a communicator runs as a schedule of the algorithm.
+/// True if any operation of a communicator runs as a schedule of the algorithm.
 bool runs_any(collective::Algorithm algorithm) {
   constexpr collective::Collective kRun[] = {
       collective::Collective::kAllReduce, collective::Collective::kAllGather,
@@ -31,7 +31,7 @@ std::vector<std::int32_t> scheduled_tiers(collective::Algorithm algorithm,
                                           const cluster::Cluster& cluster) {
   if (algorithm == collective::Algorithm::kLibrary || members.size() < 2) return {};
   const auto node = [&](std::size_t i) { return members[i] / cluster.devices_per_node; };
-  std::vector<std::int32_t> sizes;  // of runs of ranks on the same node
+  std::vector<std::int32_t> sizes;  // lengths of runs of ranks on one node
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (i == 0 || node(i) != node(i - 1)) sizes.push_back(0);
     ++sizes.back();

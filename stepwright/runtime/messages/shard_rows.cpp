@@ -14,7 +14,7 @@ bool of_all_ranks(plan::GroupKind group) {
   return group == plan::GroupKind::kDataContext || group == plan::GroupKind::kExpertData;
 }
 
-/// Columns [begin, begin + width) of a matrix, zeros beyond its end.
+/// Returns the columns [begin, begin + width) of a matrix, with zeros beyond its end.
 at::Tensor piece_of(const at::Tensor& matrix, std::int64_t begin, std::int64_t width) {
   const std::int64_t end = std::min(begin + width, matrix.size(1));
   if (end - begin == width) return matrix.narrow(1, begin, width).contiguous();
@@ -23,7 +23,7 @@ at::Tensor piece_of(const at::Tensor& matrix, std::int64_t begin, std::int64_t w
   return piece;
 }
 
-/// Checks that the pieces of a message cover all that there is to send.
+/// Fails unless the pieces of a message cover all columns.
 void check_cover(const Call& call, std::int64_t width, std::int64_t columns) {
   const std::int64_t covered = width * call.op.repeats;
   if (covered >= columns && covered - columns < call.op.repeats) return;
@@ -31,7 +31,7 @@ void check_cover(const Call& call, std::int64_t width, std::int64_t columns) {
                                                call.op.name, columns, covered));
 }
 
-/// Flat tensors as one where they lie side by side in one storage; else undefined.
+/// Returns flat tensors as one tensor if they are contiguous in one storage; else undefined.
 at::Tensor as_they_lie(const std::vector<at::Tensor>& tensors) {
   const at::Tensor& first = tensors.front();
   std::int64_t elements = 0;
@@ -44,14 +44,15 @@ at::Tensor as_they_lie(const std::vector<at::Tensor>& tensors) {
   return first.as_strided({elements}, {1});
 }
 
-/// A buffer summed over the ranks in place, piece by piece.
+/// Sums a buffer over the ranks in place, piece by piece.
 void all_reduce_pieces(Call& call, const at::Tensor& joined) {
   const std::int64_t width = call.op.payload_elements;
   check_cover(call, width, joined.numel());
   for (std::int32_t i = 0; i < call.op.repeats; ++i) {
     at::Tensor piece = piece_of(joined.view({1, -1}), i * width, width).view({-1});
     call.rank.groups.of(call.op).all_reduce(call.op, piece);
-    if (piece.is_alias_of(joined)) continue;  // else the last one, with zeros beyond the end
+    // only the last piece, with zeros beyond the end, is a copy
+    if (piece.is_alias_of(joined)) continue;
     const std::int64_t begin = std::min(i * width, joined.numel());
     joined.narrow(0, begin, joined.numel() - begin)
         .copy_(piece.narrow(0, 0, joined.numel() - begin));

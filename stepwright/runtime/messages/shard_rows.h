@@ -7,31 +7,32 @@
 
 namespace stepwright::runtime {
 
-// The buffer of a message about states is a matrix, one row per rank of the group, in which the
-// blocks of its parameters stand side by side; the pieces of a message are runs of columns, so
-// buckets of any size cut the same shards. All of these send the pieces that the call's operator
-// says, and fail with `kRuntime` when those do not cover what there is to send.
+// The buffer of a message about states is a matrix with one row for each rank of the group; the
+// blocks of its parameters lie side by side in a row. A message is sent in pieces, each a run of
+// columns, so that buckets of any size cut the same shards. All functions below send the number of
+// pieces of the call's operator, and fail with `kRuntime` when these do not cover the buffer.
 
-/// Blocks of a flat tensor as rows of a group: shard-major as stored, rank-major for collectives
-/// over all ranks.
+/// Returns the blocks of a flat tensor as rows of a group: shard-major as stored, rank-major for
+/// collectives over all ranks.
 at::Tensor rows_for(const Call& call, const StateLayout& layout, const at::Tensor& flat,
                     std::int64_t ranks);
 
-/// Elements that each rank of a group has of a flat tensor: its row, or its owner all of it.
+/// Returns the elements of a flat tensor that each rank of a group has: its row, or everything if
+/// it owns the tensor.
 std::vector<at::Tensor> shares_for(const Call& call, const StateLayout& layout,
                                    const at::Tensor& flat, std::int64_t ranks);
 
-/// The reverse: rows as they came from a collective into a flat tensor.
+/// Copies rows, as a collective returned them, into a flat tensor: the reverse of `rows_for`.
 void store_rows(const Call& call, const StateLayout& layout, const at::Tensor& rows,
                 const at::Tensor& flat);
 
-/// [ranks, columns] summed over the ranks, of which this one's row comes back.
+/// Sums [ranks, columns] over the ranks and returns this rank's row.
 at::Tensor reduce_scatter_columns(Call& call, const at::Tensor& matrix);
 
-/// The rows of all ranks: [ranks, columns] from each rank's own [columns].
+/// Gathers each rank's own [columns] into [ranks, columns].
 at::Tensor all_gather_columns(Call& call, const at::Tensor& own);
 
-/// Flat tensors summed over the ranks in place, side by side in one buffer.
+/// Sums flat tensors over the ranks in place, together in one buffer.
 void all_reduce_flat(Call& call, const std::vector<at::Tensor>& tensors);
 
 }  // namespace stepwright::runtime

@@ -15,13 +15,14 @@ std::vector<std::int32_t> units(const Call& call) {
   return call.item.units.empty() ? call.rank.store.order() : call.item.units;
 }
 
-/// A parameter and the gradient to reduce of it.
+/// A parameter and its gradient to reduce.
 struct Leaving {
   StoredParameter* parameter;
   at::Tensor gradient;
 };
 
-/// Gradients that a reduction takes in: those that a backward handed over, or those held here.
+/// Returns the gradients that a reduction sums: those that a backward passed on (`handed_over`), or
+/// those held on this rank.
 std::vector<Leaving> leaving_gradients(Call& call, bool handed_over) {
   const bool expert = plan::is_of_experts(call.op.group);
   std::vector<Leaving> found;
@@ -29,7 +30,7 @@ std::vector<Leaving> leaving_gradients(Call& call, bool handed_over) {
   for (const std::int32_t id : units(call)) {
     StoredUnit& unit = call.rank.store.unit(id);
     at::Tensor whole;
-    // A block without experts hands nothing over where only gradients of experts leave.
+    // A block without experts passes nothing on where only gradients of experts are reduced.
     if (handed_over && unit.leaving_elements > 0) whole = call.gathered_reads.at(next++)->value;
     for (StoredParameter& parameter : unit.parameters) {
       if (parameter.slice.expert != expert || parameter.frozen) continue;
@@ -82,7 +83,7 @@ void reduce_gradients(Call& call) {
   all_reduce_flat(call, parts);
 }
 
-/// The gathered parameters of a block, before each use.
+/// Gathers the parameters of a block, before each use.
 void gather_parameters(Call& call) {
   const bool expert = plan::is_of_experts(call.op.group);
   StoredUnit& unit = call.rank.store.unit(call.item.units.front());
@@ -103,7 +104,7 @@ void gather_parameters(Call& call) {
   }
 }
 
-/// Resident parameters after an update of shards finer than they are.
+/// Gathers parameters after an update, if the updated shards are finer than the resident ones.
 void gather_updated(Call& call) {
   const bool expert = plan::is_of_experts(call.op.group);
   Parameters parameters;

@@ -19,12 +19,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kLook{200};
-/// How long those that are alive have to say where they stand.
+/// How long ranks that are alive have to post where they are.
 constexpr std::chrono::seconds kHear{3};
-/// Beats of each rank in the time that it may be silent.
+/// How often a rank increments its number within the time that it may be silent.
 constexpr std::int64_t kBeats = 10;
 constexpr const char* kFailed = "watch/failed";
-constexpr const char* kLeft = "done";  ///< The place of a rank that has nothing left to do.
+constexpr const char* kLeft = "done";  ///< Posted by a rank that has nothing left to do.
 
 double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
@@ -32,7 +32,7 @@ std::string place_key(std::int64_t rank) { return fmt::format("watch/at/{}", ran
 std::string heard_key(std::int64_t rank) { return fmt::format("watch/heard/{}", rank); }
 std::string beat_key(std::int64_t rank) { return fmt::format("watch/beat/{}", rank); }
 
-/// Waits for keys until they are all there or the time is over.
+/// Waits until all keys are set or the time is over.
 void wait_for_keys(c10d::Store& store, const std::vector<std::string>& keys) {
   const auto until = Clock::now() + kHear;
   while (!store.check(keys) && Clock::now() < until) {
@@ -40,7 +40,8 @@ void wait_for_keys(c10d::Store& store, const std::vector<std::string>& keys) {
   }
 }
 
-/// Who is to blame, from what the first to fail said and where the others stand ("": no answer).
+/// Returns who is to blame, from the message of the first rank to fail and from where the others
+/// are ("": no answer).
 std::string blame(const nlohmann::json& first, const std::vector<std::string>& places) {
   const std::int64_t rank = first["rank"];
   const std::string why = first["why"];
@@ -127,7 +128,8 @@ std::string Watch::beat() {
   return world_.rank == 0 ? listen() : "";
 }
 
-/// Time is counted in looks: ranks that were all stopped and go on have missed none.
+/// Checks whether other ranks failed or fell silent. Time is counted in checks, so that ranks that
+/// were all stopped and resumed together have missed none.
 std::string Watch::listen() {
   for (std::int64_t r = 1; r < world_.size; ++r) {
     Pulse& pulse = pulses_[static_cast<std::size_t>(r)];
@@ -177,7 +179,7 @@ void Watch::conclude(const std::string& why, bool lost, int code) {
     if (why.empty()) code = told["code"];
     message = mine ? why : fmt::format("{}; here: {}", blame(told, places), own);
     put_text(*ending_, heard_key(rank), "");
-    std::vector<std::string> heard;  // rank 0 serves the store: it stays until the others know
+    std::vector<std::string> heard;  // rank 0 serves the store, so it stays until the others know
     for (std::size_t r = 0; r < places.size(); ++r) {
       if (places[r].empty() || places[r] == kLeft) continue;
       heard.push_back(heard_key(static_cast<std::int64_t>(r)));

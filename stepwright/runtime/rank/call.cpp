@@ -7,7 +7,7 @@
 namespace stepwright::runtime {
 namespace {
 
-/// The rows that the program gives a result.
+/// Returns the number of rows that the program states for a result.
 std::int64_t rows_of_result(const Call& call, std::size_t place) {
   for (const step::TensorId id : call.piece.writes(call.op)) {
     const step::Tensor& tensor = call.piece.tensors[static_cast<std::size_t>(id)];
@@ -79,7 +79,7 @@ at::Tensor Call::gradient(std::string_view name) const {
 
 namespace {
 
-/// The rows that a rank holds of the residual stream, out of those of all tokens.
+/// Returns this rank's rows of the residual stream, out of the rows of all tokens.
 at::Tensor rows_here(const at::Tensor& all, std::int64_t rows, const plan::Coordinates& place) {
   return rows == all.numel() ? all : all.narrow(0, place.tensor * rows, rows);
 }

@@ -10,51 +10,53 @@
 
 namespace stepwright::runtime {
 
-/// One operator about to run on its operands.
+/// An operator with its operands, ready to run on a rank.
 struct Call : PlacedOperator {
   RankState& rank;
-  const MicroBatch* batch = nullptr;  ///< Null in an update.
+  const MicroBatch* batch = nullptr;  ///< Tokens of the micro-batch; null in an update.
 
-  /// The operand at a place, in the order of the program, or its rows of it (`Operator::rows`);
-  /// throws when there is none.
+  /// Returns the operand number `i`, in the order of the program, or the operator's rows of it
+  /// (`Operator::rows`); throws when there is none.
   [[nodiscard]] at::Tensor read(std::size_t i) const { return own_rows(reads.at(i)->value); }
-  /// Whether there is an operand at this place.
+  /// True if there is an operand number `i`.
   [[nodiscard]] bool has(std::size_t i) const { return i < reads.size(); }
-  /// Sets the result at a place, or its rows of it.
+  /// Sets the result number `i`, or the operator's rows of it.
   void write(std::size_t i, at::Tensor value);
-  /// The rows of a tensor that the operator works on, where it has more.
+  /// Returns the rows of a tensor that the operator works on; all of them if it has no other rows.
   [[nodiscard]] at::Tensor own_rows(const at::Tensor& all) const;
 
-  /// The class of the layer that it is of; that of all layers where it is of none.
+  /// Returns the class of the operator's layer; outside of layers, the class of all layers.
   [[nodiscard]] model::LayerClass layer_class() const;
-  /// How many tokens further than those of the first embedding and the head it embeds and predicts:
-  /// of a multi-token layer its number, from 1.
+  /// Returns how many tokens further ahead the operator embeds and predicts than the model's
+  /// embedding and head: the number, from 1, of its multi-token layer; 0 elsewhere.
   [[nodiscard]] std::int64_t ahead() const;
 
-  /// The type of statistics and of what norms compute in.
+  /// Returns the type of statistics, in which norms compute, too.
   [[nodiscard]] at::ScalarType exact_type() const { return scalar_type(rank.setting.exact); }
 
-  /// Returns the operator's parameter.
+  /// Returns the parameter that the operator uses.
   [[nodiscard]] const step::LocalParameter& parameter() const;
-  /// Weight of the operator, as a matrix, vector or stack of matrices.
+  /// Returns the weight of the operator, as a matrix, vector or stack of matrices.
   [[nodiscard]] at::Tensor weight() const;
-  /// Another parameter of the block; undefined when the block has none of this name.
+  /// Returns another parameter of the block; undefined when the block has none of this name.
   [[nodiscard]] at::Tensor weight(std::string_view name) const;
-  /// The bias beside it; undefined when there is none.
+  /// Returns the bias of the operator; undefined when there is none.
   [[nodiscard]] at::Tensor bias() const;
-  /// The tensor in which their gradients are added up; undefined of frozen ones.
+  /// Return the tensors in which the gradients of the weight and of the bias are accumulated;
+  /// undefined for frozen parameters.
   [[nodiscard]] at::Tensor gradient() const;
   [[nodiscard]] at::Tensor bias_gradient() const;
-  /// The gradient of another parameter of the block; undefined when the block has none of this
-  /// name.
+  /// Returns the gradient of another parameter of the block; undefined when the block has none of
+  /// this name.
   [[nodiscard]] at::Tensor gradient(std::string_view name) const;
-  /// Positions of the rows that this rank holds of the residual stream, or of all tokens.
+  /// Returns the positions of this rank's rows of the residual stream, or of all tokens, by the
+  /// number of `rows`.
   [[nodiscard]] at::Tensor positions(std::int64_t rows) const;
-  /// Their places in the global batch.
+  /// Returns the indices of the same rows in the global batch.
   [[nodiscard]] at::Tensor places(std::int64_t rows) const;
 };
 
-/// Adds to a gradient in its type.
+/// Adds `value` to the gradient `into`, in the gradient's type.
 void accumulate(const at::Tensor& into, const at::Tensor& value);
 
 }  // namespace stepwright::runtime

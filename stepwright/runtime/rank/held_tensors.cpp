@@ -13,7 +13,7 @@ std::atomic<std::int64_t> allocated_peak{0};
 
 at::Allocator* allocator_below = nullptr;
 
-/// Room for a block's size in front of it, that keeps its alignment.
+/// Bytes in front of a block that hold its size and keep its alignment.
 constexpr std::size_t kHeaderBytes = 64;
 
 void free_counted(void* data) {
@@ -25,7 +25,7 @@ void free_counted(void* data) {
   allocator_below->raw_deallocate(block);
 }
 
-/// PyTorch's CPU allocator with a count.
+/// PyTorch's CPU allocator, extended to count bytes.
 class CountingAllocator final : public at::Allocator {
  public:
   at::DataPtr allocate(std::size_t bytes) override {

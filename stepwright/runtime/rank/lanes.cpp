@@ -20,7 +20,7 @@ struct Lanes::Lane {
     Moment when;
     DeviceMark mark;
   };
-  std::vector<End> ended;      ///< Ends of the last pieces of work that are done.
+  std::vector<End> ended;      ///< End times of the latest finished pieces of work.
   std::int64_t forgotten = 0;  ///< Number of pieces that ended before those in `ended`.
   std::exception_ptr failure;
   bool ends = false;

@@ -12,19 +12,19 @@
 
 namespace stepwright::runtime {
 
-/// A tensor of a placed template, and when it is there.
+/// A tensor of a placed template, and the moment at which it is available.
 struct Cell {
   Cell() = default;
   ~Cell();
   Cell(const Cell&) = delete;
   Cell& operator=(const Cell&) = delete;
 
-  /// Counts the value from now until the cell goes; once.
+  /// Counts the value as held from now until the cell is destroyed; call it once.
   void count(HeldTensors& held, step::TensorKind kind);
 
   at::Tensor value;
   Ticket written;
-  std::vector<Ticket> read;  ///< Readers on other lanes.
+  std::vector<Ticket> read;  ///< Moments at which readers on other lanes are done.
 
  private:
   HeldTensors* held_ = nullptr;
@@ -33,8 +33,9 @@ struct Cell {
 };
 using CellPtr = std::shared_ptr<Cell>;
 
-/// One operator of a placed template with its operands. Gathered parameters and leaving gradients
-/// stand apart, so that operands have the same places with and without sharding.
+/// One operator of a placed template with its operands. Gathered parameters and the gradients to be
+/// reduced are in lists of their own, so that other operands have equal indices with and without
+/// sharding.
 struct PlacedOperator {
   const step::Operator& op;
   const step::Template& piece;
@@ -42,7 +43,7 @@ struct PlacedOperator {
   std::int32_t layer = -1;  ///< Layer of the model, as `Item::layer`.
   std::int32_t unit = -1;   ///< Number of its block, as in `Item::units`.
   std::int32_t chunk = 0;
-  std::int32_t micro_batch = -1;  ///< -1 in an update.
+  std::int32_t micro_batch = -1;  ///< Number of the micro-batch; -1 in an update.
   std::vector<CellPtr> reads = {};
   std::vector<CellPtr> writes = {};
   std::vector<CellPtr> gathered_reads = {};

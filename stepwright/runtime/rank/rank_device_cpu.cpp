@@ -6,8 +6,8 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Gloo's sockets are those of the interface that GLOO_SOCKET_IFNAME names, as in Python; else of
-/// the one that the host's name leads to.
+/// Returns Gloo's device: on the network interface that GLOO_SOCKET_IFNAME names, as in Python;
+/// else on the one to which the host's name resolves.
 std::shared_ptr<gloo::transport::Device> gloo_device() {
   const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
   if (interface == nullptr || *interface == '\0') {

@@ -1,4 +1,4 @@
-// Where PyTorch has no CUDA.
+// Built instead of `rank_device_cuda.cpp` where PyTorch has no CUDA.
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/rank/rank_device.h"
 

@@ -27,7 +27,7 @@ at::Tensor make_numbers(Signs signs) {
   return at::tensor(numbers, at::kFloat);
 }
 
-/// Where one number becomes nearer than the one before it.
+/// Returns the midpoints between neighbouring numbers.
 at::Tensor middles(Signs signs) {
   const at::Tensor numbers = numbers_of_bytes(signs).to(at::kDouble);
   const std::int64_t count = numbers.numel() - 1;

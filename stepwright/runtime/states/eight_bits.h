@@ -6,20 +6,20 @@
 
 namespace stepwright::runtime {
 
-/// Whether numbers have signs: those of first moments do.
+/// The signs of numbers: kBoth for first moments, kPlus for second moments.
 enum class Signs : std::uint8_t { kBoth, kPlus };
 
-/// The 256 numbers of -1 to 1, or of 0 to 1, that a byte stands for, in their order: 0, 1, and in
-/// each of seven decades the middles of equal parts, twice as many in each decade as in the one
-/// below it (arXiv 1511.04561; bitsandbytes/functional.py, create_dynamic_map).
+/// Returns the 256 numbers from -1 to 1 (or from 0 to 1) that a byte can stand for, in ascending
+/// order: 0, 1, and in each of seven decades the middles of equal parts, twice as many as in the
+/// decade below (arXiv 1511.04561; bitsandbytes/functional.py, create_dynamic_map).
 const at::Tensor& numbers_of_bytes(Signs signs);
 
-/// Moments of `blocks` equal runs of elements as bytes, with a scale for each `kScaleBlock`
-/// elements of a run: the largest size in it (bitsandbytes csrc/kernels.cu,
+/// Moments of `blocks` equal runs of elements, stored as bytes with a scale for each `kScaleBlock`
+/// elements of a run: the largest absolute value among them (bitsandbytes csrc/kernels.cu,
 /// kOptimizerStatic8bit2StateBlockwise).
 struct EightBits {
-  at::Tensor bytes;   ///< [blocks x elements], flat.
-  at::Tensor scales;  ///< [blocks x divide_up(elements, kScaleBlock)], flat.
+  at::Tensor bytes;   ///< Encoded numbers, [blocks x elements], flat.
+  at::Tensor scales;  ///< Scales, [blocks x divide_up(elements, kScaleBlock)], flat.
   std::int64_t blocks = 1;
   Signs signs = Signs::kBoth;
 
@@ -27,14 +27,15 @@ struct EightBits {
   static EightBits zeros(std::int64_t elements, std::int64_t blocks, Signs signs,
                          const at::TensorOptions& scales);
 
-  /// The numbers, in the type of the scales.
+  /// Returns the numbers, in the type of the scales.
   [[nodiscard]] at::Tensor values() const;
-  /// The scale of each number.
+  /// Returns the scale of each number.
   [[nodiscard]] at::Tensor spread_scales() const;
-  /// Takes the nearest numbers to these, with scales of their own. None but 0 becomes another sign:
-  /// where the nearest is 0, of a negative one it is the one below.
+  /// Stores the nearest representable numbers to `values`, with new scales. No number but 0 changes
+  /// its sign: a negative number whose nearest is 0 becomes the next one below 0.
   void store(const at::Tensor& values);
-  /// Takes numbers that were read with a scale each; where those are this one's own again, exactly.
+  /// Stores numbers that were read with a scale each; exact if the scales are equal to the ones
+  /// this object would compute.
   void restore(const at::Tensor& values, const at::Tensor& scales);
 
  private:

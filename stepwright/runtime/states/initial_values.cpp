@@ -9,7 +9,7 @@
 namespace stepwright::runtime {
 namespace {
 
-/// A number in (0, 1].
+/// Returns a number in (0, 1] from random bits.
 double uniform(std::uint64_t bits) { return static_cast<double>((bits >> 11U) + 1) * 0x1.0p-53; }
 
 }  // namespace

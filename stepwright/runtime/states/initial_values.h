@@ -13,9 +13,10 @@ namespace stepwright::runtime {
 /// the same model.
 class InitialValues {
  public:
-  /// `name`: of the whole parameter, which sets its values apart; `layers`: of the model.
+  /// `name`: name of the whole parameter, which makes its values differ from others'; `layers`:
+  /// layers of the model.
   InitialValues(std::uint64_t seed, std::string_view name, model::Start start, std::int64_t layers);
-  /// The value at an index of the whole parameter; 0 for -1 (padding).
+  /// Returns the value at an index of the whole parameter; 0 for -1 (padding).
   [[nodiscard]] double at(std::int64_t index) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace stepwright::runtime {
 namespace {
 
-/// The rows of one of several ranks, of each matrix that stands in a parameter.
+/// Returns the rows that one of several ranks has of each matrix of a parameter.
 std::vector<std::int64_t> cut_rows(const model::Parameter& whole, std::int64_t ranks,
                                    std::int64_t rank) {
   std::array<std::int64_t, 6> parts = whole.fused;

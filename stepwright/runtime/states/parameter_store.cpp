@@ -113,7 +113,7 @@ ParameterStore::ParameterStore(const Place& place, const step::StepProgram& prog
       if (met.try_emplace(id, &piece.parameters).second) order_.push_back(id);
     }
   }
-  // Owners of tables before those who borrow.
+  // Owners of tables come before the blocks that borrow them.
   for (const std::int32_t id : {step::kEmbeddingUnit, step::kHeadUnit}) {
     if (met.contains(id)) add_unit(id, *met[id], seed);
   }
@@ -121,8 +121,8 @@ ParameterStore::ParameterStore(const Place& place, const step::StepProgram& prog
   check_owners();
 }
 
-/// Where an update needs whole matrices and gradients are whole, states are those of whole
-/// parameters: the next of each shape has the next owner.
+/// Returns the layout of a parameter. If the optimizer needs whole matrices and gradients are not
+/// sharded, states of whole parameters go to owners: the next matrix of a shape has the next owner.
 const StateLayout* ParameterStore::layout_of(const ParameterSlice& slice,
                                              const step::LocalParameter& local) {
   const StateLayout& usual = local.expert ? expert_layout_ : dense_layout_;
@@ -260,7 +260,7 @@ EdgeSums ParameterStore::edge_sums(const StoredParameter& parameter) const {
   return sums;
 }
 
-/// Side by side, so that a message takes those of a block as they lie.
+/// Allocates gradients side by side, so that a message can send those of a block without a copy.
 void ParameterStore::allocate_gradients(StoredUnit& unit) const {
   for (const bool expert : {false, true}) {
     const std::vector<StoredParameter*> parameters = unit.own(expert);

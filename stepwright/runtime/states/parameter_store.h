@@ -17,13 +17,13 @@
 
 namespace stepwright::runtime {
 
-/// The bias by which a router of loads that differ corrects its choice.
+/// Name of the bias by which a router corrects its choice of experts to balance their loads.
 inline constexpr std::string_view kCorrectionBias = "router.correction_bias";
 
-/// PyTorch's name of a type. Fails with `kUnsupported` for one narrower than 16 bits.
+/// Returns PyTorch's type for a type. Fails with `kUnsupported` for one narrower than 16 bits.
 at::ScalarType scalar_type(DType type);
 
-/// The second moments of the rows and columns of a parameter's matrices, spread as an optimizer's
+/// The second moments of the rows and columns of a parameter's matrices, sharded as an optimizer's
 /// states are.
 struct EdgeSums {
   ParameterSlice slice;  ///< Slice of the sums, as of a vector (`edge_slice`).
@@ -32,48 +32,56 @@ struct EdgeSums {
   at::Tensor held;
 };
 
-/// One parameter of a rank with its states: runs of blocks of the flattened, padded local part.
+/// One parameter of a rank with its states; each state holds a run of blocks of the flattened,
+/// padded local part.
 struct StoredParameter {
   ParameterSlice slice;
   std::string_view local_name;  ///< Name of the parameter in templates.
   const StateLayout* layout = nullptr;
-  StoredParameter* owner = nullptr;  ///< Borrowed: who holds the states; else null.
-  bool frozen = false;               ///< It has a value alone.
+  /// For a borrowed parameter, the parameter that holds the states; else null.
+  StoredParameter* owner = nullptr;
+  /// True if it is not trained: it has a value and no gradient or optimizer states.
+  bool frozen = false;
   std::int64_t padded = 0;
-  /// Offset in the block's gathered parameters; -1: not among them.
+  /// Offset in the block's gathered parameters; -1: it is not gathered.
   std::int64_t gather_offset = -1;
-  /// Offset in the block's leaving gradients; -1: not among them.
+  /// Offset in the gradients that the block passes on to a reduction; -1: not among them.
   std::int64_t reduce_offset = -1;
-  at::Tensor value;     ///< Held blocks, type of storage.
-  at::Tensor gradient;  ///< Held blocks, type of accumulation.
-  at::Tensor master;    ///< Optimizer's blocks; aliases `value` where types are equal.
+  at::Tensor value;     ///< Held blocks of the value, in the storage type.
+  at::Tensor gradient;  ///< Held blocks of the gradient, in the accumulation type.
+  /// The optimizer's blocks of the value; aliases `value` where types are equal.
+  at::Tensor master;
   at::Tensor first_moment;
   at::Tensor second_moment;
-  std::optional<EightBits> first_bytes;  ///< Instead of them, of an optimizer of eight bits.
+  /// Moments of an eight-bit optimizer, in place of `first_moment` and `second_moment`.
+  std::optional<EightBits> first_bytes;
   std::optional<EightBits> second_bytes;
-  std::optional<EdgeSums> sums;  ///< Instead of them, of a matrix whose optimizer keeps sums.
+  /// Sums in place of the moments, for a matrix whose optimizer keeps sums.
+  std::optional<EdgeSums> sums;
 
-  /// A whole flat local part as the matrix (or vector, or stack of expert matrices) it is.
+  /// Returns a whole flat local part in its shape: a matrix, a vector or a stack of expert
+  /// matrices.
   [[nodiscard]] at::Tensor shaped(const at::Tensor& flat) const;
-  /// The blocks that a rank holds at the finer `to` out of a state held at `from`.
+  /// Returns, from a state held at spread `from`, the blocks that this rank holds at the finer
+  /// spread `to`.
   [[nodiscard]] at::Tensor part(const at::Tensor& held, plan::Spread from, plan::Spread to) const;
-  /// Who holds the states: itself, or the owner of a borrowed one.
+  /// Returns the parameter that holds the states: itself, or the owner of a borrowed one.
   [[nodiscard]] StoredParameter& holder() { return owner != nullptr ? *owner : *this; }
-  /// Elements of one of its blocks.
+  /// Returns the number of elements of one of its blocks.
   [[nodiscard]] std::int64_t block() const { return padded / layout->blocks(); }
-  /// The first element, of the padded local part, of a state that is spread so, and how many this
-  /// rank holds.
+  /// Return the first element (index in the padded local part) of a state with this spread that
+  /// this rank holds, and (`held_elements`) how many it holds.
   [[nodiscard]] std::int64_t first_element(plan::Spread spread) const {
     return layout->held(spread).first * block();
   }
   [[nodiscard]] std::int64_t held_elements(plan::Spread spread) const {
     return layout->held(spread).count * block();
   }
-  /// Whether an optimizer of matrices of layers treats it as one.
+  /// True if an optimizer of layers' matrices (Muon, Adafactor) treats it as a matrix.
   [[nodiscard]] bool is_layer_matrix() const {
     return !slice.matrices.empty() && step::is_of_layers(local_name);
   }
-  /// The blocks of the value and the gradient that this rank's optimizer updates.
+  /// Return the blocks of the value and of the gradient that this rank's optimizer updates.
   [[nodiscard]] at::Tensor optimizer_value() const;
   [[nodiscard]] at::Tensor optimizer_gradient() const;
 };
@@ -81,23 +89,24 @@ struct StoredParameter {
 /// A block's parameters in the order of its templates.
 struct StoredUnit {
   std::vector<StoredParameter> parameters;
-  /// Parameters that are stored and not trained: biases of routers. Their gradients are loads of
-  /// experts.
+  /// Parameters that are stored but not trained: biases of routers. Their `gradient` holds the
+  /// loads of experts.
   std::vector<StoredParameter> buffers;
-  std::int64_t gathered_elements = 0;  ///< Elements of its gathered parameters.
-  std::int64_t leaving_elements = 0;   ///< Elements of its gradients on their way to being reduced.
-  /// The parameter of a name that templates use; null when the block has none of this name.
+  std::int64_t gathered_elements = 0;  ///< Number of elements of its gathered parameters.
+  /// Elements of the gradients that it passes on to a reduction.
+  std::int64_t leaving_elements = 0;
+  /// Returns the parameter of a name that templates use; null when the block has none of this name.
   [[nodiscard]] StoredParameter* find(std::string_view local_name);
-  /// The trained parameters with states here, of the dense or the expert side.
+  /// Returns the trained dense (or expert) parameters whose states are on this rank.
   [[nodiscard]] std::vector<StoredParameter*> own(bool expert);
-  /// All parameters of a side, borrowed ones as their owners.
+  /// Returns all dense (or expert) parameters; a borrowed one is replaced by its owner.
   [[nodiscard]] std::vector<StoredParameter*> used(bool expert);
 };
 
 /// All parameters of a rank, their gradients and optimizer states.
 class ParameterStore {
  public:
-  /// Whose parameters, and how they are cut.
+  /// The rank whose parameters are stored, and how they are cut.
   struct Place {
     const step::Setting& setting;
     const plan::Plan& plan;
@@ -106,30 +115,30 @@ class ParameterStore {
     std::int64_t rank = 0;
     at::Device device = at::kCPU;
   };
-  /// Allocates the states of a stage and sets initial values. All blocks of a unit list the same
-  /// parameters. Throws what `scalar_type` throws, and `kUnsupported` where owners of matrices
+  /// Allocates the states of a stage and sets initial values. All blocks of a unit must list the
+  /// same parameters. Throws what `scalar_type` throws, and `kUnsupported` where owners of matrices
   /// would have unequal parts.
   ParameterStore(const Place& place, const step::StepProgram& program, const step::Stage& stage,
                  std::uint64_t seed);
   ParameterStore(const ParameterStore&) = delete;
   ParameterStore& operator=(const ParameterStore&) = delete;
 
-  /// The unit that `Item::units` names; throws when the stage has no such block.
+  /// Returns the unit that `Item::units` names; throws when the stage has no such block.
   [[nodiscard]] StoredUnit& unit(std::int32_t id) { return units_.at(id); }
-  /// The blocks of this rank, as its stage meets them.
+  /// Returns the blocks of this rank, in the order in which its stage meets them.
   [[nodiscard]] const std::vector<std::int32_t>& order() const { return order_; }
-  /// All trained parameters whose states are here, block by block.
+  /// Returns all trained parameters whose states are on this rank, block by block.
   [[nodiscard]] std::vector<StoredParameter*> own();
-  /// All parameters whose states are here, frozen ones too, block by block.
+  /// Returns all parameters, trained or frozen, whose states are on this rank, block by block.
   [[nodiscard]] std::vector<StoredParameter*> held();
-  /// The buffers, block by block, and those behind what is trained.
+  /// Returns the buffers, block by block; `kept`: the trained parameters, then the buffers.
   [[nodiscard]] std::vector<StoredParameter*> buffers();
   [[nodiscard]] std::vector<StoredParameter*> kept();
-  /// How dense parameters are cut over ranks, or those of experts.
+  /// Returns how dense parameters (or those of experts) are cut over ranks.
   [[nodiscard]] const StateLayout& layout(bool expert) const {
     return expert ? expert_layout_ : dense_layout_;
   }
-  /// Before the first forward of a step.
+  /// Sets all gradients to zero; called before the first forward of a step.
   void zero_gradients();
 
  private:
@@ -152,9 +161,10 @@ class ParameterStore {
   plan::Coordinates coordinates_;
   StateLayout dense_layout_;
   StateLayout expert_layout_;
-  StateLayout whole_layout_;  ///< Layout of buffers, which every rank has.
+  StateLayout whole_layout_;  ///< Layout of buffers, which every rank has in full.
   std::deque<StateLayout> owned_layouts_;
-  /// Matrices of a shape, alike cut, of experts or not, that were dealt out to owners so far.
+  /// Number of matrices assigned to owners so far, by shape, cut, and whether they belong to
+  /// experts.
   using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t, model::Split, bool>;
   std::map<Shape, std::int64_t> dealt_;
   std::map<std::int32_t, StoredUnit> units_;

@@ -14,7 +14,8 @@
 namespace stepwright::simulate {
 namespace {
 
-/// The plan without sharding: data-parallel messages are laid over the blocks later.
+/// Returns the setting of a plan's blocks without sharding: data-parallel messages are laid over
+/// the blocks later.
 step::Setting block_setting(const plan::Job& job, const plan::Plan& plan) {
   plan::Plan unsharded = plan;
   unsharded.sharding = plan::Sharding{};
@@ -26,7 +27,8 @@ step::Setting block_setting(const plan::Job& job, const plan::Plan& plan) {
   return setting;
 }
 
-/// Kinds of recomputation that blocks are always priced with, beside the modules that a plan lists.
+/// Kinds of recomputation that blocks are always priced with, in addition to the module sets that a
+/// plan lists.
 constexpr plan::LayerRecompute kUsualRecomputes[] = {plan::kNoRecompute, plan::kCoreRecompute,
                                                      plan::kWholeRecompute};
 
@@ -182,8 +184,8 @@ BlockPairCost BlockPricer::price(const step::BlockPair& pair, const Where& where
   return {price(pair.forward, where), price(pair.backward, where)};
 }
 
-/// Computations between its messages run beside the compute stream, and what it awaits there is in
-/// no block.
+/// Prices a pass over the vocabulary. Computations between its messages run beside the compute
+/// stream, and the messages that it awaits there belong to no block.
 PassCost BlockPricer::price_pass(const step::VocabularyPass& pass, const Where& where) {
   PassCost result{.direction = pass.direction, .cost = price(pass.piece, where)};
   take_times(pass.piece, where);
@@ -242,7 +244,7 @@ BlockCosts BlockPricer::start(const plan::Plan& plan, const Layouts& layouts) {
   blocks.head = price(head, where);
   if (!head.deferred.operators.empty()) {
     blocks.head_gradient = price(head.deferred, where);
-    // What a cut backward keeps is given back between its turns, this is not.
+    // Bytes that a cut backward keeps are freed between turns, but these bytes are not.
     blocks.head_gradient.retained_bytes = std::exchange(blocks.head.backward.retained_bytes, 0.0);
   }
   blocks.sent_bytes = static_cast<double>(
@@ -279,7 +281,7 @@ void BlockPricer::add(BlockCosts& blocks, const plan::LayerRecompute& recompute,
         price(step::build_layer(setting, layer.which, recompute), where_of(plan, layouts));
   }
   if (blocks.multi_tokens == 0) return;
-  // The last takes in no gradient beside its own and holds the least.
+  // The last multi-token layer receives no gradient from another one, and so holds the least.
   const step::BlockPair last =
       step::build_multi_token(setting, blocks.multi_tokens - 1, false, recompute);
   blocks.multi_token.with[at] = std::make_unique<BlockCosts::Recomputed>();

@@ -15,10 +15,10 @@
 
 namespace stepwright::simulate {
 
-/// Group layouts of a plan, by kind.
+/// Layouts of a plan's groups, by kind of group.
 using Layouts = std::array<cluster::GroupLayout, plan::kGroupKinds>;
 
-/// Builds and prices the templates behind `BlockCosts`.
+/// Builds the templates of blocks and prices them into `BlockCosts`.
 class BlockPricer {
  public:
   BlockPricer(const plan::Job& job, const cost::CostModel& cost)
@@ -28,25 +28,25 @@ class BlockPricer {
         held_load_(memory::held_load(job)),
         grows_(step::has_unequal_lengths(job)) {}
 
-  /// Embedding, head and the sizes; layers without costs yet.
+  /// Returns costs with embedding, head and all sizes; the layers have no costs yet (`add`).
   [[nodiscard]] BlockCosts start(const plan::Plan& plan, const Layouts& layouts);
-  /// Adds one kind of recomputation to every layer class.
+  /// Prices every layer class with one kind of recomputation, and adds the costs to `blocks`.
   void add(BlockCosts& blocks, const plan::LayerRecompute& recompute, const plan::Plan& plan,
            const Layouts& layouts);
-  /// Adds forwards beside backwards, of every two classes.
+  /// Adds the costs of a forward beside a backward, for every two layer classes.
   void add_pairs(BlockCosts& blocks, const plan::LayerRecompute& recompute, const plan::Plan& plan,
                  const Layouts& layouts);
-  /// Adds the two parts of its backward.
+  /// Adds the costs of the two parts of a backward that is cut in two, for every layer class.
   void add_split(BlockCosts& blocks, const plan::LayerRecompute& recompute, const plan::Plan& plan,
                  const Layouts& layouts);
 
  private:
-  /// The place of messages, and what carries them out.
+  /// The circumstances of a price: where groups lie, and the algorithms of their messages.
   struct Where {
     const Layouts& layouts;
     const plan::Collectives& collectives;
-    double busiest = 1;  ///< Load of the busiest expert rank.
-    double held = 1;     ///< Load for which memory is set aside.
+    double busiest = 1;  ///< Load of the busiest expert rank over the mean.
+    double held = 1;     ///< Load of experts, over the mean, for which memory is reserved.
   };
   [[nodiscard]] Where where_of(const plan::Plan& plan, const Layouts& layouts) const;
   [[nodiscard]] BlockPairCost price(const step::BlockPair& pair, const Where& where);
@@ -55,21 +55,23 @@ class BlockPricer {
                                       const Where& where);
   [[nodiscard]] PassCost price_pass(const step::VocabularyPass& pass, const Where& where);
   void take_times(const step::Template& piece, const Where& where);
-  /// By how much a template of larger micro-batches is longer, over their share more.
+  /// Returns how much longer a template takes with larger micro-batches, divided by their relative
+  /// growth.
   [[nodiscard]] double growth_s(const step::Template& larger, const Where& where, double own_s);
 
   const plan::Job& job_;
   const cost::CostModel& cost_;
   cost::PriceTable prices_;
-  double held_load_;  ///< Load of spread experts that memory is kept for.
-  bool grows_;        ///< Micro-batches have unequal lengths.
+  /// Load of experts that are spread over ranks, over the mean, for which memory is reserved.
+  double held_load_;
+  bool grows_;  ///< True if micro-batches have unequal lengths.
   AloneRunner runner_;
   std::vector<cost::OperatorTime> times_;
   BlockBounds bounds_;
 };
 
-/// The sets of modules that a plan's positions recompute, beside nothing, the core of attention and
-/// all; ascending.
+/// Returns the sets of modules that a plan's positions recompute, ascending, other than nothing,
+/// the core of attention, and everything.
 std::vector<plan::ModuleSet> listed_modules(const plan::Recompute& recompute);
 
 }  // namespace stepwright::simulate

@@ -23,8 +23,9 @@ double chain_seconds(const step::Template& piece, std::span<const cost::Operator
   return free[static_cast<std::size_t>(step::Stream::kCompute)];
 }
 
-/// Order on a stream is a dependence too. What no operator of the compute stream comes before
-/// begins with the template; what none waits for ends beyond the last operator.
+/// Finds, for each message, the stretch of the compute stream that it spans; order on a stream
+/// counts as a dependence. An operator that follows no operator of the compute stream spans from
+/// the start of the template; one that nothing waits for spans to beyond the last operator.
 void BlockBounds::find_spans(const step::Template& piece) {
   const std::size_t count = piece.operators.size();
   spans_.assign(count, {.from = 0, .until = count});
@@ -78,7 +79,7 @@ void BlockBounds::find_stretches(const step::Template& piece,
   stretches_.resize(kept);
 }
 
-/// Ends of all operators with computations so many times as long.
+/// Sets the ends of all operators, with computations `slow` times as long.
 void BlockBounds::set_ends(const step::Template& piece, double slow, std::vector<double>& ends) {
   scaled_ = enclosed_;
   for (std::size_t i = 0; i < scaled_.size(); ++i) {

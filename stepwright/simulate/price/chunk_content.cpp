@@ -5,7 +5,7 @@
 namespace stepwright::simulate {
 namespace {
 
-/// Counts a layer that stands before all that were counted.
+/// Counts a layer that comes before all layers counted so far.
 void count_before(ChunkContent& content, std::size_t which, bool again) {
   for (AlikeLayers& layers : content.alike) {
     if (layers.which != which || layers.again != again) continue;

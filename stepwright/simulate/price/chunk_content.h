@@ -9,32 +9,31 @@
 
 namespace stepwright::simulate {
 
-/// Layers of one chunk that are alike: of one class, and among those that `every: n` recomputes or
-/// not.
+/// Equal layers of one chunk: of one class, and either all recomputed by `every: n` or none.
 struct AlikeLayers {
-  std::size_t which = 0;  ///< Index into the classes.
+  std::size_t which = 0;  ///< Index of the layer class.
   bool again = false;
   std::int64_t count = 0;
-  /// Layers behind the last of these, by their place in `ChunkContent::alike`: none but those
-  /// before these there.
+  /// Number of layers after the last of these in the chunk, by their index in
+  /// `ChunkContent::alike`; only kinds listed before this one can have any.
   std::vector<std::int64_t> behind;
   bool operator==(const AlikeLayers&) const = default;
 };
 
-/// Layers of one chunk, and where block costs have what is recomputed and what is not.
+/// The layers of one chunk, and the index of their costs in the block costs, recomputed or not.
 struct ChunkContent {
   std::int64_t layers = 0;
   plan::Recompute recompute;
   std::size_t plain_place = 0;
   std::size_t recomputed_place = 0;
-  std::vector<AlikeLayers> alike;  ///< The kind of the last layer first.
+  std::vector<AlikeLayers> alike;  ///< Kinds of layers, the kind of the last layer first.
   bool operator==(const ChunkContent&) const = default;
 
-  /// Whether a layer counts among the recomputed: without `every: n` none does.
+  /// True if `every: n` recomputes a layer; always false without it.
   [[nodiscard]] bool again(std::int64_t layer) const {
     return recompute.every > 1 && plan::is_recomputed(recompute, layer);
   }
-  /// In the block costs of a layer.
+  /// Returns the index of a layer's costs in `BlockCosts::Layer::with`.
   [[nodiscard]] std::size_t place(std::int64_t layer) const {
     return again(layer) ? recomputed_place : plain_place;
   }
@@ -43,8 +42,8 @@ struct ChunkContent {
   }
 };
 
-/// Counts the layers of every chunk of the model in `contents`, whose room is kept.
-/// `split`: layers of each chunk (`chunk_layers`).
+/// Counts the layers of every chunk of the model into `contents`, reusing its memory. `split`:
+/// layers of each chunk (`chunk_layers`).
 void count_layers(const BlockCosts& blocks, const plan::Plan& plan, const model::LayerOrder& layers,
                   const std::vector<std::int64_t>& split, std::vector<ChunkContent>& contents);
 

@@ -36,8 +36,8 @@ const BlockCost& ChunkCost::joint(schedule::Direction direction) const {
   return direction == schedule::Direction::kPredict ? predict : embed_gradient;
 }
 
-/// A cut backward begins beside all that the forward kept, and ends beside all that the weight
-/// gradients need.
+/// Returns the peak of a data gradient. A cut backward starts with all bytes that the forward kept,
+/// and ends with all bytes that the weight gradients need.
 PeakBytes ChunkCost::data_peak() const {
   PeakBytes peak = backward_peak;
   if (weight.seconds > 0)

@@ -9,49 +9,52 @@
 
 namespace stepwright::simulate {
 
-/// Bytes that blocks keep: by their forwards for their backwards, by their data gradients for the
-/// weight gradients.
+/// Bytes that blocks keep: `forward` from forward to backward, `data` from the data gradient to the
+/// weight gradient.
 struct KeptBytes {
   double forward = 0;
   double data = 0;
 };
 
-/// One chunk for one micro-batch. Peaks are largest moments, with what its layers before keep.
+/// The cost of one chunk for one micro-batch. A peak is the largest moment of its blocks, with the
+/// bytes that the layers before keep.
 struct ChunkCost {
   BlockCost forward{};
-  /// Data gradients of cut backwards, and all of backwards that are not cut.
+  /// Data gradients of backwards that are cut, and all of backwards that are not.
   BlockCost backward{};
   BlockCost weight{};  ///< Weight gradients of cut backwards.
-  BlockCost whole{};   ///< Whole backwards, where some are whole beside others that are cut.
+  BlockCost whole{};   ///< Whole backwards, in schedules that cut some backwards and not others.
   PeakBytes forward_peak;
   PeakBytes backward_peak;
   PeakBytes weight_peak;
   PeakBytes whole_peak;
-  /// Work that the position does together with all others; set in its first chunk.
+  /// Work on the vocabulary that the position does together with all others; set in the position's
+  /// first chunk only.
   BlockCost embed{};
   BlockCost predict{};
   BlockCost embed_gradient{};
-  std::vector<PassCost> passes;  ///< Passes by `pass_index`, where positions do not meet.
-  step::UnitSize cut_size;       ///< Parameters of blocks whose backward is cut.
-  /// The part of `cut_size` in blocks whose data gradients begin to write gradients that leave:
-  /// norms do, adapters do not.
+  /// Passes over the vocabulary by `pass_index`, in schedules whose positions do them apart.
+  std::vector<PassCost> passes;
+  step::UnitSize cut_size;  ///< Parameters of the blocks whose backward is cut.
+  /// The part of `cut_size` in blocks whose data gradient already writes some of the gradients that
+  /// are reduced: blocks with norms do, blocks with adapters only do not.
   step::UnitSize begun_size;
-  /// The bytes beyond data gradients of cut backwards: the least that a block needs beyond what
-  /// it keeps for its weight gradients.
+  /// Least bytes, over the blocks, that a cut backward's data gradient needs beyond the bytes that
+  /// are kept for the weight gradient.
   double data_beyond_bytes = std::numeric_limits<double>::infinity();
 
-  /// Adds `count` blocks alike; `split`: their backward where it is cut, else null.
+  /// Adds `count` equal blocks; `split`: their backward where it is cut, else null.
   void add(const BlockPairCost& cost, const SplitCost* split, schedule::BackwardForm form,
            double count);
-  /// Takes the moments of a block into account, beside what others keep that come before it.
+  /// Raises the peaks to those of a block; `before`: bytes kept by the blocks before it.
   void keep_peaks(const BlockPairCost& cost, const SplitCost* split, schedule::BackwardForm form,
                   const KeptBytes& before);
-  /// Both gradients of a micro-batch.
+  /// Returns the cost of both gradients of a micro-batch.
   [[nodiscard]] BlockCost gradients(schedule::BackwardForm form) const;
   [[nodiscard]] PeakBytes data_peak() const;
-  /// Cost of a direction that positions do together, or in a pass.
+  /// Returns the cost of a direction that all positions do together, or of a pass.
   [[nodiscard]] const BlockCost& joint(schedule::Direction direction) const;
-  /// The bytes of parts that may be cut or not.
+  /// Returns the bytes of the chunk, whether its backward is cut or not.
   [[nodiscard]] ChunkBytes bytes() const;
 };
 

@@ -15,7 +15,7 @@ double bytes_of(DType type, double elements) {
   return elements * static_cast<double>(centibits(type)) / 800.0;
 }
 
-/// Adds messages to sums.
+/// Adds the cost of messages to sums.
 class Messages {
  public:
   Messages(const cost::CostModel& cost, const plan::Plan& plan, const Layouts& layouts)
@@ -56,7 +56,8 @@ MessageCost& of_moment(DataCost& cost, step::DataMoment moment) {
   return cost.last_reduce;
 }
 
-/// Adds the copies of a position's parts of its blocks at a moment, where they lie on the host.
+/// Adds, for one moment, the host copies of a position's shards of its blocks, if parameters are
+/// offloaded.
 void add_copies(MessageCost& sum, const PricedPosition& at, const StageCost& stage,
                 const step::StateSpread& spread, step::DataMoment moment) {
   if (!at.plan.offload.parameters) return;
@@ -70,7 +71,7 @@ void add_copies(MessageCost& sum, const PricedPosition& at, const StageCost& sta
   }
 }
 
-/// A position as its backwards see it.
+/// Returns a position with only the blocks that have a backward.
 StageCost without_resting(const StageCost& stage) {
   StageCost working = stage;
   working.size.add(stage.resting.size, -1);
@@ -79,20 +80,20 @@ StageCost without_resting(const StageCost& stage) {
   return working;
 }
 
-/// Bytes of an optimizer's states of a parameter that is in no matrix of its own.
+/// Returns the bytes of optimizer states of a parameter that is not part of a matrix of its own.
 double state_bytes(const plan::Job& job, const plan::StateTypes& types) {
   const std::int64_t moments = plan::moment_centibits(plan::traits_of(job.optimizer), types, false);
   return static_cast<double>(plan::master_copy_bytes(types)) + static_cast<double>(moments) / 800;
 }
 
-/// Whether all of a position's states are as large, and on the device.
+/// True if all parameters of a position have equally large optimizer states, all on the device.
 bool are_alike(const step::StateSpread& spread, const step::UnitSize& size,
                const plan::Offload& offload) {
   return spread.matrices_of(size).empty() && offload.optimizer == 0;
 }
 
-/// Bytes of an optimizer's states of the parameters of one kind before they are spread, without
-/// what lies on the host: evenly spread no more than the fullest rank holds.
+/// Returns the bytes of optimizer states of one kind of parameters before sharding, without those
+/// on the host; for an even spread, no more than the fullest rank holds.
 double optimizer_bytes(const plan::Job& job, const plan::StateTypes& types,
                        const step::StateSpread& spread, const step::UnitSize& size,
                        const plan::Offload& offload) {
@@ -114,7 +115,7 @@ double optimizer_bytes(const plan::Job& job, const plan::StateTypes& types,
   return bytes - offload.optimizer * (moments + (offload.masters ? held * master : 0));
 }
 
-/// The most of the optimizer that a search may leave to the host.
+/// Returns the largest offload of optimizer states that the search may choose.
 plan::Offload most_offloaded(const plan::Job& job, const plan::Plan& plan) {
   plan::Offload most = plan.offload;
   for (const double share : job.space.offload.optimizer) {
@@ -228,7 +229,7 @@ DataMemory data_memory(const plan::Job& job, const plan::Plan& plan, const Stage
     if (!plan.offload.parameters) out.states_bytes += stores * frozen * whole / p;
     out.parameter_bytes += elements * parameter / p;
     out.optimizer_bytes += own;
-    // At its largest moment a layer is gathered; the head's comes when its parameters are gone.
+    // At the peak a layer is gathered; the head's peak comes when layer parameters have been freed.
     if (p > 1 && !stage.head) {
       const step::UnitSize& least = stage.blocks.least;
       out.transient_bytes += static_cast<double>(spread.held(least) + spread.frozen(least)) * whole;
@@ -249,7 +250,8 @@ double deferred_gradient_bytes(const plan::Plan& plan, const step::UnitSize& def
 
 namespace {
 
-/// Bytes of a parameter, or less where narrow products multiply it as it is stored.
+/// Returns the bytes of a parameter, or fewer where narrow matrix products multiply it as it is
+/// stored.
 double least_parameter_bytes(const plan::Job& job, DType stored) {
   const double bytes = bytes_of(stored, 1);
   if (!job.kernels.narrow_parameters) return bytes;
@@ -262,7 +264,8 @@ double least_parameter_bytes(const plan::Job& job, DType stored) {
 double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const StageCost& stage,
                           bool with_gradients) {
   const plan::Offload offload = most_offloaded(job, plan);
-  // Gradients are accumulated in the stored type or in a wider one (law `accumulate`).
+  // Gradients are accumulated in the type in which parameters are stored or in a wider one (law
+  // `accumulate`).
   const plan::StateTypes types = plan::least_state_types(job);
   const plan::OtherModels others = plan::other_models(job);
   const auto stores = static_cast<double>(1 + others.parameters);

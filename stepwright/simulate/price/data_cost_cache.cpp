@@ -4,7 +4,7 @@ namespace stepwright::simulate {
 namespace {
 
 constexpr std::size_t kPlaces = std::size_t{1} << 14;
-/// Most updates kept: some megabytes.
+/// Most update times remembered: some megabytes.
 constexpr std::size_t kMostUpdates = std::size_t{1} << 15;
 
 }  // namespace

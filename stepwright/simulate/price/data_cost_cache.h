@@ -9,9 +9,10 @@
 
 namespace stepwright::simulate {
 
-/// Remembers data costs: a search prices the same sharding of the same position under many
-/// micro-batches, recomputations and schedules, which it does not depend on. A fixed number of
-/// places, each for the last that fell on it; memory for those that are taken.
+/// Remembers data costs: a search prices the same sharding of the same position with many
+/// micro-batches, recomputations and schedules, on which the costs do not depend. The cache has a
+/// fixed number of places, each with the last entry that was mapped to it; memory grows only with
+/// the places used.
 class DataCostCache {
  public:
   struct Entry {
@@ -19,10 +20,10 @@ class DataCostCache {
     DataMemory memory;
   };
 
-  /// `at.layouts` must stand at the same address whenever they are the same, until the next
-  /// `clear`. What is returned is valid until the next call.
+  /// Returns the costs of a position. Until the next `clear`, equal layouts must always be passed
+  /// at the same address (`at.layouts`). The reference is valid until the next call.
   const Entry& get(const PricedPosition& at, cost::PriceTable& computations);
-  /// `update_seconds`, which many shardings share.
+  /// Returns `update_seconds`, remembered since many shardings share it.
   double update_s(const PricedPosition& at, cost::PriceTable& computations);
   void clear();
 
@@ -47,7 +48,7 @@ class DataCostCache {
   };
   static Key key_of(const plan::Plan& plan, const Layouts& layouts, const StageCost& stage);
 
-  std::vector<std::uint16_t> places_;  ///< Number in `known_`, from 1; 0: free.
+  std::vector<std::uint16_t> places_;  ///< Index in `known_` plus 1; 0: the place is free.
   std::vector<Known> known_;
   std::unordered_map<Key, double, Hash> updates_;
 };

@@ -8,8 +8,8 @@
 
 namespace stepwright::simulate {
 
-/// The group layouts of the plans of one search: many plans share them, and a search meets the same
-/// ones in a row.
+/// Remembers the group layouts of the plans of one search: many plans share layouts, and a search
+/// meets equal ones in a row.
 class LayoutStore {
  public:
   /// `cluster` must outlive it.
@@ -18,9 +18,9 @@ class LayoutStore {
   LayoutStore(const LayoutStore&) = delete;
   LayoutStore& operator=(const LayoutStore&) = delete;
 
-  /// The layouts of a plan's groups, made when first asked for; valid until `clear`.
+  /// Returns the layouts of a plan's groups, computed when first asked for; valid until `clear`.
   const Layouts& get(const plan::Plan& plan);
-  /// Whether it holds as many as it should (about 2 kB each).
+  /// True if it holds as many layouts as it should (about 2 kB each).
   [[nodiscard]] bool full() const;
   void clear();
 

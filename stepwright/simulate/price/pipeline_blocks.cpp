@@ -1,4 +1,4 @@
-// What the chunks of a pipeline are made of.
+// Composes the chunks of a pipeline from blocks.
 #include "stepwright/schedule/kinds.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/pipeline_cost.h"
@@ -26,8 +26,9 @@ void PipelinePricer::add_layers(ChunkCost& chunk, StageCost& stage, const BlockC
   }
 }
 
-/// The moments of a chunk's layers, each kind's at its last, beside all that the chunk keeps before
-/// that one; the costs of the layers and of an embedding are in the chunk.
+/// Adds the peaks of a chunk's layers: for each kind of layer the moment of its last layer, plus
+/// all bytes that the chunk keeps before that layer. The costs of the layers and of an embedding
+/// are already in the chunk.
 void PipelinePricer::keep_layer_peaks(ChunkCost& chunk, const BlockCosts& blocks,
                                       const ChunkContent& content) const {
   const auto costs_of = [&](const AlikeLayers& layers) -> const BlockCosts::Recomputed& {
@@ -47,14 +48,14 @@ void PipelinePricer::keep_layer_peaks(ChunkCost& chunk, const BlockCosts& blocks
   }
 }
 
-/// Cost of a multi-token layer that recomputes what the layers of a chunk of the model do.
+/// Returns the cost of a multi-token layer with the recomputation of a chunk's layers.
 const BlockPairCost& PipelinePricer::multi_token(const BlockCosts& blocks,
                                                  std::int64_t chunk) const {
   const ChunkContent& content = contents_[static_cast<std::size_t>(chunk)];
   return blocks.multi_token.of(content.recomputed_place).cost;
 }
 
-/// A block at an end of the model, behind what the chunk has until then.
+/// Adds a block at an end of the model after the blocks that the chunk has so far.
 void PipelinePricer::add_end(ChunkCost& chunk, StageCost& stage, const BlockPairCost& cost,
                              const step::UnitSize& size) const {
   const KeptBytes before{.forward = chunk.forward.retained_bytes};
@@ -66,7 +67,7 @@ void PipelinePricer::add_end(ChunkCost& chunk, StageCost& stage, const BlockPair
   if (size.trains()) ++stage.trained_units;
 }
 
-/// Multi-token layers and head, where the chunk has them.
+/// Adds multi-token layers and head, if the chunk has them.
 void PipelinePricer::add_head(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
                               const plan::Plan& plan, const schedule::Place& place) const {
   const schedule::Placement placement = plan::placement_of(plan);
@@ -90,7 +91,7 @@ void PipelinePricer::add_head(ChunkCost& chunk, StageCost& stage, const BlockCos
   stage.head = stage.head || last;
 }
 
-/// The blocks of a chunk, in their order.
+/// Adds the blocks of a chunk, in their order.
 void PipelinePricer::add_blocks(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
                                 const plan::Plan& plan, const schedule::Place& place) const {
   const schedule::Placement placement = plan::placement_of(plan);
@@ -106,8 +107,8 @@ void PipelinePricer::add_blocks(ChunkCost& chunk, StageCost& stage, const BlockC
   if (!spreads) add_head(chunk, stage, blocks, plan, place);
 }
 
-/// The position's parts of embedding and head. Floors are of the head alone, which stands between
-/// its first forward and its last backward.
+/// Adds the position's parts of embedding and head. Floors count the head only, which comes between
+/// the position's first forward and its last backward.
 void PipelinePricer::add_joint(StageCost& stage, const BlockCosts& blocks, const plan::Plan& plan) {
   const schedule::Placement placement = plan::placement_of(plan);
   const auto part = [&](const std::array<BlockCosts::Part, 2>& parts, bool at_end) {
@@ -140,9 +141,9 @@ void PipelinePricer::add_joint(StageCost& stage, const BlockCosts& blocks, const
   stage.backward.serial_s += chunk.embed_gradient.serial_s;
 }
 
-/// Adds the vocabulary's work in passes, where positions do not meet. Floors hold the passes of a
-/// micro-batch that stand before its backward on the last position, and so between the first
-/// forward of each and its last backward.
+/// Adds the work on the vocabulary as passes, where positions do not meet. Floors count those
+/// passes of a micro-batch that come before its backward on the last position, and so between the
+/// first forward of each position and its last backward.
 void PipelinePricer::add_passes(StageCost& stage, const std::vector<PassCost>& passes,
                                 std::int64_t barriers) {
   ChunkCost& chunk = chunks_.front();

@@ -11,12 +11,12 @@
 namespace stepwright::simulate {
 namespace {
 
-/// The share of a part, or of the whole where there is nothing to share.
+/// Returns `part` / `whole`; 1 where `whole` is 0.
 double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// Messages that a position sends to others for one micro-batch.
+/// Number of messages that a position sends to other positions for one micro-batch.
 struct SentChunks {
   double forward = 0;
   double backward = 0;
@@ -31,7 +31,8 @@ SentChunks sent_chunks(const schedule::Placement& placement, std::int64_t positi
   return sent;
 }
 
-/// Sets what the head of a position leaves to the drain. Such a head has a table of its own.
+/// Sets the weight gradients that the head of a position defers to the drain. Such a head has a
+/// table of its own.
 void set_head_gradient(StageCost& stage, const BlockCosts& blocks,
                        const model::Architecture& model) {
   stage.head_gradient = blocks.head_gradient;
@@ -39,9 +40,9 @@ void set_head_gradient(StageCost& stage, const BlockCosts& blocks,
   stage.cut_size += stage.head_size;
 }
 
-/// The moments at which most gradients of a head wait: in the first of them and, unless some
-/// backwards are cut and some are not, in the last backward of its chunk, the last of the position,
-/// whose micro-batch still waits in all others.
+/// Returns the peak over the moments at which most deferred gradients of a head wait: in the first
+/// of them and, unless the schedule cuts only some backwards, in the last backward of its chunk.
+/// That backward is the position's last; its micro-batch still waits in all other chunks.
 PeakBytes waiting_head(const StageCost& stage, const std::vector<ChunkCost>& chunks,
                        schedule::BackwardForm form, std::int64_t micro_batches) {
   const double kept = static_cast<double>(micro_batches - 1) * stage.head_gradient.retained_bytes;
@@ -62,7 +63,7 @@ PipelinePricer::PipelinePricer(const plan::Job& job, const cost::CostModel& cost
 
 PeakBytes PipelinePricer::activations(const plan::Plan& plan, StageCost& stage) {
   const std::int64_t position = stage.position;
-  // Beside a chunk without layers the fullest moment need not be that of the last chunk.
+  // If a chunk has no layers, the peak need not be at the last chunk.
   const bool full = std::ranges::all_of(
       chunks_, [](const ChunkCost& chunk) { return chunk.forward.retained_bytes > 0; });
   const std::int64_t m = plan::micro_batches(job_, plan);
@@ -76,7 +77,7 @@ PeakBytes PipelinePricer::activations(const plan::Plan& plan, StageCost& stage) 
   return played_bytes(chunks_, pair_peaks_, fullest, cuts(), stage);
 }
 
-/// The chunks of a position and their work, without what waits.
+/// Returns the cost of a position's chunks, without activations that wait.
 StageCost PipelinePricer::stage(const BlockCosts& blocks, const plan::Plan& plan,
                                 std::int64_t position) {
   const schedule::Placement placement = plan::placement_of(plan);
@@ -118,7 +119,7 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const plan::Plan& plan
 bool PipelinePricer::same_as_before(const plan::Plan& plan, std::int64_t position) const {
   const std::int64_t p = plan.parallel.pipeline;
   const bool alike =
-      schedule::has_closed_form(plan.schedule.kind);  // else its positions wait unlike
+      schedule::has_closed_form(plan.schedule.kind);  // otherwise its positions wait differently
   if (!alike || position < 2 || position + 1 == p) return false;
   const schedule::Placement placement = plan::placement_of(plan);
   const auto content = [&](const schedule::Place& place) -> const ChunkContent& {
@@ -141,7 +142,8 @@ double PipelinePricer::pipeline_s(const plan::Plan& plan, std::int64_t micro_bat
   return played_.seconds(plan, micro_batches, turn_seconds_);
 }
 
-/// Sets the load of the position at hand for its micro-batches, with its messages to others.
+/// Sets the load of the present position for all its micro-batches, with its messages to other
+/// positions.
 void PipelinePricer::set_load(StageCost& stage, const plan::Plan& plan, const Send& send) const {
   const schedule::Placement placement = plan::placement_of(plan);
   const auto m = static_cast<double>(plan::micro_batches(job_, plan));
@@ -163,12 +165,12 @@ void PipelinePricer::set_load(StageCost& stage, const plan::Plan& plan, const Se
   const double sends = sent.forward + sent.backward;
   load.busy_s[static_cast<std::size_t>(send.link)] += m * sends * send.seconds;
   load.waiting_s += m * sends * send.arrival_s;
-  // The last of those that block is part of the drain.
+  // The last blocking message is part of the drain.
   if (!plan.overlap.pipeline) load.waiting_s += (m * sends - (first ? 0 : 1)) * send.seconds;
 }
 
-/// Floors: when a position can start at the earliest, and what must follow its last backward, less
-/// the weight gradients that the position may leave until then.
+/// Sets the floors: when a position can start at the earliest, and what must follow its last
+/// backward, less the weight gradients that the position may defer until then.
 void PipelinePricer::set_floors(PipelineCost& cost, const plan::Plan& plan, const Send& send) {
   const auto m = static_cast<double>(cost.micro_batches);
   const auto cut = cuts() ? played_.waiting(plan, cost.micro_batches) : nullptr;
@@ -188,7 +190,7 @@ void PipelinePricer::set_floors(PipelineCost& cost, const plan::Plan& plan, cons
       drain += first_backward_floor_[position] + send.seconds;
     }
     stage.load.fill_s = stage.fill_s;
-    // Weight gradients that wait fill the drain.
+    // Deferred weight gradients fill the drain.
     stage.load.drain_s = cuts() ? 0 : stage.drain_s;
     cost.floor_s = std::max(
         {cost.floor_s,
@@ -197,8 +199,8 @@ void PipelinePricer::set_floors(PipelineCost& cost, const plan::Plan& plan, cons
   }
 }
 
-/// Sets the seconds of a position for a micro-batch. A message costs it time when it blocks, and
-/// slows computation down when it does not.
+/// Sets the seconds of a position for one micro-batch. A blocking message adds its time; one that
+/// does not block slows computation down.
 void PipelinePricer::set_seconds(const plan::Plan& plan, const StageCost& stage,
                                  std::int64_t position, const Send& send) {
   const auto at = static_cast<std::size_t>(position);
@@ -214,7 +216,8 @@ void PipelinePricer::set_seconds(const plan::Plan& plan, const StageCost& stage,
   }
 }
 
-/// Sets a position's seconds chunk by chunk, for turns that are played and backwards that are cut.
+/// Sets a position's seconds chunk by chunk, for turns that are simulated and backwards that are
+/// cut.
 void PipelinePricer::set_part_seconds(const schedule::Placement& placement, std::int64_t position,
                                       double share, const Send& send) {
   const auto at = static_cast<std::size_t>(position);
@@ -249,7 +252,7 @@ void PipelinePricer::set_part_seconds(const schedule::Placement& placement, std:
   if (!chunks_.front().passes.empty()) set_pass_seconds();
 }
 
-/// Sets the seconds of passes of the position at hand, the next one.
+/// Appends the seconds of the present position's passes over the vocabulary.
 void PipelinePricer::set_pass_seconds() {
   schedule::PassSeconds& seconds = turn_seconds_.passes.emplace_back();
   schedule::PassSeconds& floors = turn_floors_.passes.emplace_back();
@@ -262,8 +265,9 @@ void PipelinePricer::set_pass_seconds() {
   }
 }
 
-/// Floors of turns, for a plan's messages to be laid around, or played at once: what is played of
-/// long pipelines stands for all of it in their seconds, and bounds nothing.
+/// Sets the floors of turns, either kept in `cost` so that a plan's messages can be laid around
+/// them, or simulated at once. Long pipelines are skipped: only a part of them is simulated for
+/// their seconds, which bounds nothing.
 void PipelinePricer::set_turn_floors(PipelineCost& cost, const plan::Plan& plan, Played played) {
   if (cost.micro_batches * plan::placement_of(plan).model_chunks() > kMostPlayedTurns) return;
   if (played != Played::kNothing) cost.floors = turn_floors_;
@@ -272,7 +276,7 @@ void PipelinePricer::set_turn_floors(PipelineCost& cost, const plan::Plan& plan,
   }
 }
 
-/// A position does what the one before it does.
+/// Copies the values of the position before to position `at`, which does the same work.
 void PipelinePricer::repeat_position(std::size_t at) {
   for (auto* values : {&forward_, &backward_, &first_forward_floor_, &first_backward_floor_}) {
     (*values)[at] = (*values)[at - 1];

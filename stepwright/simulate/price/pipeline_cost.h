@@ -10,24 +10,24 @@
 
 namespace stepwright::simulate {
 
-/// Composes block costs into the positions of a pipeline. Keeps what it needs of the model between
-/// calls.
+/// Composes block costs into the positions of a pipeline. Reuses its memory between calls.
 class PipelinePricer {
  public:
   /// `played` must outlive it.
   PipelinePricer(const plan::Job& job, const cost::CostModel& cost, PlayedPipeline& played);
 
-  /// One message of the residual stream to the neighbouring position, and the share of its time
-  /// that computation beside it loses.
+  /// The cost of one message of the residual stream to the neighbouring position. `slow_down`: the
+  /// share of its time that computation beside it loses.
   struct Send {
     double seconds = 0;
     double slow_down = 0;
-    double arrival_s = 0;  ///< Seconds on the compute stream of the receiver.
+    double arrival_s = 0;  ///< Seconds that the receiver's compute stream spends on the message.
     cost::LinkClass link = cost::LinkClass::kNone;
   };
   [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const plan::Plan& plan,
                                      const Send& send, Played played);
-  /// The parts of all positions that do not depend on an order; `parts` without room.
+  /// Returns the costs of all positions as far as they do not depend on the order of a schedule,
+  /// and fills `parts`, all but `room_bytes`.
   [[nodiscard]] std::vector<StageCost> parts(const BlockCosts& blocks, const plan::Plan& plan,
                                              const Send& send, PipelineParts& parts);
 
@@ -56,7 +56,7 @@ class PipelinePricer {
                         const Send& send);
   void set_pass_seconds();
   void set_pairs(const BlockCosts& blocks, const plan::Plan& plan, std::int64_t position);
-  /// A turn of two parts of the position at hand, block by block.
+  /// A turn of two parts of the present position, block by block.
   struct PairTurn;
   [[nodiscard]] PairTurn pair_turn(const BlockCosts& blocks, const plan::Plan& plan,
                                    const schedule::Place& forward, const schedule::Place& backward,
@@ -67,7 +67,7 @@ class PipelinePricer {
   void set_load(StageCost& stage, const plan::Plan& plan, const Send& send) const;
   void set_floors(PipelineCost& cost, const plan::Plan& plan, const Send& send);
   void set_turn_floors(PipelineCost& cost, const plan::Plan& plan, Played played);
-  /// Whether the schedule at hand cuts backwards.
+  /// True if the present schedule cuts backwards.
   [[nodiscard]] bool cuts() const { return form_ != schedule::BackwardForm::kWhole; }
   [[nodiscard]] double pipeline_s(const plan::Plan& plan, std::int64_t micro_batches,
                                   const Send& send);
@@ -76,23 +76,26 @@ class PipelinePricer {
   const cost::CostModel& cost_;
   model::LayerOrder layers_;
   std::vector<std::int64_t> split_;
-  std::vector<ChunkContent> contents_;  ///< Per chunk of the model.
-  std::vector<ChunkCost> chunks_;       ///< Chunks of the position at hand.
-  /// By chunk of the position at hand, where two strands run: the largest moments of its forward
-  /// beside a part of a backward, beside what waits before both.
+  std::vector<ChunkContent> contents_;  ///< Layers of each chunk of the model.
+  std::vector<ChunkCost> chunks_;       ///< Chunks of the present position.
+  /// By chunk of the present position, if two strands run: the peak of its forward beside a part of
+  /// a backward, above the bytes that wait before both.
   std::vector<schedule::Beside<PeakBytes>> pair_peaks_;
-  std::vector<double> forward_;  ///< Per position: seconds of one micro-batch.
+  std::vector<double> forward_;  ///< Forward seconds of one micro-batch, by position.
   std::vector<double> backward_;
-  std::vector<double> slowest_chunk_;  ///< Per chunk of a stage: the most of all positions.
-  /// Floor of the first forward, by position: its first chunk alone.
+  /// Seconds by chunk of a stage: the most over all positions.
+  std::vector<double> slowest_chunk_;
+  /// Lower bound of the first forward, by position: its first chunk only.
   std::vector<double> first_forward_floor_;
   std::vector<double> first_backward_floor_;
-  std::vector<double> weight_floor_;  ///< Per position: of all its weight gradients, if cut.
-  schedule::BackwardForm form_{};     ///< Form of backwards in the schedule at hand.
-  bool plays_ = false;                ///< Whether its turns are played for their seconds.
-  bool floors_ = false;               ///< Whether floors of its turns are asked for.
+  /// Lower bound of all weight gradients, by position, if backwards are cut.
+  std::vector<double> weight_floor_;
+  schedule::BackwardForm form_{};  ///< Form of backwards in the present schedule.
+  bool plays_ = false;             ///< True if its turns are simulated for their seconds.
+  bool floors_ = false;            ///< True if lower bounds of its turns are asked for.
   schedule::TurnSeconds turn_seconds_;
-  schedule::TurnSeconds turn_floors_;  ///< Least seconds of parts: no message slows them down.
+  /// Least seconds of parts, with no message to slow them down.
+  schedule::TurnSeconds turn_floors_;
   PlayedPipeline& played_;
 };
 

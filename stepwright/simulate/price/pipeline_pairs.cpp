@@ -10,12 +10,12 @@ namespace stepwright::simulate {
 
 struct PipelinePricer::PairTurn {
   double seconds = 0;
-  /// Computation of layers side by side, which nothing lets begin before both are there.
+  /// Computation of two layers side by side, which cannot start before both inputs have arrived.
   double least_s = 0;
-  PeakBytes peak;          ///< Peak above what waited before the pair.
-  double alive_bytes = 0;  ///< Bytes alive above what waited before the pair.
+  PeakBytes peak;          ///< Peak above the bytes that waited before the pair.
+  double alive_bytes = 0;  ///< Bytes alive above those that waited before the pair.
 
-  /// Runs a block that frees what another has kept for it.
+  /// Adds a block that frees the bytes that another block has kept for it.
   void run(const BlockCost& block, double freed_bytes) {
     seconds += block.seconds;
     peak.keep(block.peak, alive_bytes - freed_bytes);
@@ -23,9 +23,9 @@ struct PipelinePricer::PairTurn {
   }
 };
 
-/// The layers of a chunk of the model forward beside those of another backward, the first beside
-/// the last; what one has more of runs alone. Of a forward that recomputes other than its backward
-/// no moment of both is known.
+/// Adds the layers of a chunk's forward beside those of another chunk's backward, the first beside
+/// the last; surplus layers of either run alone. If a forward recomputes differently from its
+/// backward, the peak of both together is not known.
 void PipelinePricer::add_layers(PairTurn& turn, const BlockCosts& blocks, std::int64_t forward,
                                 std::int64_t backward, schedule::Direction direction) const {
   const auto at = [](std::int64_t chunk) { return static_cast<std::size_t>(chunk); };
@@ -66,7 +66,7 @@ void PipelinePricer::add_layers(PairTurn& turn, const BlockCosts& blocks, std::i
   }
 }
 
-/// Layers side by side, embedding and head by themselves, in the order of the step
+/// Returns a turn with layers side by side, and embedding and head alone, in the order of the step
 /// (`step/pair_sequence.cpp`).
 PipelinePricer::PairTurn PipelinePricer::pair_turn(const BlockCosts& blocks, const plan::Plan& plan,
                                                    const schedule::Place& forward,
@@ -100,7 +100,7 @@ PipelinePricer::PairTurn PipelinePricer::pair_turn(const BlockCosts& blocks, con
   return turn;
 }
 
-/// Sets seconds and largest moments of turns of two parts.
+/// Sets the seconds and peaks of turns of two parts.
 void PipelinePricer::set_pairs(const BlockCosts& blocks, const plan::Plan& plan,
                                std::int64_t position) {
   const std::int64_t chunks = plan::placement_of(plan).chunks();

@@ -5,21 +5,24 @@
 namespace stepwright::simulate {
 namespace {
 
-/// Micro-batches of a round: of a group where there are any.
+/// Returns the micro-batches of a round: those of a group in schedules with groups, else one for
+/// each stage.
 std::int64_t round_of(const plan::Plan& plan, std::int64_t micro_batches) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   if (!schedule::traits_of(plan.schedule.kind).groups) return pipeline;
   return schedule::group_of(plan.schedule, pipeline, micro_batches);
 }
 
-/// The schedule with its group, which is that of all micro-batches when fewer are played.
+/// Returns the schedule with its group, which has all micro-batches when fewer than a group are
+/// simulated.
 schedule::Schedule with_group(const plan::Plan& plan, std::int64_t micro_batches) {
   schedule::Schedule schedule = plan.schedule;
   if (schedule::traits_of(schedule.kind).groups) schedule.group = round_of(plan, micro_batches);
   return schedule;
 }
 
-/// An order that is found is another for fewer micro-batches.
+/// Returns how many micro-batches are simulated. A found order must be simulated in full: for fewer
+/// micro-batches another order would be found.
 std::int64_t played_of(const plan::Plan& plan, std::int64_t micro_batches) {
   if (schedule::traits_of(plan.schedule.kind).found) return micro_batches;
   const std::int64_t round = round_of(plan, micro_batches);

@@ -7,27 +7,30 @@
 
 namespace stepwright::simulate {
 
-/// Micro-batches of a pipeline that are played, in multiples of its stages or, where micro-batches
-/// come in groups, of a group. What comes after is
-/// steady: each further micro-batch takes as long as those of the last round did in the mean.
+/// Rounds of micro-batches that are simulated. A round has as many micro-batches as the pipeline
+/// has stages or, where micro-batches come in groups, as a group. Later rounds are taken as steady:
+/// each further micro-batch takes the mean time of a micro-batch of the last round.
 inline constexpr std::int64_t kPlayedRounds = 8;
 
-/// Micro-batches times chunks of the model that are played in full at most: some milliseconds.
+/// Most micro-batches times chunks of the model for which every turn is simulated: some
+/// milliseconds.
 inline constexpr std::int64_t kMostPlayedTurns = 40'000;
 
-/// Plays schedules for the pricer. Not shared between threads, as its schedules may be.
+/// Simulates schedules for the pricer, turn by turn. Not shared between threads, but its
+/// `ScheduleStore` may be.
 class PlayedPipeline {
  public:
   explicit PlayedPipeline(std::shared_ptr<ScheduleStore> schedules)
       : schedules_(std::move(schedules)) {}
 
-  /// Turns that wait for their backward in at most `kPlayedRounds` rounds.
+  /// Returns the turns that wait for their backward, by position, in at most `kPlayedRounds`
+  /// rounds.
   std::shared_ptr<const WaitingTurns> waiting(const plan::Plan& plan, std::int64_t micro_batches);
 
-  /// Seconds of `micro_batches` through the pipeline of a plan.
+  /// Returns the seconds of `micro_batches` micro-batches through the pipeline of a plan.
   double seconds(const plan::Plan& plan, std::int64_t micro_batches,
                  const schedule::TurnSeconds& seconds);
-  /// Seconds of the pipeline with every turn played.
+  /// Returns the seconds of the pipeline with every turn simulated.
   double every_s(const plan::Plan& plan, std::int64_t micro_batches,
                  const schedule::TurnSeconds& seconds);
 

@@ -5,8 +5,8 @@
 namespace stepwright::simulate {
 namespace {
 
-/// The load with messages, of which those that block do not wait here: the next block's first
-/// messages may run beside them.
+/// Returns the load with data-parallel messages. Blocking messages do not count as waits, since the
+/// next block's first messages may run beside them.
 StepLoad with_messages(const StageCost& stage, const DataCost& data, const plan::Overlap& overlap,
                        double micro_batches) {
   StepLoad load = stage.load;
@@ -24,8 +24,8 @@ StepLoad with_messages(const StageCost& stage, const DataCost& data, const plan:
   return load;
 }
 
-/// The seconds of a pass: messages beside it make it at least as long as they are, those that block
-/// share its compute stream.
+/// Returns the seconds of a pass: messages beside it make it at least as long as they are, blocking
+/// messages share its compute stream.
 double pass_s(const BlockCost& pass, double beside_s, double blocking_s) {
   return std::max({pass.floor_s, beside_s, pass.stream_s + blocking_s});
 }
@@ -44,7 +44,7 @@ double chain_s(const StageCost& stage, const DataCost& data, const plan::Overlap
   }
   const double forward_s = pass_s(stage.forward, ahead_s, gather_s);
   const double passes_s = forward_s + pass_s(stage.backward, again_ahead_s, again_s + reduce_s);
-  // What waits until the drain of a cut backward reduces its gradients there.
+  // Weight gradients deferred to the drain are reduced there.
   const double drained_s = stage.cut_size == step::UnitSize{}
                                ? passes_s
                                : forward_s + pass_s(stage.backward, again_ahead_s, again_s);

@@ -9,7 +9,7 @@
 
 namespace stepwright::simulate {
 
-/// Equal messages of one pipeline position that follow one another.
+/// A run of equal messages of one pipeline position.
 struct PositionMessage {
   step::DataMoment moment{};
   step::OperatorKind kind{};
@@ -17,11 +17,12 @@ struct PositionMessage {
   DType type{};
   double elements = 0;  ///< Elements of all messages together.
   double count = 1;
-  double largest = std::numeric_limits<double>::infinity();  ///< No message has more elements.
+  /// Upper limit of the elements of any of the messages.
+  double largest = std::numeric_limits<double>::infinity();
   step::Scheme scheme = step::Scheme::kData;
 };
 
-/// The sums of a position at the end of a step.
+/// Returns the reductions of a position at the end of a step.
 inline step::StepEnd step_end(const plan::Job& job, const plan::Plan& plan,
                               const StageCost& stage) {
   return {.partial = stage.size.partial,
@@ -33,8 +34,8 @@ inline step::StepEnd step_end(const plan::Job& job, const plan::Plan& plan,
           .shares_rows = plan.sequence_parallel && plan.parallel.tensor > 1};
 }
 
-/// Buckets into which the gradients of a position fall, one chunk with blocks of equal size
-/// assumed: each closes with the block that fills it.
+/// Returns the number of buckets of a position's gradients, assuming one chunk with blocks of equal
+/// size: a bucket closes with the block that fills it.
 inline std::int64_t bucket_count(const plan::Plan& plan, const StageCost& stage) {
   if (!step::reduces_in_buckets(plan)) return 1;
   const std::int64_t blocks = std::max<std::int64_t>(stage.trained_units, 1);
@@ -43,8 +44,8 @@ inline std::int64_t bucket_count(const plan::Plan& plan, const StageCost& stage)
   return divide_up(blocks, std::clamp<std::int64_t>(filling, 1, blocks));
 }
 
-/// The most elements of one piece where between `least` and `most` elements are cut into buckets
-/// (`pieces_of`): n whole buckets or more are cut into pieces of less than (n + 1) / n of one.
+/// Returns the most elements of one piece when `least` to `most` elements are cut into buckets
+/// (`pieces_of`): n or more whole buckets are cut into pieces of less than (n + 1) / n buckets.
 inline double largest_piece(double least, double most, std::int64_t bucket) {
   const auto whole = static_cast<double>(bucket);
   if (bucket <= 0 || most < 2 * whole) return most;
@@ -52,8 +53,8 @@ inline double largest_piece(double least, double most, std::int64_t bucket) {
   return whole * (buckets + 1) / buckets;
 }
 
-/// The most elements of one message of a moment, whatever the position's chunks and the order of
-/// its blocks; `parts`: into how many ranks' shares a payload is cut.
+/// Returns the most elements of one message of a moment, whatever the position's chunks and the
+/// order of its blocks; `parts`: number of ranks' shares into which a payload is cut.
 inline double largest_message(const plan::Plan& plan, const StageCost& stage,
                               const step::StateSpread& spread, step::DataMoment moment,
                               double parts) {
@@ -68,18 +69,19 @@ inline double largest_message(const plan::Plan& plan, const StageCost& stage,
       (moment == step::DataMoment::kAfterStep && step::refreshes_in_blocks(plan));
   if (in_buckets || in_blocks) {
     least = payload(stage.blocks.least);
-    // A bucket that is not full takes one block more.
+    // A bucket that is not full takes one more block.
     const auto open = static_cast<double>(in_buckets ? plan.gradient_bucket : 0);
     most = std::min(most, payload(stage.blocks.most) + open);
   }
   return largest_piece(least / parts, most / parts, step::bucket_elements(plan, moment));
 }
 
-/// Visits the messages (`PositionMessage`) of one kind of parameters of a position, from sizes
-/// instead of templates: as many as the builder writes, each of the mean size of its kind; padding
-/// of single parameters left out. Counts are exact, but for what unequal blocks or several chunks
-/// cut into pieces: of n elements in buckets of B, each count is from n / 2B to n / B and one for
-/// each block (gathers) or for each B of all gradients and each chunk (reductions). No allocation.
+/// Visits the messages (`PositionMessage`) of one kind of parameters of a position, computed from
+/// sizes instead of templates: as many messages as the program builder writes, each of the mean
+/// size of its kind; padding of single parameters is left out. Counts are exact, except where
+/// unequal blocks or several chunks cut gradients into pieces: of n elements in buckets of B, the
+/// exact count and this one both lie between n / 2B and n / B plus one for each block (gathers), or
+/// plus one for each B of all gradients and each chunk (reductions). Allocates nothing.
 template <class Visit>
 void each_message(const plan::Job& job, const plan::Plan& plan, const StageCost& stage,
                   const step::StateSpread& spread, Visit&& visit) {

@@ -20,14 +20,15 @@
 namespace stepwright::simulate {
 namespace {
 
-/// A message stream laid over a pass through the blocks of a position.
+/// A stream of messages that runs beside a pass through the blocks of a position.
 struct Overlay {
   double seconds = 0;
   cost::LinkClass link = cost::LinkClass::kNone;
 };
 
-/// The cost to a pass of `work` of streams that run beside it, by the simulator's rules in the
-/// mean: computation slows down while something is sent, and own messages share their link.
+/// Returns the seconds that a pass (`work`) loses to a message stream beside it, by the simulator's
+/// rules on average: computation slows down while a message is sent, and the pass's own messages
+/// share their link.
 double slow_down(const BlockCost& work, const Overlay& stream, const cost::Contention& contention) {
   if (stream.seconds <= 0 || work.seconds <= 0) return 0;
   const double share = std::min(1.0, stream.seconds / work.seconds);
@@ -35,14 +36,15 @@ double slow_down(const BlockCost& work, const Overlay& stream, const cost::Conte
                   work.busy_s[static_cast<std::size_t>(stream.link)]);
 }
 
-/// How often a pass starts and ends: per pass each of its slots waits for its first gather, and its
-/// last block for the last one.
+/// How often a pass starts and ends: in each pass, each of its slots waits for its first gather,
+/// and its last block for the last gather.
 struct PassShape {
   double units = 1;
   double slots = 1;
 };
 
-/// Duration of a pass with gathers ahead of its blocks, while `other` also runs.
+/// Returns the duration of a pass with gathers ahead of its blocks, while the stream `other` also
+/// runs.
 double pass_seconds(const BlockCost& work, const PassShape& shape, const Overlay& gather,
                     const Overlay& other, const cost::Contention& contention) {
   const double slowed =
@@ -56,8 +58,8 @@ double pass_seconds(const BlockCost& work, const PassShape& shape, const Overlay
                   gather.seconds + own + beside + work.seconds * ends);
 }
 
-/// The least time of a forward and a backward pass together that lets the reductions of one
-/// through, and everything that shares their link.
+/// Returns the least time of a forward and a backward pass together in which the reductions of one
+/// backward, and everything that shares their link, can be sent.
 double cycle_seconds(const BlockCost& forward, const BlockCost& backward, const Overlay& gathers,
                      const Overlay& reduce) {
   if (reduce.seconds <= 0) return 0;
@@ -69,8 +71,8 @@ double cycle_seconds(const BlockCost& forward, const BlockCost& backward, const 
                   own * std::min(1.0, reduce.seconds / (forward.seconds + backward.seconds)));
 }
 
-/// Messages that do not overlap are part of a pass: they stand on its compute stream. Messages of
-/// its other streams can run beside them.
+/// Returns the work of a pass with messages that do not overlap: they run on its compute stream,
+/// and messages of its other streams can run beside them.
 BlockCost with_blocking(BlockCost work, const MessageCost& gather, const MessageCost& reduce) {
   work.seconds += gather.seconds + reduce.seconds;
   work.busy_s[static_cast<std::size_t>(gather.link)] += gather.seconds;
@@ -78,8 +80,8 @@ BlockCost with_blocking(BlockCost work, const MessageCost& gather, const Message
   return work;
 }
 
-/// Bytes that a position holds beside its states at its fullest moment. Gradients of a deferred
-/// head that leave wait with it, those of `others` beside the one at work.
+/// Returns the bytes that a position holds beside its states at its peak. Reduced gradients of a
+/// deferred head wait with it; gradients of `others` exist beside the ones in progress.
 double dynamic_bytes(const plan::Plan& plan, const StageCost& stage, double transient_bytes,
                      double others) {
   const auto at = [&](const PeakBytes& peak) {
@@ -90,7 +92,7 @@ double dynamic_bytes(const plan::Plan& plan, const StageCost& stage, double tran
       at(stage.head_gradient.peak) + others * deferred_gradient_bytes(plan, stage.head_size));
 }
 
-/// A message to the neighbouring position; none where there is no other.
+/// Returns the cost of a message to the neighbouring position; zero if there is no other position.
 PipelinePricer::Send send_of(const BlockCosts& blocks, const plan::Plan& plan,
                              const Layouts& layouts, const cost::CostModel& cost) {
   if (plan.parallel.pipeline == 1) return {};
@@ -121,12 +123,12 @@ struct Pricer::Store {
   UnevenSteps uneven;
   LayoutStore layouts;
   DataCostCache data;
-  cost::PriceTable computations;   ///< Prices of computations of updates.
+  cost::PriceTable computations;   ///< Remembered prices of the computations of updates.
   std::vector<DataCost> messages;  ///< Scratch space of `finish`.
-  std::vector<double> hosts;       ///< Scratch: host bytes for a rank of each position.
+  std::vector<double> hosts;       ///< Scratch: host bytes that a rank of each position needs.
   memory::Reserve reserve;
-  bool late_gradients = false;      ///< `memory::makes_gradients_late` of the job.
-  bool passing_parameters = false;  ///< Whole parameters come and go with a step (`for_step`).
+  bool late_gradients = false;      ///< Result of `memory::makes_gradients_late` for the job.
+  bool passing_parameters = false;  ///< Whole parameters exist only during a step (`for_step`).
 };
 
 Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost)
@@ -161,8 +163,8 @@ const BlockCosts& Pricer::blocks(const plan::Plan& plan) {
   return store_->blocks->get(plan, layouts(plan), store_->pricer);
 }
 
-/// The blocks of a plan whose schedule is known: a position that holds one table for both ends of
-/// the model defers no gradient of it.
+/// Returns the blocks of a plan whose schedule is known: a position that holds one table for both
+/// ends of the model does not defer the table's gradient.
 const BlockCosts& Pricer::scheduled_blocks(const plan::Plan& plan) {
   const schedule::Placement placement = plan::placement_of(plan);
   const bool joins_table =
@@ -175,7 +177,7 @@ const BlockCosts& Pricer::scheduled_blocks(const plan::Plan& plan) {
 
 namespace {
 
-/// The most that parameters can take where all ranks share them: fp32.
+/// Returns the most bytes of parameters that are sharded over all ranks: fp32.
 double most_shards_bytes(const plan::Plan& plan, const StageCost& stage) {
   double bytes = 0;
   for (const step::StateSpread& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
@@ -190,7 +192,8 @@ double most_shards_bytes(const plan::Plan& plan, const StageCost& stage) {
 }  // namespace
 
 PipelineCost Pricer::pipeline(const BlockCosts& given, const plan::Plan& plan, Played played) {
-  // Who shares blocks among schedules has asked for them without this one's parts of the tables.
+  // A caller that shares blocks among schedules passes them without this schedule's parts of the
+  // vocabulary tables.
   const bool own = schedule::traits_of(plan.schedule.kind).spreads_vocabulary ||
                    plan.overlap.defer_embedding_gradient;
   const BlockCosts& blocks = own ? scheduled_blocks(plan) : given;
@@ -236,9 +239,9 @@ PipelineParts Pricer::parts(const plan::Plan& given) {
   return parts;
 }
 
-/// One position's contribution to a price.
+/// The contribution of one position to a price.
 struct Pricer::Passes {
-  double forward_s = 0;  ///< A pass of the steady state.
+  double forward_s = 0;  ///< Seconds of a forward in the steady state.
   double backward_s = 0;
   double serial_s = 0;  ///< Seconds of both passes with every message after the other.
   double start_s = 0;   ///< Seconds that the first forward adds.
@@ -298,7 +301,7 @@ Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeli
   return out;
 }
 
-/// Adds to the steady passes what the first forward and the last backward of a step take more.
+/// Adds the extra seconds of the first forward and of the last backward of a step.
 void Pricer::add_ends(Passes& out, const StageCost& stage, const PipelineCost& pipeline,
                       const DataCost& data, const plan::Plan& plan) const {
   const cost::Contention& contention = cost_.contention();
@@ -320,7 +323,7 @@ void Pricer::add_ends(Passes& out, const StageCost& stage, const PipelineCost& p
   const double share = 1.0 / data.pieces;
   out.end_s = slowed + std::max(all * share, all - out.backward_s * (1 - share));
   if (deferred_s <= 0) return;
-  // The head's own reduction comes when the last of its gradients is complete.
+  // The head's gradients are reduced when the last of them is complete.
   const double head_share = static_cast<double>(stage.head_size.dense) /
                             static_cast<double>(stage.size.dense + stage.size.expert);
   out.end_s = std::max(out.end_s, deferred_s + head_share * all);
@@ -370,7 +373,7 @@ Price Pricer::seconds(const PipelineCost& pipeline, const plan::Plan& plan,
   if (!floors.parts.empty()) {
     floor = std::max(floor, store_->played.every_s(plan, pipeline.micro_batches, floors));
   }
-  // A position that waits for others at the end has begun its update.
+  // A position that waits for other positions at the end has already begun its update.
   price.lower_bound_s = std::min(floor + update_floor, price.seconds);
   price.upper_bound_s = std::max(serial, price.seconds);
   if (job_.documents) {
@@ -401,7 +404,8 @@ Price Pricer::finish(const PipelineCost& pipeline, const plan::Plan& plan) {
              store_->reserve.bytes(tensors, memory.parameter_bytes, memory.optimizer_bytes);
     };
     const double states = memory.states_bytes - (late ? memory.gradient_bytes : 0);
-    // Parameters that pass are all there when a backward begins, and none in an update.
+    // Parameters that exist only during a step are all present when a backward begins, and none
+    // during the update.
     const bool passes =
         late && store_->passing_parameters && plan.sharding.parameters == plan::Spread::kNone;
     const auto frozen = static_cast<double>(stage.size.frozen_dense + stage.size.frozen_expert);

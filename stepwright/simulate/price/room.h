@@ -11,22 +11,22 @@ namespace stepwright::simulate {
 /// The memory that plans may fill.
 struct Room {
   double device_bytes = 0;
-  /// Host memory of a node; infinity: not known.
+  /// Host memory of a node; infinity: unknown, so not limited.
   double host_bytes = std::numeric_limits<double>::infinity();
 
-  /// Device bytes that a plan needs; where host memory is too small, as if the device lacked it:
-  /// above `device_bytes` exactly where the plan does not fit.
+  /// Returns the device bytes that a plan needs. Missing host memory counts as if the device lacked
+  /// it, so that the result is above `device_bytes` exactly if the plan does not fit.
   [[nodiscard]] double needed_bytes(const Price& price) const {
     return std::max(price.memory_bytes, device_bytes + (price.host_bytes - host_bytes));
   }
-  /// Whether a plan fits by its price.
+  /// True if a plan fits by its price.
   [[nodiscard]] bool holds(const Price& price) const {
     return price.memory_bytes <= device_bytes && price.host_bytes <= host_bytes;
   }
 };
 
-/// Memory that plans of a job may fill: `usable_bytes` of a device, all of a host, without a limit
-/// if the cluster does not say.
+/// Returns the memory that plans of a job may fill: `usable_bytes` of a device, and all of a host's
+/// memory (no limit if the cluster does not state it).
 inline Room room_of(const plan::Job& job) {
   Room room{.device_bytes = memory::usable_bytes(job)};
   if (job.cluster.host.memory_bytes > 0) room.host_bytes = job.cluster.host.memory_bytes;

@@ -7,7 +7,7 @@
 namespace stepwright::simulate {
 namespace {
 
-/// Turns remembered at most: about ten megabytes.
+/// Most turns remembered: about ten megabytes.
 constexpr std::int64_t kMostTurns = std::int64_t{1} << 18;
 
 PlayedSchedule made(const ScheduleStore::Key& key) {

@@ -12,24 +12,24 @@
 
 namespace stepwright::simulate {
 
-/// The turns of a schedule for one number of stages and of micro-batches.
+/// The turns of a schedule for one number of stages and one of micro-batches.
 struct PlayedSchedule {
   schedule::Placement placement;
-  std::vector<schedule::Turns> turns;  ///< Turns by position; with one strand without pairs.
+  std::vector<schedule::Turns> turns;  ///< Turns by position; with one strand they have no pairs.
   schedule::TurnOrder order;
 };
 
-/// Turns of a schedule that wait for their backward, by position.
+/// Chunks of a schedule that wait for their backward, at the fullest moments of each position.
 struct WaitingTurns {
   std::vector<std::vector<schedule::Moment>> fullest;
   std::vector<std::int64_t> weights_at_end;
 };
 
-/// Schedules that are played, each made once, for any number of threads; the oldest go when they
-/// are too many, and what was handed out stays valid.
+/// Keeps schedules that are simulated, each built once, for any number of threads. When they are
+/// too many all are dropped; pointers returned before stay valid.
 class ScheduleStore {
  public:
-  /// A schedule of so many stages and micro-batches.
+  /// A schedule with its numbers of stages and micro-batches.
   struct Key {
     schedule::Schedule schedule;
     std::int64_t stages = 1;
@@ -37,12 +37,12 @@ class ScheduleStore {
     auto operator<=>(const Key&) const = default;
   };
   std::shared_ptr<const PlayedSchedule> turns(const Key& key);
-  /// Turns that wait for their backward in a schedule.
+  /// Returns the chunks that wait for their backward in a schedule, by position.
   std::shared_ptr<const WaitingTurns> waiting(const Key& key);
 
  private:
   struct Entry {
-    std::mutex mutex;  ///< Held while the entry's parts are made.
+    std::mutex mutex;  ///< Held while the entry's members are computed.
     std::shared_ptr<const PlayedSchedule> turns;
     std::shared_ptr<const WaitingTurns> waiting;
   };
@@ -50,7 +50,7 @@ class ScheduleStore {
 
   std::mutex mutex_;
   std::map<Key, std::shared_ptr<Entry>> entries_;
-  std::int64_t turns_ = 0;  ///< Turns of all entries.
+  std::int64_t turns_ = 0;  ///< Number of turns in all entries.
 };
 
 }  // namespace stepwright::simulate

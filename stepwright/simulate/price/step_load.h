@@ -6,40 +6,44 @@
 
 namespace stepwright::simulate {
 
-/// The load of one pipeline position in a step, in seconds that nothing slows down: enough to bound
-/// from below what the simulator makes of it.
+/// The load of one pipeline position in a step, in seconds without any slow-down: enough to bound
+/// its simulated time from below.
 struct StepLoad {
-  double compute_s = 0;  ///< Seconds of all its computation.
-  double waiting_s = 0;  ///< When its compute stream can do none, at least: for messages in a pass.
-  double fill_s = 0;     ///< Seconds before its first turn.
-  double drain_s = 0;    ///< Seconds after its last turn.
-  double first_s = 0;    ///< Seconds of its longest first turn, with computation slowed the most.
-  double last_s = 0;     ///< Seconds of its longest last turn, with computation slowed the most.
-  /// Seconds of messages that the first turn cannot end without.
+  double compute_s = 0;  ///< Seconds of all computation of the position.
+  /// Least seconds in which its compute stream cannot compute, since it waits for messages in a
+  /// pass.
+  double waiting_s = 0;
+  double fill_s = 0;   ///< Seconds before the position's first turn can begin.
+  double drain_s = 0;  ///< Seconds from the position's last turn to the end of the step.
+  double first_s = 0;  ///< Seconds of its longest first turn, with computation slowed the most.
+  double last_s = 0;   ///< Seconds of its longest last turn, with computation slowed the most.
+  /// Seconds of messages that must arrive before the first turn can end.
   double first_messages_s = 0;
   /// Seconds of messages that cannot start before the last turn.
   double last_messages_s = 0;
-  std::array<double, cost::kLinkClasses> busy_s{};  ///< Seconds of all its messages, by link class.
+  /// Seconds of all messages of the position, by link class.
+  std::array<double, cost::kLinkClasses> busy_s{};
 
-  /// Adds messages, by link class.
+  /// Adds `times` times the seconds of messages, by link class.
   void add(const std::array<double, cost::kLinkClasses>& seconds, double times);
 };
 
-/// The least that the position takes, whatever hides behind what:
+/// Returns the least seconds that the position takes, whichever messages and computations overlap:
 ///
 ///     T >= C + W + max over links of (1 - 1/f) max(0, busy - W)
-///     W  = waiting + max(fill, first messages - first turn) + max(drain, last messages - last
-///     turn)
+///     W  = waiting + max(fill, first messages - first turn)
+///                  + max(drain, last messages - last turn)
 ///
-/// with C its computation and f the factor on computation beside a link. W bounds from below when
-/// the compute stream computes nothing. (Let the computations take C' >= C, and the rest e = T - C'
-/// >= W. At least busy - e of C' is beside a message, so that C <= C' - (1 - 1/f) (busy - e), and
-/// T = C' + e >= C + e + (1 - 1/f) (busy - e), which grows with e.)
+/// with C its computation, busy the seconds of its messages on a link class, and f the factor by
+/// which computation slows down beside that class. W is a lower bound of the time in which the
+/// compute stream computes nothing. (Let the computations take C' >= C, and the rest e = T - C' >=
+/// W. At least busy - e of C' is beside a message, so that C <= C' - (1 - 1/f) (busy - e), and T =
+/// C' + e >= C + e + (1 - 1/f) (busy - e), which grows with e.)
 double least_step_s(const StepLoad& load, const cost::Contention& contention);
 
-/// The factor on computation beside messages of a link class, at least 1.
+/// Returns the factor, at least 1, by which computation slows down beside messages of a link class.
 double slow_down_beside(cost::LinkClass link, const cost::Contention& contention);
-/// The largest factor over all link classes.
+/// Returns the largest such slow-down factor over all link classes.
 double most_slow_down(const cost::Contention& contention);
 
 }  // namespace stepwright::simulate

@@ -13,21 +13,21 @@
 namespace stepwright::simulate {
 namespace {
 
-constexpr int kPlays = 128;          ///< Plays of a schedule.
-constexpr std::int64_t kRounds = 4;  ///< Micro-batches that are played, in stages.
-/// Deviation of the sizes that are played: waits grow with it.
+constexpr int kPlays = 128;          ///< Number of simulations of a schedule.
+constexpr std::int64_t kRounds = 4;  ///< Simulated micro-batches, as a multiple of the stages.
+/// Relative deviation of the simulated micro-batch sizes: waits grow in proportion to it.
 constexpr double kDeviation = 0.02;
-constexpr double kSkewStep = 0.25;        ///< Played skewnesses are multiples of it.
-constexpr std::int64_t kDealt = 1 << 15;  ///< Sequences that are dealt out at most.
+constexpr double kSkewStep = 0.25;        ///< Simulated skewnesses are multiples of it.
+constexpr std::int64_t kDealt = 1 << 15;  ///< Most sequences that are dealt out to ranks.
 
-/// A standard normal deviate, the same on every machine (Box and Muller 1958).
+/// Returns a standard normal deviate, equal on every machine (Box and Muller 1958).
 double normal(std::mt19937_64& random) {
   const auto uniform = [&random] { return (static_cast<double>(random() >> 11U) + 0.5) * 0x1p-53; };
   const double radius = std::sqrt(-2 * std::log(uniform()));
   return radius * std::cos(2 * std::numbers::pi * uniform());
 }
 
-/// Data-parallel ranks that meet in every micro-batch.
+/// Returns the number of data-parallel ranks that wait for each other in every micro-batch.
 std::int64_t ranks_in_step(const plan::Job& job, const plan::Plan& plan) {
   const std::int64_t data = plan.parallel.data;
   const step::StateSpread dense = step::dense_spread(plan);
@@ -38,7 +38,8 @@ std::int64_t ranks_in_step(const plan::Job& job, const plan::Plan& plan) {
   return std::clamp<std::int64_t>(ranks, 1, data);
 }
 
-/// Equal work of a micro-batch on every position, and on each of its chunks.
+/// Returns the seconds of turns if a micro-batch has equal work on every position and on each of
+/// its chunks.
 schedule::TurnSeconds equal_parts(const schedule::Placement& placement) {
   const double share = 1.0 / (3 * static_cast<double>(placement.chunks()));
   const schedule::PartSeconds part{
@@ -78,8 +79,8 @@ UnevenSteps::Makespan UnevenSteps::played(const Key& key) {
   return entry->second = made;
 }
 
-/// A pipeline of one position takes the sum of its micro-batches. Beyond some rounds every
-/// micro-batch adds alike.
+/// Returns the makespan of a plan's pipeline. With one position it is the sum of the micro-batches.
+/// Beyond some rounds every further micro-batch adds the same.
 UnevenSteps::Makespan UnevenSteps::makespan(const plan::Plan& plan, double skewness) {
   const std::int64_t stages = plan.parallel.pipeline;
   const std::int64_t count = plan::micro_batches(job_, plan);
@@ -94,9 +95,9 @@ UnevenSteps::Makespan UnevenSteps::makespan(const plan::Plan& plan, double skewn
   return {made.mean * longer, made.variance * longer};
 }
 
-/// Expected largest over the mean, in deviations of a micro-batch, of ranks to which sequences were
-/// dealt out by cost: the largest first, in rounds that give each rank one, the next to the rank
-/// with least so far.
+/// Returns the expected largest load of a rank over the mean, in deviations of a micro-batch, when
+/// sequences are dealt out by cost: the largest first, in rounds that give each rank one, the next
+/// to the rank with the least load so far.
 double UnevenSteps::dealt(const plan::Plan& plan, double skewness) const {
   const std::int64_t ranks = plan.parallel.data;
   const std::int64_t each = std::max<std::int64_t>(
@@ -140,7 +141,7 @@ Uneven UnevenSteps::of(const plan::Plan& plan, const MicroBatchSeconds& seconds)
   const auto count = static_cast<double>(plan::micro_batches(job_, plan));
   const double chain = count + static_cast<double>(plan.parallel.pipeline) - 1;
   if (packing.kind == packing::PackingKind::kSorted) {
-    // A step's micro-batches are alike; steps are not.
+    // Micro-batches within a step are alike, but steps differ.
     const packing::Largest& one = largest_of(1, spread.skewness, spread.most);
     return {0, deviation_s * chain * one.low, deviation_s * chain * one.high};
   }

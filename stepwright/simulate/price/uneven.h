@@ -12,35 +12,38 @@
 
 namespace stepwright::simulate {
 
-/// By how much the position with most work takes longer for one micro-batch, both ways, with more
-/// query-key pairs of documents and with more tokens, over their share more (`token_growth.h`).
+/// How much longer the busiest position takes for one micro-batch (forward and backward) with more
+/// query-key pairs of documents (`pairs`) and with more tokens (`tokens`), over the relative
+/// increase (`token_growth.h`).
 struct MicroBatchSeconds {
   double pairs = 0;
   double tokens = 0;
 };
 
-/// Waits and spread of a step with unequal micro-batches, against a step in which all are the mean
-/// one.
+/// Expected waits and the spread of the time of a step with unequal micro-batches, compared to a
+/// step in which all micro-batches are the mean one.
 struct Uneven {
-  double waits_s = 0;  ///< Expected: ranks wait for the slowest, positions for each other.
-  double low_s = 0;    ///< One step of ten is shorter by more than this.
-  double high_s = 0;   ///< One of ten is longer by more.
+  /// Expected seconds of waiting: ranks wait for the slowest rank, positions for each other.
+  double waits_s = 0;
+  double low_s = 0;   ///< One step of ten is shorter by more seconds than this.
+  double high_s = 0;  ///< One step of ten is longer by more seconds than this.
 };
 
-/// The law of steps with unequal micro-batches. Data-parallel ranks wait for the slowest at the end
-/// of a step; those whose parameters are gathered, whose gradients leave each backward or whose
-/// experts are shared wait for each other in every micro-batch. On a pipeline the chain of waits is
-/// as long as its turns make it: they are played with seeded sizes. Keeps what it played.
+/// Computes the waits of steps with unequal micro-batches. Data-parallel ranks wait for the slowest
+/// at the end of a step; ranks that gather parameters, reduce gradients in every backward or share
+/// experts wait for each other in every micro-batch. On a pipeline the chain of waits follows its
+/// turns: they are simulated with seeded random sizes. Results are remembered.
 class UnevenSteps {
  public:
   UnevenSteps(const plan::Job& job, std::shared_ptr<ScheduleStore> schedules)
       : job_(job), schedules_(std::move(schedules)) {}
 
-  /// Waits and spread of a plan whose job has documents.
+  /// Returns the waits and spread of a plan whose job has documents.
   Uneven of(const plan::Plan& plan, const MicroBatchSeconds& seconds);
 
  private:
-  /// How much longer than with equal micro-batches a pipeline takes, in deviations of one.
+  /// How much longer a pipeline takes than with equal micro-batches, in standard deviations of one
+  /// micro-batch.
   struct Makespan {
     double mean = 0;
     double variance = 0;
@@ -53,7 +56,7 @@ class UnevenSteps {
   Makespan makespan(const plan::Plan& plan, double skewness);
   Makespan played(const Key& key);
   [[nodiscard]] double dealt(const plan::Plan& plan, double skewness) const;
-  /// `packing::largest_of`, computed once; the reference lasts as long as this.
+  /// Returns `packing::largest_of`, computed once; the reference is valid as long as this object.
   const packing::Largest& largest_of(std::int64_t count, double skewness, double most);
 
   const plan::Job& job_;

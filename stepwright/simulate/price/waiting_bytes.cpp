@@ -7,8 +7,8 @@ namespace stepwright::simulate {
 
 namespace {
 
-/// Most bytes that wait at a position of a schedule with closed forms: a part of what the forwards
-/// of its chunks keep.
+/// Returns the most bytes that wait at a position of a schedule with closed forms; `part`: which of
+/// the bytes kept by the forwards of its chunks count.
 double all_waiting(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
                    std::int64_t position, std::int64_t micro_batches, double BlockCost::* part) {
   const schedule::PipelineSize at{plan.parallel.pipeline, position, micro_batches,
@@ -22,12 +22,13 @@ double all_waiting(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
   return bytes;
 }
 
-/// The part of a turn that frees what waits, where one does.
+/// Returns the part of a turn that frees waiting bytes: the backward beside it if there is one,
+/// else its own.
 const schedule::Part& freeing(const schedule::Moment& moment) {
   return moment.beside ? *moment.beside : moment.part;
 }
 
-/// Takes a turn into account beside what waits before it.
+/// Raises the peak to that of a turn, plus the bytes that wait before it.
 void keep_moment(PeakBytes& most, const std::vector<ChunkCost>& chunks,
                  const std::vector<schedule::Beside<PeakBytes>>& pairs,
                  const schedule::Moment& moment, bool cuts) {
@@ -61,7 +62,7 @@ void keep_moment(PeakBytes& most, const std::vector<ChunkCost>& chunks,
   }
 }
 
-/// The parameters whose gradients have begun, once for each micro-batch that waits.
+/// Returns the parameters whose gradients have begun, once for each micro-batch that waits.
 step::UnitSize begun_at(const std::vector<ChunkCost>& chunks, const schedule::Moment& moment) {
   const schedule::Part& part = freeing(moment);
   step::UnitSize size;
@@ -77,8 +78,8 @@ step::UnitSize begun_at(const std::vector<ChunkCost>& chunks, const schedule::Mo
 
 PeakBytes waiting_bytes(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
                         std::int64_t position, std::int64_t micro_batches) {
-  // When all have come that wait at once, the first backward is that of the last chunk; with
-  // several, the last forward was that of another.
+  // When as many micro-batches wait as ever do at once, the first backward is that of the last
+  // chunk; with several chunks, the last forward was that of another chunk.
   const ChunkCost& last = chunks.back();
   const bool one = chunks.size() == 1;
   const double bytes =

@@ -11,25 +11,26 @@ namespace stepwright::simulate {
 
 /// The seconds of a template or sequence when one stage runs nothing else.
 struct Alone {
-  double duration_s = 0;     ///< Until everything has ended.
-  double compute_end_s = 0;  ///< Until the compute stream has ended; messages may go on.
-  double compute_s = 0;      ///< Priced seconds of computation.
-  /// Exposed seconds by Scheme, and what computation loses beside messages.
+  double duration_s = 0;  ///< Seconds until all operators have ended.
+  /// Seconds until the compute stream has ended; messages may still run.
+  double compute_end_s = 0;
+  double compute_s = 0;  ///< Priced seconds of computation.
+  /// Exposed seconds by Scheme, including the time that computation loses beside messages.
   std::array<double, kSchemes> exposed_s{};
-  std::array<double, cost::kLinkClasses> link_busy_s{};  ///< Seconds in which the class carries
-                                                         ///< something (even sharing wastes
-                                                         ///< nothing: the sum of its messages).
+  /// Seconds in which a link class carries something (even sharing wastes nothing, so this is the
+  /// sum of its messages).
+  std::array<double, cost::kLinkClasses> link_busy_s{};
 };
 
-/// Plays pieces of a step on one stage by the rules of `simulate`: receives end at once, sends go
-/// nowhere, collectives over several stages wait for nobody. Keeps its memory between runs; one
-/// object per thread.
+/// Simulates pieces of a step on one stage by the rules of `simulate`: receives end at once, sends
+/// reach no stage, collectives over several stages do not wait. Reuses its memory between runs; use
+/// one object per thread.
 class AloneRunner {
  public:
-  /// One template. `times` holds an entry for each operator.
+  /// Runs one template. `times` has an entry for each operator.
   Alone run(const step::Template& piece, std::span<const cost::OperatorTime> times,
             const cost::Contention& contention);
-  /// A sequence of a program's templates, priced as in `play`.
+  /// Runs a sequence of a program's templates, priced as for `play`.
   Alone run(const step::StepProgram& program, const step::Sequence& sequence, const Prices& prices,
             const cost::Contention& contention);
 

@@ -5,7 +5,7 @@
 namespace stepwright::simulate {
 namespace {
 
-constexpr double kTied = 1e-9;  ///< Relative difference below which two times are the same.
+constexpr double kTied = 1e-9;  ///< Relative difference below which two times count as equal.
 
 double exposed_s(const Account& account, step::Scheme scheme) {
   return account.exposed_s[static_cast<int>(scheme)];
@@ -24,8 +24,8 @@ Breakdown breakdown(const Account& account, double wait_s) {
           .host_s = exposed_s(account, step::Scheme::kNone)};
 }
 
-/// The stage that waits least for others, which wait for it: the first of equals. Whether it ends
-/// last does not matter: one that does may only drain what a slower one held up.
+/// Returns the stage that waits least for other stages, the first of equal ones. Whether it ends
+/// last does not matter: the stage that does may only drain what a slower one held up.
 std::int32_t critical_stage(const Simulation& result) {
   std::size_t critical = 0;
   for (std::size_t s = 1; s < result.stages.size(); ++s) {

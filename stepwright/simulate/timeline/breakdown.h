@@ -7,8 +7,9 @@
 
 namespace stepwright::simulate {
 
-/// The result of a simulation without its events, from what every stage has booked until the end of
-/// its last operator: the step ends with the last stage, and the others wait for it.
+/// Returns the result of a simulation, without events. `accounts`: the time that every stage has
+/// booked until the end of its last operator; `ends_s`: those ends. The step ends with the last
+/// stage, for which the other stages wait.
 Simulation conclude(std::span<const Account> accounts, std::span<const double> ends_s);
 
 }  // namespace stepwright::simulate

@@ -99,7 +99,7 @@ void Compiler::append(std::span<const step::Item> items, schedule::Direction dir
   score_.tracks.push_back(track_);
 }
 
-/// Whether a pass over the vocabulary works with, or hands on, what messages of slots before bring.
+/// True if a pass over the vocabulary uses, or sends on, data that messages of earlier slots bring.
 bool Compiler::awaits_messages(std::span<const step::Item> items,
                                schedule::Direction direction) const {
   return schedule::awaits(direction) && std::ranges::any_of(items, [&](const step::Item& item) {
@@ -109,7 +109,7 @@ bool Compiler::awaits_messages(std::span<const step::Item> items,
          });
 }
 
-/// Sizes the queues of a sequence and reserves its tasks.
+/// Sets the sizes of the queues of a sequence and reserves its tasks.
 void Compiler::lay_out(std::span<const step::Item> items, bool holds) {
   track_ = Track{};
   track_.first_receive = static_cast<std::int32_t>(score_.receives.size());
@@ -132,7 +132,8 @@ void Compiler::lay_out(std::span<const step::Item> items, bool holds) {
   score_.tasks.resize(static_cast<std::size_t>(next));
 }
 
-/// Begins a slot with a task of no time that waits for all messages that slots before have posted.
+/// Begins a slot with a task of zero time that waits for all messages that earlier slots have
+/// posted.
 void Compiler::hold() {
   constexpr int kLane = static_cast<int>(step::Stream::kCompute);
   Task& task = score_.tasks[track_.first[kLane]];
@@ -143,8 +144,8 @@ void Compiler::hold() {
   base_[kLane] = 1;
 }
 
-/// When an item may begin. One without predecessors: when the compute stream has reached the slot;
-/// in an update, when all streams have.
+/// Returns the needs for an item to begin. An item without predecessors may begin when the compute
+/// stream has reached the slot; in an update, when all streams have.
 Compiler::Need Compiler::release(std::span<const step::Item> items, std::int32_t item,
                                  schedule::Direction direction) const {
   Need need;
@@ -161,7 +162,8 @@ Compiler::Need Compiler::release(std::span<const step::Item> items, std::int32_t
   return need;
 }
 
-/// Writes the tasks of an item whose release stands at the end of `ends_`; its end replaces it.
+/// Writes the tasks of an item. The item's release is the last entry of `ends_`; the needs for its
+/// end replace it.
 void Compiler::append_item(const step::Item& item, std::int32_t index,
                            schedule::Direction direction) {
   const Outline& outline = outlines_[item.which];
@@ -200,7 +202,7 @@ void Compiler::append_item(const step::Item& item, std::int32_t index,
   for (int l = 0; l <= kArrivals; ++l) base_[l] += outline.count[l];
 }
 
-/// The needs of an operator of the item in hand.
+/// Returns the needs of an operator of the present item.
 Compiler::Need Compiler::need(const Outline& outline, const step::Operator& op,
                               const Need& release) const {
   Need need = release;
@@ -218,7 +220,7 @@ Compiler::Need Compiler::need(const Outline& outline, const step::Operator& op,
   return need;
 }
 
-/// Writes what the tasks before it in its stream have not waited for already.
+/// Writes the waits of a task that earlier tasks of its stream have not waited for already.
 void Compiler::write_waits(Task& task, int stream, const Need& need) {
   Need& known = known_[stream];
   task.first_wait = static_cast<std::int32_t>(score_.waits.size());
@@ -235,7 +237,8 @@ void Compiler::write_waits(Task& task, int stream, const Need& need) {
   task.last_wait = static_cast<std::int32_t>(score_.waits.size());
 }
 
-/// When the item in hand has fully ended; also when it was released, for one without operators.
+/// Returns the needs for the present item to have fully ended; for an item without operators, its
+/// release.
 Compiler::Need Compiler::ended(const Outline& outline, const Need& release) const {
   Need end = release;
   for (int s = 0; s < step::kStreams; ++s) {
@@ -248,8 +251,8 @@ Compiler::Need Compiler::ended(const Outline& outline, const Need& release) cons
   return end;
 }
 
-/// Joins each computation with the one before it on the compute stream where no other stream can
-/// tell them apart: it waits for nothing and nobody waits for what lies between them.
+/// Merges each computation with the one before it on the compute stream where no other stream can
+/// tell them apart: the second waits for nothing, and no task waits for a point between them.
 void Compiler::merge_computations() {
   constexpr int kLane = static_cast<int>(step::Stream::kCompute);
   const std::int32_t count = track_.count[kLane];
@@ -282,7 +285,7 @@ void Compiler::merge_computations() {
 
 namespace {
 
-/// Everything of a sequence that its track depends on.
+/// Returns everything of a sequence on which its track depends, as a key.
 std::vector<std::int32_t> what_is_played(const step::Sequence& sequence) {
   std::vector<std::int32_t> key{static_cast<std::int32_t>(sequence.direction)};
   for (const step::Item& item : sequence.items) {

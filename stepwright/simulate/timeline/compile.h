@@ -7,24 +7,25 @@
 
 namespace stepwright::simulate {
 
-/// Turns templates and sequences into a score. An object may be used again after `clear`; its
-/// memory stays, so that short sequences cost no allocation.
+/// Turns templates and sequences into a score. After `clear` an object may be used again; it reuses
+/// its memory, so that short sequences allocate nothing.
 class Compiler {
  public:
   struct Options {
-    bool merge = true;     ///< Run computations that nothing can tell apart as one task.
-    bool meetings = true;  ///< Collectives over several stages wait for the others.
-    bool arrivals = true;  ///< Receives wait for their message; otherwise they end at once.
+    bool merge = true;  ///< Merge computations that no other stream can tell apart into one task.
+    /// A collective whose ranks are in several stages waits until the last stage reaches it.
+    bool meetings = true;
+    bool arrivals = true;  ///< Receives wait for their message; false: they end at once.
   };
 
   explicit Compiler(Options options) : options_(options) {}
 
-  /// The next template, with the price of each of its operators. Both must outlive the compiler's
-  /// use of them. Throws `Error{kRuntime}` for a price that is no finite duration and for an
-  /// operator that waits for one issued later.
+  /// Adds the next template, with the price of each of its operators. Both must outlive the
+  /// compiler's use of them. Throws `Error{kRuntime}` for a price that is not a finite duration and
+  /// for an operator that waits for one issued later.
   void add(const step::Template& piece, std::span<const cost::OperatorTime> times);
 
-  /// The next track. Throws `Error{kRuntime}` for an item that waits for a later one, and
+  /// Adds the next track. Throws `Error{kRuntime}` for an item that waits for a later one, and
   /// `Error{kUnsupported}` for more than 64 receives in one sequence.
   void append(std::span<const step::Item> items, schedule::Direction direction);
 
@@ -32,14 +33,15 @@ class Compiler {
   [[nodiscard]] Score& score() { return score_; }
 
  private:
-  /// Tasks per stream and receives that must have ended, counted from the slot's start; -1: none.
+  /// How many tasks of each stream (counted from the slot's start; -1: none) and which receives
+  /// must have ended.
   struct Need {
     std::array<std::int32_t, step::kStreams> tasks;
     std::uint64_t receives = 0;
     Need() { tasks.fill(-1); }
     void merge(const Need& other);
   };
-  /// A template: the place of each operator in its queue, and the length of each queue.
+  /// A template: the position of each operator in its queue, and the length of each queue.
   struct Outline {
     const step::Template* piece = nullptr;
     std::span<const cost::OperatorTime> times;
@@ -64,17 +66,18 @@ class Compiler {
   Score score_;
   std::vector<Outline> outlines_;
   std::vector<std::int32_t> places_;
-  // Of the sequence in hand.
+  // State of the present sequence.
   Track track_;
-  std::array<std::int32_t, step::kStreams + 1> base_{};  ///< Queue lengths before the item in hand.
-  std::array<Need, step::kStreams> known_;  ///< By stream: waits that a task may leave out.
-  std::vector<Need> ends_;                  ///< Per item: when it has fully ended.
+  std::array<std::int32_t, step::kStreams + 1> base_{};  ///< Queue lengths before the present item.
+  /// Waits that a task of each stream may leave out, since an earlier task has them.
+  std::array<Need, step::kStreams> known_;
+  std::vector<Need> ends_;  ///< For each item, the needs that are met when it has fully ended.
   std::vector<Need> receive_needs_;
   std::vector<std::int32_t> merged_;
   std::size_t first_wait_ = 0;
 };
 
-/// The score of a program. `merge` as in the compiler's options.
+/// Returns the score of a program. `merge`: as in the compiler's options.
 Score compile(const step::StepProgram& program, const Prices& prices, bool merge);
 
 }  // namespace stepwright::simulate

@@ -7,7 +7,7 @@
 namespace stepwright::simulate {
 namespace {
 
-/// The kind of a computation that stands in a layer.
+/// Returns the kind of a computation inside a layer.
 ComputeKind kind_in_layer(step::OperatorKind kind) {
   switch (kind) {
     case step::OperatorKind::kLinear: return ComputeKind::kProducts;
@@ -51,7 +51,7 @@ double useful_flops(const step::StepProgram& program, const step::Sequence& sequ
   return sum;
 }
 
-/// Slots of a step by the sequence that they run.
+/// Returns how many slots of a step run each sequence.
 std::vector<double> times_of_sequences(const step::Stage& stage) {
   std::vector<double> times(stage.sequences.size(), 0);
   for (const step::Slot& slot : stage.schedule) ++times[static_cast<std::size_t>(slot.sequence)];

@@ -11,12 +11,12 @@
 
 namespace stepwright::simulate {
 
-/// The kinds of computation in a step, for people.
+/// The kinds of computation in a step, as they are reported to people.
 enum class ComputeKind : std::uint8_t {
-  kProducts,     ///< Matrix products of layers, those of experts apart.
-  kAttention,    ///< The core: scores, softmax and values.
-  kExperts,      ///< Grouped products of routed experts.
-  kRouting,      ///< The choice of experts and rows copied to their order and back.
+  kProducts,     ///< Matrix products of layers, except those of experts.
+  kAttention,    ///< The core of attention: scores, softmax and values.
+  kExperts,      ///< Grouped matrix products of routed experts.
+  kRouting,      ///< The choice of experts, and the copying of rows to experts' order and back.
   kMemoryBound,  ///< Norms, activations, additions, rotations, dropout, sums of gradients.
   kVocabulary,   ///< Embedding, and the head with its norm and loss.
 };
@@ -26,21 +26,21 @@ inline constexpr Named<ComputeKind> kComputeKindNames[] = {
     {ComputeKind::kMemoryBound, "memory_bound"}, {ComputeKind::kVocabulary, "vocabulary"}};
 inline constexpr std::size_t kComputeKinds = std::size(kComputeKindNames);
 
-/// Seconds by kind, in that order.
+/// Seconds by kind, in the order of `ComputeKind`.
 using ComputeSeconds = std::array<double, kComputeKinds>;
 
-/// Seconds of computation, and what of them repeats a forward.
+/// Seconds of computation, in all and the part that repeats a forward.
 struct ComputeSplit {
   ComputeSeconds all{};
   ComputeSeconds recomputed{};
 };
 
-/// Priced seconds of the compute stream of a stage over a step, the update apart.
+/// Returns the priced seconds of the compute stream of a stage over a step, without the update.
 ComputeSplit compute_seconds(const step::StepProgram& program, const step::Stage& stage,
                              const Prices& prices);
 
-/// FLOPs of the matrix products and the attention of a stage over a step as its kernels compute
-/// them: without what lies behind a causal mask, and without repeats of a forward.
+/// Returns the FLOPs of a stage's matrix products and attention over a step, as its kernels compute
+/// them: without those behind a causal mask, and without repeats of a forward.
 double useful_flops(const step::StepProgram& program, const step::Stage& stage);
 
 }  // namespace stepwright::simulate

@@ -15,10 +15,10 @@
 namespace stepwright::simulate {
 namespace {
 
-/// Plays every stage as far ahead as nothing that it waits for is unknown. Stages act on each other
-/// only by what a head waits for, so the order in which they are played does not show. When all
-/// wait for something unknown, the one where something happens next goes on: no other can act on it
-/// before.
+/// Simulates every stage as far ahead as it can go before it waits for something unknown. Stages
+/// affect each other only through the waits of their heads, so the order in which stages are
+/// simulated does not change the result. When all stages wait for something unknown, the stage
+/// where something happens next continues: no other stage can affect it before then.
 class Engine {
  public:
   Engine(const step::StepProgram& program, const Prices& prices, const cost::Contention& contention,
@@ -29,10 +29,9 @@ class Engine {
  private:
   /// A collective over several stages.
   struct Meeting {
-    std::vector<std::pair<std::int32_t, std::int32_t>>
-        /// Stage and stream of each member that has arrived, in order of arrival.
-        members;
-    double reached_s = 0;  ///< Instant at which the last member so far arrived.
+    /// Stage and stream of each member that has arrived, in order of arrival.
+    std::vector<std::pair<std::int32_t, std::int32_t>> members;
+    double reached_s = 0;  ///< Instant at which the latest member so far arrived.
     std::size_t done = 0;
     double done_s = 0;
   };
@@ -54,11 +53,12 @@ class Engine {
   Matching matching_;
   std::vector<std::vector<Arrival>> arrivals_;
   std::vector<Player> players_;
-  std::vector<double> next_s_;      ///< Next instant of each stage.
+  std::vector<double> next_s_;      ///< Next instant at which something happens on each stage.
   std::vector<std::int32_t> free_;  ///< Stages that may be able to run ahead.
   std::vector<Notice> notices_;
   std::array<std::vector<Meeting>, plan::kGroupKinds> meetings_;
-  std::vector<std::array<std::int32_t, plan::kGroupKinds>> met_;  ///< Per stage: meetings reached.
+  /// Number of meetings that each stage has reached, by kind of group.
+  std::vector<std::array<std::int32_t, plan::kGroupKinds>> met_;
   std::vector<std::vector<Player::Played>> played_;
 };
 
@@ -111,7 +111,7 @@ Simulation Engine::run() {
   return result;
 }
 
-/// Plays every stage that can until it waits for something unknown.
+/// Simulates every stage that can go on, until it waits for something unknown.
 void Engine::run_ahead() {
   while (!free_.empty()) {
     const std::int32_t stage = free_.back();
@@ -132,7 +132,7 @@ void Engine::settle(std::int32_t stage) {
   for (const Notice& notice : notices_) hear(stage, notice);
 }
 
-/// Lets a stage that waited for something unknown take note of what it has been told.
+/// Lets a stage that waited for something unknown check again, with news from other stages.
 void Engine::look(std::int32_t stage) {
   Player& player = players_[stage];
   if (!player.blocked()) return;
@@ -158,8 +158,8 @@ void Engine::hear(std::int32_t stage, const Notice& notice) {
   }
 }
 
-/// The k-th operator of a kind on each stage belongs to the k-th meeting; the last to come starts
-/// it.
+/// Lets a stage join a meeting: the k-th operator of a kind on each stage belongs to the k-th
+/// meeting of that kind. The last stage to arrive starts the meeting.
 void Engine::join_meeting(std::int32_t stage, const Notice& notice) {
   std::vector<Meeting>& meetings = meetings_[static_cast<int>(notice.group)];
   const std::size_t number = met_[stage][static_cast<int>(notice.group)]++;
@@ -170,8 +170,8 @@ void Engine::join_meeting(std::int32_t stage, const Notice& notice) {
   if (meeting.members.size() == attendance(notice.group)) call(meeting, meeting.reached_s);
 }
 
-/// The last to be done ends it for all. Streams run in order, so a stage is in the latest meeting
-/// that it has joined on this stream.
+/// Lets a stage leave a meeting. The last stage to be done ends the meeting for all. Streams run in
+/// order, so a stage is in the latest meeting that it has joined on this stream.
 void Engine::leave_meeting(std::int32_t stage, const Notice& notice) {
   std::vector<Meeting>& meetings = meetings_[static_cast<int>(notice.group)];
   const std::pair<std::int32_t, std::int32_t> self(stage, notice.stream);
@@ -189,7 +189,7 @@ void Engine::call(const Meeting& meeting, double time_s) {
   }
 }
 
-/// How many stages a meeting of a kind waits for.
+/// Returns how many stages a meeting of a kind waits for.
 std::size_t Engine::attendance(plan::GroupKind group) const {
   return group == plan::GroupKind::kEmbedding ? 2 : players_.size();
 }
@@ -219,7 +219,7 @@ void Engine::fail_stuck(std::int32_t stage) const {
                   slot.micro_batch, waiting, piece.name, reason));
 }
 
-/// Turns what a stage has played and received into events.
+/// Turns the tasks that a stage has run and the messages that it has received into events.
 void Engine::collect_events(std::int32_t stage, std::vector<Event>& events) const {
   const step::Stage& part = program_.stages[stage];
   const auto before = static_cast<std::ptrdiff_t>(events.size());

@@ -9,12 +9,13 @@
 namespace stepwright::simulate {
 namespace {
 
-/// One end of one message of the schedule.
+/// One end (send or receive) of a message of the schedule.
 struct End {
-  std::int32_t key = -1;  ///< Key that both ends share; -1: beyond the first or last chunk.
+  /// Key that both ends of a message share; -1: the message goes beyond the first or last chunk.
+  std::int32_t key = -1;
   std::int32_t stage = 0;
   std::int32_t slot = 0;
-  std::int32_t message = 0;  ///< Into Score::sends or Score::receives.
+  std::int32_t message = 0;  ///< Index in `Score::sends` or `Score::receives`.
   std::int32_t index = 0;    ///< Index among the stage's messages of this direction.
 };
 
@@ -40,7 +41,7 @@ class Matcher {
   }
 
  private:
-  /// Lists both ends of a stage in the order of its schedule.
+  /// Lists the sends and receives of a stage in the order of its schedule.
   void collect(std::int32_t index) {
     const step::Stage& stage = program_.stages[index];
     std::int32_t sends = 0;
@@ -78,7 +79,7 @@ class Matcher {
     return program_.templates[item.which].operators[end.operation];
   }
 
-  /// Which strand of its slot a message belongs to.
+  /// Returns the strand of its slot to which a message belongs.
   [[nodiscard]] std::size_t strand_of(const step::Stage& stage, const step::Slot& slot,
                                       const MessageEnd& end) const {
     const step::Item& item = stage.sequences[slot.sequence].items[end.item];
@@ -92,7 +93,8 @@ class Matcher {
         program_.placement.model_chunk({stage.position, sequence.chunk_of(strand)}));
   }
 
-  /// One number for direction, receiving chunk and micro-batch.
+  /// Returns one number for direction, receiving chunk and micro-batch; -1: beyond the first or
+  /// last chunk.
   [[nodiscard]] std::int32_t key(bool backward, std::int32_t to, std::int32_t micro_batch) const {
     if (to < 0 || to >= chunks_) return -1;
     return ((backward ? chunks_ : 0) + to) * (micro_batches_ + 1) + micro_batch + 1;
@@ -149,7 +151,7 @@ class Matcher {
   std::vector<End> sends_;
   std::vector<End> receives_;
   std::vector<std::int32_t> by_key_;  ///< Indices into `receives_`, grouped by key.
-  std::vector<std::int32_t> first_;   ///< Per key: into `by_key_`.
+  std::vector<std::int32_t> first_;  ///< For each key, the index of its first receive in `by_key_`.
   std::vector<std::int32_t> next_;
 };
 

@@ -7,17 +7,17 @@
 
 namespace stepwright::simulate {
 
-/// The target of a message: a receive of a stage, counted over its schedule.
+/// The target of a send: a stage, and the number of its receive, counted over the stage's schedule.
 struct Target {
   std::int32_t stage = 0;
   std::int32_t receive = 0;
 };
 
-/// Which receive every send feeds.
+/// The receive that every send of a program feeds.
 struct Matching {
   std::vector<std::vector<Target>>
-      targets;                         ///< Per stage: of its sends, counted over its schedule.
-  std::vector<std::int32_t> receives;  ///< Per stage: how many its schedule expects.
+      targets;  ///< For each stage, the targets of its sends, counted over its schedule.
+  std::vector<std::int32_t> receives;  ///< For each stage, the number of receives in its schedule.
 };
 
 /// Matches sends with receives: a forward send of chunk g of the model goes to chunk g + 1, a

@@ -10,7 +10,7 @@ constexpr unsigned bit(int stream) { return 1U << static_cast<unsigned>(stream);
 constexpr int first(unsigned streams) { return std::countr_zero(streams); }
 constexpr unsigned rest(unsigned streams) { return streams & (streams - 1); }
 
-/// Whether a task takes time and no other stage hears of it.
+/// True if a task takes time and no other stage hears of it.
 bool stays_inside(const Task& task) {
   return task.seconds > 0 && (task.role == Role::kComputation || task.role == Role::kMessage);
 }
@@ -40,7 +40,7 @@ void Player::tell(Notice notice, std::vector<Notice>& notices) {
   if (recording_) slot_.notices.push_back(notice);
 }
 
-/// Moves a queue that has played its tasks of one slot to the next slot that has some.
+/// Moves a queue that has finished its tasks of one slot to the next slot that has some.
 void Player::next_slot(int s) {
   Lane& lane = lanes_[s];
   const auto slots = static_cast<std::int32_t>(schedule_.size());
@@ -64,7 +64,7 @@ void Player::next_slot(int s) {
   if (s == kComputeLane) compute_end_s_ = now_s_;
 }
 
-/// Puts the head that a queue has come to among those that wait.
+/// Marks the new head of a queue as waiting.
 void Player::new_head(int s) {
   lanes_[s].wait = score_.waits.data() + head(s).first_wait;
   waiting_ |= bit(s);
@@ -76,7 +76,7 @@ void Player::check_watchers(int lane) {
   watches_[lane] = {};
 }
 
-/// Whether all that a head waits for has happened; remembers how far it got.
+/// True if everything that a head waits for has happened; remembers how far it got.
 bool Player::ready(int s) {
   Lane& lane = lanes_[s];
   const Wait* const last = score_.waits.data() + lane.task->last_wait;
@@ -97,7 +97,7 @@ bool Player::ready(int s) {
   return true;
 }
 
-/// Starts a ready head, or takes it to its meeting.
+/// Starts a ready head, or lets it reach its meeting.
 void Player::start(int s, std::vector<Notice>& notices) {
   waiting_ &= ~bit(s);
   const Task& task = head(s);
@@ -125,7 +125,7 @@ void Player::begin(int s, std::vector<Notice>& notices) {
   }
 }
 
-/// Puts the head of a queue among what runs.
+/// Marks the head of a queue as running.
 void Player::enter(int s) {
   const Task& task = head(s);
   Lane& lane = lanes_[s];
@@ -140,7 +140,7 @@ void Player::enter(int s) {
   }
 }
 
-/// Takes a task that is done off its link.
+/// Removes a task that is done from its link and from the running tasks.
 void Player::leave(int s) {
   running_ &= ~bit(s);
   if ((computing_ & bit(s)) != 0) {
@@ -218,7 +218,7 @@ void Player::start_ready(std::vector<Notice>& notices) {
   }
 }
 
-/// Gives everything that runs its present rate; what keeps its rate keeps its exact end.
+/// Sets the present rate of every running task; tasks whose rate is unchanged keep their exact end.
 void Player::refresh() {
   double slow = 1;
   for (int c = 1; c < cost::kLinkClasses; ++c) {
@@ -240,7 +240,7 @@ void Player::refresh() {
   own_next_s_ = next_s;
 }
 
-/// Several settlings of one instant leave what a single one would have left.
+/// Sets the rate of a running task. Several calls at one instant have the effect of the last.
 void Player::set_pace(Lane& lane, double stretch) const {
   Pace& pace = lane.pace;
   if (pace.since_s < now_s_) {
@@ -257,8 +257,9 @@ void Player::set_pace(Lane& lane, double stretch) const {
   pace.finish_s = now_s_ + pace.remaining_s * stretch;
 }
 
-/// While the compute stream runs alone, plays its tasks that concern no other queue and no other
-/// stage: each takes its priced seconds. Leaves what as many settlings would have left.
+/// While only the compute stream runs, simulates those of its tasks that concern no other queue and
+/// no other stage: each takes its priced seconds. The result equals that of calling `settle` for
+/// each.
 void Player::play_alone() {
   const int s = kComputeLane;
   const bool alone = running_ == bit(s) && (meeting_ | held_ | watches_[kArrivals].streams) == 0;
@@ -302,7 +303,7 @@ void Player::look() {
   for (unsigned m = meeting_ | held_; m != 0; m = rest(m)) expect(lanes_[first(m)].called_s);
 }
 
-// Flat: calls of parts this short take a fifth of a simulation.
+// Flattened, since calls of such short functions take a fifth of a simulation.
 [[gnu::flatten]] void Player::settle(std::vector<Notice>& notices) {
   spend_until(next_s_);
   now_s_ = next_s_;

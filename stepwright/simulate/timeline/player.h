@@ -11,45 +11,47 @@
 
 namespace stepwright::simulate {
 
-/// When a message from another stage is on its way, as far as its sender knows; a sender may be
-/// ahead of the receiver.
+/// When a message from another stage was sent and arrives, as far as its sender knows (`kNever`:
+/// not yet); the simulation of a sender may be ahead of the receiver's.
 struct Arrival {
   double sent_s = kNever;
   double arrived_s = kNever;
 };
 
-/// The score of a stage that a player plays. All of it must outlive the player.
+/// The part of a score that a player simulates: one stage. All of it must outlive the player.
 struct StageScore {
   const Score* score = nullptr;
-  std::span<const std::int32_t> track_of;  ///< Track of each of the stage's sequences.
+  std::span<const std::int32_t> track_of;  ///< The track of each of the stage's sequences.
   std::span<const step::Slot> schedule;
   std::span<const Arrival> arrivals;  ///< Arrivals at the stage's receives; written by the engine.
   cost::Contention contention;
-  /// Memo shared by players with this score; null: every task is played.
+  /// Memo shared by the players of this score; null: every task is simulated.
   SlotMemo* memo = nullptr;
 };
 
-/// One stage: eight in-order queues, what runs at the head of each, and the fluid rule. The
-/// messages on one link class get an even share of it each; computation runs at 1 / factor beside
-/// them, the larger factor when both classes are busy (the two take turns on the same memory and
-/// cores, so the product would count it twice). Messages are not slowed by computation.
+/// Simulates one stage: eight in-order queues, the tasks that run at their heads, and the rule that
+/// shares links. Messages on one link class get equal shares of it. Computation runs at 1 / factor
+/// beside messages; with both classes busy the larger factor counts (the two take turns on the same
+/// memory and cores, so the product would count it twice). Messages are not slowed by computation.
 class Player {
  public:
   explicit Player(const StageScore& part);
 
-  /// Plays all that happens at `next_s`: what is due ends, what can start starts.
+  /// Simulates everything that happens at `next_s`: tasks that are due end, and tasks that can
+  /// start do start.
   void settle(std::vector<Notice>& notices);
-  /// The next instant at which something happens here, as far as is known; `kNever`: nothing.
+  /// Returns the next instant at which something happens on this stage, as far as is known;
+  /// `kNever`: nothing will.
   [[nodiscard]] double next_s() const { return next_s_; }
-  /// True if a head waits for another stage that has not said until when: that stage may still act
-  /// on this one before `next_s`.
+  /// True if a head waits for another stage, and it is not known until when: that stage may still
+  /// act on this one before `next_s`.
   [[nodiscard]] bool blocked() const { return blocked_; }
-  /// The last instant that was played.
+  /// Returns the last instant that was simulated.
   [[nodiscard]] double now_s() const { return now_s_; }
-  /// When the meeting that a head has reached begins, or the one that it is done with ends: when
-  /// the last stage has reached it, or is done.
+  /// Tells a stream when the meeting at its head begins (the last stage has reached it) or ends
+  /// (the last stage is done).
   void call(int stream, double time_s) { lanes_[stream].called_s = time_s; }
-  /// Looks again at what it waits for: to be called when other stages have said more.
+  /// Checks its waits again; to be called after other stages have reported news.
   void look();
 
   [[nodiscard]] bool finished() const { return unfinished_ == 0; }
@@ -57,22 +59,23 @@ class Player {
   [[nodiscard]] double compute_end_s() const { return compute_end_s_; }
   [[nodiscard]] const Account& account() const { return account_; }
 
-  /// The head that holds the stage up, for messages about a deadlock.
+  /// The head of a queue that holds the stage up, for messages about a deadlock.
   struct Head {
     std::int32_t slot = 0;
     const Task* task = nullptr;
-    const Wait* wait = nullptr;  ///< The first wait of the task; nullptr in a meeting.
+    /// The first wait of the task that is not over; nullptr in a meeting.
+    const Wait* wait = nullptr;
   };
   [[nodiscard]] Head stuck() const;
 
-  /// A task that has ended.
+  /// A task that has ended, with its times.
   struct Played {
     std::int32_t slot = 0;
     const Task* task = nullptr;
     double start_s = 0;
     double end_s = 0;
   };
-  /// Appends every task that ends from now on.
+  /// From now on appends every task that ends to `played`; null: none.
   void record(std::vector<Played>* played) { played_ = played; }
 
  private:
@@ -116,39 +119,41 @@ class Player {
   std::span<const step::Slot> schedule_;
   std::span<const Arrival> arrivals_;
   std::array<double, cost::kLinkClasses>
-      beside_;  ///< Factor on computation while the class is busy.
+      beside_;  ///< Slow-down factor of computation while a link class is busy.
 
   std::array<Lane, step::kStreams> lanes_;
-  std::array<std::int32_t, step::kStreams> ended_{};  ///< Tasks of each stream.
+  /// Number of tasks of each stream that have ended.
+  std::array<std::int32_t, step::kStreams> ended_{};
   std::array<std::int32_t, cost::kLinkClasses> on_link_{};
-  // Sets of streams.
+  // Sets of streams, one bit for each stream.
   unsigned unfinished_ = 0;
-  unsigned waiting_ = 0;  ///< Streams whose first operator waits for others.
+  unsigned waiting_ = 0;  ///< Set of streams whose head waits for something.
   unsigned check_ = 0;    ///< Streams in `waiting_` whose wait may be over.
   struct Watch {
     unsigned streams = 0;  ///< Streams that wait for this lane.
-    /// Least count that one of these streams needs.
+    /// Least count of ended tasks that one of these streams needs.
     std::int32_t count = std::numeric_limits<std::int32_t>::max();
   };
-  std::array<Watch, step::kStreams + 1> watches_;  ///< Per lane that is waited for.
+  std::array<Watch, step::kStreams + 1> watches_;  ///< Watches by the lane that is waited for.
   unsigned running_ = 0;
-  unsigned computing_ = 0;  ///< Streams that run a computation.
-  unsigned meeting_ = 0;    ///< Has reached a meeting that has not begun.
-  unsigned held_ = 0;       ///< Done in a meeting that has not ended.
+  unsigned computing_ = 0;  ///< Set of streams that run a computation.
+  unsigned meeting_ = 0;    ///< Streams that have reached a meeting that has not begun.
+  unsigned held_ = 0;       ///< Streams that are done in a meeting that has not ended.
 
   double now_s_ = 0;
-  double own_next_s_ = kNever;  ///< When the first of what runs ends.
+  double own_next_s_ = kNever;  ///< When the first running task ends.
   double next_s_ = 0;
   bool blocked_ = false;
-  double slow_ = 1;  ///< Seconds per priced second of computation.
+  double slow_ = 1;  ///< Present seconds per priced second of computation.
   double end_s_ = 0;
   double compute_end_s_ = 0;
   Account account_;
   std::vector<Played>* played_ = nullptr;
 
   SlotMemo* memo_ = nullptr;
-  bool begins_slot_ = false;  ///< The compute stream has come to a slot that it has not begun.
-  bool recording_ = false;    ///< True while this slot is recorded in `slot_`.
+  /// True if the compute stream has come to a slot that it has not begun.
+  bool begins_slot_ = false;
+  bool recording_ = false;  ///< True while this slot is recorded in `slot_`.
   PlayedSlot slot_;
 };
 

@@ -16,8 +16,9 @@ void Player::spend_until(double now_s) {
   }
 }
 
-/// Books time in which the compute stream stood still, on what its head waits for. A wait leads to
-/// the operator at the head of the stream waited for, and, if that waits too, to what it waits for.
+/// Books time in which the compute stream waited, on what its head waits for. The search follows a
+/// wait to the operator at the head of the awaited stream and, if that operator waits too, on to
+/// what it waits for.
 void Player::spend_idle(double from_s, double now_s) {
   const double elapsed_s = now_s - from_s;
   int s = kComputeLane;
@@ -34,7 +35,7 @@ void Player::spend_idle(double from_s, double now_s) {
     const Lane& lane = lanes_[s];
     const Wait& wait = *lane.wait;
     if (wait.lane == kArrivals) {
-      // The part of the wait in which the message was on its way.
+      // The part of the wait in which the message was in flight.
       const double sent_s = arrivals_[lane.receives + wait.count].sent_s;
       const double on_way_s = std::max(0.0, now_s - std::max(from_s, sent_s));
       account_.exposed_s[static_cast<int>(step::Scheme::kPipeline)] += on_way_s;
@@ -54,7 +55,7 @@ void Player::spend_on(const Task& task, double seconds) {
   }
 }
 
-/// Splits time evenly over what runs on these streams.
+/// Splits time evenly over the tasks that run on these streams.
 void Player::spend_on_streams(unsigned streams, double seconds) {
   const double share = seconds / std::popcount(streams);
   for (unsigned m = streams; m != 0; m &= m - 1) spend_on(head(std::countr_zero(m)), share);

@@ -7,9 +7,9 @@
 namespace stepwright::simulate {
 namespace {
 
-/// Times that differ by less than this share of the clock differ by rounding.
+/// Times that differ by less than this share of the present time are equal up to rounding.
 constexpr double kRounding = 1e-13;
-/// Slots that the streams of a stage may be apart.
+/// Most slots by which the streams of a stage may be apart for a slot to be recorded.
 constexpr std::int32_t kMostApart = 32;
 
 template <class Each>
@@ -17,8 +17,8 @@ void for_each_stream(unsigned streams, Each&& each) {
   for (unsigned m = streams; m != 0; m &= m - 1) each(std::countr_zero(m));
 }
 
-/// Moves a lane on by as many slots, messages, tasks and seconds as `now` is after `then`. Member
-/// by member: a list of them would wait for each to be stored.
+/// Advances a lane by as many slots, messages, tasks and seconds as `now` is after `then`. Written
+/// member by member: a loop over a list of members would wait for each to be stored.
 void move_on(Lane& lane, const Lane& then, const Lane& now, double seconds) {
   lane.slot += now.slot - then.slot;
   lane.receives += now.receives - then.receives;
@@ -31,7 +31,7 @@ void move_on(Lane& lane, const Lane& then, const Lane& now, double seconds) {
   lane.start_s += seconds;
 }
 
-/// Finds which slots a played one looked at; false where it cannot be told from outside.
+/// Finds the slots on which the record of a slot depends; false where this cannot be determined.
 bool bound(PlayedSlot& played) {
   const Stand& before = played.before;
   const Stand& after = played.after;
@@ -86,8 +86,8 @@ void SlotMemo::keep(std::int32_t track, PlayedSlot&& slot) {
   }
 }
 
-/// At the start of a slot's computation: plays what was played before from such a start, or begins
-/// to take down how it goes. Whether it has played.
+/// Called at the start of a slot's computation: repeats a recorded slot that started in the same
+/// state, or starts a record of this one. Returns true if it repeated one.
 bool Player::play_again(std::vector<Notice>& notices) {
   if ((running_ >> kComputeLane & 1U) == 0) return false;
   begins_slot_ = false;
@@ -102,7 +102,7 @@ bool Player::play_again(std::vector<Notice>& notices) {
   return false;
 }
 
-/// Ends what is taken down of a slot when the compute stream has left it.
+/// Ends the record of a slot when the compute stream has left it.
 void Player::keep_slot() {
   if (lanes_[kComputeLane].slot == slot_.before.lanes[kComputeLane].slot) return;
   recording_ = false;
@@ -125,7 +125,7 @@ Stand Player::stand() const {
           .account = account_};
 }
 
-/// Whether everything that a played slot depended on is as it was then.
+/// True if everything on which a recorded slot depended is now as it was then.
 bool Player::stands_like(const PlayedSlot& played) const {
   const Stand& before = played.before;
   if (unfinished_ != before.unfinished || running_ != before.running) return false;
@@ -167,8 +167,8 @@ bool Player::stands_like(const Lane& lane, const Lane& other, const PlayedSlot& 
          std::abs(left_s - left_then_s) <= kRounding * std::max(now_s_, before.now_s);
 }
 
-/// Whether the head of a lane waits for more than happens in a slot. What the last computation
-/// brings about is looked at when it has ended.
+/// True if the head of a lane waits for more than happens in a slot. Effects of the last
+/// computation are checked when it has ended.
 bool Player::waits_longer(const Lane& lane, const PlayedSlot& played) const {
   const Wait& wait = *lane.wait;
   if (wait.lane == kArrivals) return false;
@@ -178,7 +178,7 @@ bool Player::waits_longer(const Lane& lane, const PlayedSlot& played) const {
   return wait.lane == kComputeLane ? count >= ended : count > ended;
 }
 
-/// Goes through a slot as another one went.
+/// Goes through a slot as a recorded one did.
 void Player::repeat(const PlayedSlot& played, std::vector<Notice>& notices) {
   const Stand& before = played.before;
   const Stand& after = played.after;

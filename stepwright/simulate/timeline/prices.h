@@ -8,7 +8,7 @@
 
 namespace stepwright::simulate {
 
-/// Seconds and links of every operator of every template, in the program's order.
+/// Seconds and link class of every operator of every template, in the program's order.
 using Prices = std::vector<std::vector<cost::OperatorTime>>;
 
 /// Prices every operator of a program.

@@ -15,34 +15,36 @@ enum class Role : std::uint8_t {
   kComputation,
   kMessage,
   kSend,
-  kMeeting,  ///< A collective that couples stages: starts when all have reached it.
+  kMeeting,  ///< A collective over several stages: it starts when all have reached it.
 };
 
-/// The waits of a task. Because streams run in order, "operator x has ended" is "as many tasks of
-/// its stream have ended since the slot began"; receives stand in no queue and are waited for one
-/// by one.
+/// One wait of a task. Because streams run in order, "operator x has ended" is "as many tasks of
+/// its stream have ended since the slot began". Receives are in no queue and are waited for one by
+/// one.
 struct Wait {
-  std::int32_t lane = 0;   ///< A Stream, or kArrivals.
-  std::int32_t count = 0;  ///< Tasks of the lane from the slot's start; kArrivals: which receive.
+  std::int32_t lane = 0;  ///< Index of a `step::Stream`, or kArrivals.
+  /// Number of tasks of the lane that must have ended since the slot's start; for kArrivals the
+  /// index of the receive.
+  std::int32_t count = 0;
 };
 inline constexpr int kArrivals = step::kStreams;
 
-/// The mark of a task that is nothing but what it waits for.
+/// Value of `Task::operation` for a task that only waits.
 inline constexpr std::int32_t kNoOperation = -1;
 
-/// One entry of a queue: an operator, or several computations that nothing can tell apart.
+/// One entry of a queue: an operator, or several computations that no other stream can tell apart.
 struct Task {
   double seconds = 0;
-  std::int32_t first_wait = 0;  ///< An index into Score::waits.
-  std::int32_t last_wait = 0;   ///< Index past the last of its waits.
-  std::int32_t item = 0;        ///< Item of the sequence.
-  std::int32_t operation = 0;   ///< Operator of the item's template, or `kNoOperation`.
+  std::int32_t first_wait = 0;  ///< Index of its first wait in `Score::waits`.
+  std::int32_t last_wait = 0;   ///< Index past its last wait in `Score::waits`.
+  std::int32_t item = 0;        ///< Index of its item in the sequence.
+  std::int32_t operation = 0;  ///< Index of its operator in the item's template, or `kNoOperation`.
   Role role = Role::kComputation;
   cost::LinkClass link = cost::LinkClass::kNone;
   step::Scheme scheme = step::Scheme::kNone;
   plan::GroupKind group = plan::GroupKind::kNone;
-  bool optimizer = false;  ///< Computation of the update.
-  std::int16_t send = 0;   ///< kSend: which of the sequence's sends.
+  bool optimizer = false;  ///< True for computations of the optimizer update.
+  std::int16_t send = 0;   ///< For kSend: index among the sequence's sends.
 };
 
 /// One end of a message between stages.
@@ -56,22 +58,23 @@ struct MessageEnd {
 struct Track {
   std::array<std::int32_t, step::kStreams> first{};
   std::array<std::int32_t, step::kStreams> count{};
-  std::int32_t first_receive = 0;  ///< Index of the first in Score::receives.
+  std::int32_t first_receive = 0;  ///< Index of its first receive in `Score::receives`.
   std::int32_t receives = 0;
-  std::int32_t first_send = 0;  ///< Index of the first in Score::sends.
+  std::int32_t first_send = 0;  ///< Index of its first send in `Score::sends`.
   std::int32_t sends = 0;
 };
 
-/// A priced program as flat arrays: what the player plays. Slots share the tracks of their
+/// A priced program as flat arrays, which the player simulates. Slots share the tracks of their
 /// sequences.
 struct Score {
   std::vector<Task> tasks;
   std::vector<Wait> waits;
   std::vector<MessageEnd> receives;
   std::vector<MessageEnd> sends;
-  /// Tracks of sequences that differ in what is played.
+  /// The tracks; sequences that run the same tasks share one.
   std::vector<Track> tracks;
-  std::vector<std::vector<std::int32_t>> track_of;  ///< Per stage, of each of its sequences.
+  /// For each stage, the track of each of its sequences.
+  std::vector<std::vector<std::int32_t>> track_of;
 };
 
 }  // namespace stepwright::simulate

@@ -12,18 +12,19 @@
 
 namespace stepwright::simulate {
 
-/// The split of the time of one stage; the terms sum to the step time.
+/// Where the time of one stage goes; the terms sum to the step time.
 struct Breakdown {
   double compute_s =
-      0;  ///< Forward and backward kernels (recomputation included), without slow-down.
-  double bubble_s = 0;  ///< Waiting for other stages, and for ranks with more to do.
+      0;  ///< Forward and backward kernels, including recomputation, without slow-down by messages.
+  double bubble_s = 0;  ///< Waiting for other stages, and for ranks that have more work.
   double optimizer_s = 0;
-  double tensor_s = 0;  ///< Exposed communication, slow-down of computation beside it included.
+  /// Exposed communication, including the slow-down of computation beside it.
+  double tensor_s = 0;
   double context_s = 0;
   double expert_s = 0;
   double pipeline_s = 0;
-  double data_s = 0;             ///< Gradients, parameters, and the small control messages.
-  double host_s = 0;             ///< Copies to and from the host.
+  double data_s = 0;  ///< Exposed messages of gradients and parameters, and small control messages.
+  double host_s = 0;  ///< Exposed copies to and from the host.
   ComputeSeconds computation{};  ///< Seconds of `compute_s`, by kind.
   ComputeSeconds recomputed{};   ///< The part of `computation` that repeats a forward.
   [[nodiscard]] double total() const {
@@ -39,11 +40,11 @@ struct Breakdown {
 /// One operator on the timeline.
 struct Event {
   std::int32_t stage = 0;
-  std::int32_t which = 0;      ///< Index of the template.
-  std::int32_t operation = 0;  ///< Operator in the template.
+  std::int32_t which = 0;      ///< Index of the operator's template.
+  std::int32_t operation = 0;  ///< Index of the operator in the template.
   std::int32_t layer = -1;
   std::int32_t micro_batch = -1;
-  std::int32_t slot = 0;  ///< Slot of the stage's schedule.
+  std::int32_t slot = 0;  ///< Index of the slot in the stage's schedule.
   double start_s = 0;
   double end_s = 0;
 };
@@ -51,27 +52,27 @@ struct Event {
 struct StageTimes {
   Breakdown breakdown;
   double end_s = 0;
-  double compute_busy_s = 0;  ///< Priced seconds of computation: equals the program's total.
+  double compute_busy_s = 0;  ///< Priced seconds of computation; equal to the program's total.
   std::array<double, 7> communication_busy_s{};  ///< Priced seconds of messages, by Scheme.
 };
 
 struct Simulation {
   double step_time_s = 0;
-  /// The stage that waits least for others: what it spends would have to shrink for the step to.
+  /// The stage that waits least for others: a shorter step needs this stage to get shorter.
   std::int32_t critical_stage = 0;
   std::vector<StageTimes> stages;
   std::vector<Event> events;  ///< Operators on the timeline; empty unless recorded.
 };
 
-/// Plays the program: every stage's streams in order, dependences inside templates and between
-/// items, messages between stages, and fluid sharing: the messages active on one link class of a
+/// Simulates the program: every stage's streams in order, dependences inside templates and between
+/// items, messages between stages, and shared links: the messages active on one link class of a
 /// rank share it evenly, and computation slows down beside communication (`CostModel::contention`).
 /// Deterministic. `record` keeps the events.
 Simulation simulate(const step::StepProgram& program, const cost::CostModel& cost,
                     const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
                     const plan::Plan& plan, bool record = false);
 
-/// Adds what a step waits since its micro-batches are not all the mean one.
+/// Adds the waits of a step whose micro-batches are unequal.
 void add_waits(Simulation& simulation, double waits_s);
 
 }  // namespace stepwright::simulate

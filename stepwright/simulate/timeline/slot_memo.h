@@ -8,27 +8,28 @@
 
 namespace stepwright::simulate {
 
-/// News that the other stages must hear: filled by a player, read by the engine.
+/// News of a stage for the other stages: written by a player, read by the engine.
 struct Notice {
   enum class What : std::uint8_t { kSendBegan, kSendEnded, kReachedMeeting, kDoneInMeeting };
   What what{};
   std::int8_t stream = 0;
   plan::GroupKind group = plan::GroupKind::kNone;
-  std::int32_t send = 0;  ///< Which of the stage's sends.
+  std::int32_t send = 0;  ///< For news of a send: its index among the stage's sends.
   double time_s = 0;
 };
 
-/// How a stage went through one slot, from when its first computation had started to when its last
-/// had ended. Micro-batches are alike: a stage, or another with the same work, that stands before a
-/// slot as this one stood goes through it in the same way.
+/// A record of how a stage went through one slot, from when its first computation had started to
+/// when its last had ended. Micro-batches are alike: a stage (or another one with the same work)
+/// that starts a slot in the same state goes through it in the same way.
 struct PlayedSlot {
   Stand before;
   Stand after;  ///< State after the slot, before anything starts at that instant.
-  /// Streams whose heads wait in slots behind those that the others came to, for more than happens.
+  /// Streams whose heads wait in slots beyond those that the others reached, for more than happens
+  /// in this slot.
   unsigned beyond = 0;
-  std::int32_t first = 0;            ///< The first slot that a stream stood in, from this one.
-  std::vector<std::int32_t> tracks;  ///< Tracks of that slot and of those after it.
-  /// Messages that were there when they were needed.
+  std::int32_t first = 0;  ///< The first slot in which a stream was, counted from this one.
+  std::vector<std::int32_t> tracks;  ///< Tracks of that slot and of the slots after it.
+  /// A message that had arrived when it was needed.
   struct Needed {
     std::int32_t receive = 0;
     double time_s = 0;
@@ -37,8 +38,8 @@ struct PlayedSlot {
   std::vector<Notice> notices;
 };
 
-/// Slots that were played in one simulation, by their track. A handful of each: where a stage never
-/// stands the same way, more would not help.
+/// Recorded slots of one simulation, by their track: at most a few for each, since more would not
+/// help where a stage never comes to the same state.
 class SlotMemo {
  public:
   explicit SlotMemo(std::size_t tracks) : slots_(tracks) {}
@@ -46,7 +47,7 @@ class SlotMemo {
   [[nodiscard]] const std::vector<PlayedSlot>& of(std::int32_t track) const {
     return slots_[static_cast<std::size_t>(track)].played;
   }
-  /// Takes the place of the oldest where there are too many.
+  /// Adds a record; replaces the oldest where there are too many.
   void keep(std::int32_t track, PlayedSlot&& slot);
 
  private:

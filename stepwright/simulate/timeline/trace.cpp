@@ -22,7 +22,7 @@ std::string quoted(std::string_view text) { return nlohmann::json(text).dump(); 
 
 std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
-/// The name that PyTorch's NCCL back end records.
+/// Returns the name that PyTorch's NCCL back end records for a collective.
 std::string_view collective_name(step::OperatorKind kind) {
   switch (kind) {
     case step::OperatorKind::kAllReduce: return "allreduce";
@@ -37,7 +37,8 @@ std::string_view collective_name(step::OperatorKind kind) {
   }
 }
 
-/// The name that PyTorch gives to an element type (c10::toString); block-scaled types have none.
+/// Returns the name that PyTorch gives to an element type (c10::toString); block-scaled types have
+/// none.
 std::string_view dtype_name(DType type) {
   switch (type) {
     case DType::kFp64: return "Double";
@@ -52,7 +53,7 @@ std::string_view dtype_name(DType type) {
   }
 }
 
-/// The arguments of a message, as Kineto writes them.
+/// Returns the arguments of a message, as Kineto writes them.
 std::string message_arguments(const step::Operator& op, std::int64_t group_size) {
   if (!step::is_communication(op.kind)) return {};
   const std::int64_t shard = op.payload_elements / std::max<std::int64_t>(group_size, 1);
@@ -97,12 +98,12 @@ class TraceWriter {
   }
 
  private:
-  /// The label of an operator in every event.
+  /// The name and arguments of an operator in each of its events.
   struct Label {
     std::string name;
     std::string arguments;
   };
-  /// The end of what stands in each row of a link class.
+  /// The end of the last event in each row of a link class.
   struct LinkRows {
     std::array<std::int64_t, kMostLinkRows> end{};
     int count = 0;
@@ -123,7 +124,7 @@ class TraceWriter {
     name_row("process", stage, 0, fmt::format("stage {} ({})", stage, ranks), stage);
   }
 
-  /// Names a process or a thread and gives it its place.
+  /// Writes the name of a process or a thread, and its position among the rows.
   void name_row(std::string_view what, std::int32_t pid, int tid, std::string_view name,
                 int place) {
     open();
@@ -171,7 +172,7 @@ class TraceWriter {
     text_ += "}}";
   }
 
-  /// A slice up to the inside of its arguments.
+  /// Writes a slice up to the start of its arguments' contents.
   void write_slice(const Event& event, std::string_view category, int tid, std::string_view name) {
     const std::int64_t start = nanoseconds(event.start_s);
     const std::int64_t length = nanoseconds(event.end_s) - start;
@@ -199,7 +200,7 @@ class TraceWriter {
   std::vector<std::vector<Label>> labels_;
   std::string text_;
   bool first_ = true;
-  unsigned streams_ = 0;  ///< Streams of this stage that have been named.
+  unsigned streams_ = 0;  ///< Set of this stage's streams whose rows have been named.
   std::array<LinkRows, cost::kLinkClasses> link_rows_;
 };
 
