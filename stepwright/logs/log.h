@@ -40,7 +40,7 @@ inline constexpr Named<LogFormat> kLogFormatNames[] = {
 
 /// A process group as a log describes it.
 struct LogCommunicator {
-  /// What the log calls this communicator: a handle, a hash or a name, unique in its log.
+  /// Name of this communicator in the log: a handle, a hash or a name, unique in its log.
   std::string name;
   std::int64_t size = 0;            ///< Number of ranks; 0: not known.
   std::vector<std::int64_t> ranks;  ///< Global ranks in the order of the group; empty: not known.
@@ -62,7 +62,7 @@ struct Unexplained {
   std::string reason;
 };
 
-/// What was read from one log file.
+/// The outcome of reading one log file: what it is, how much was read and what was not.
 struct LogSource {
   std::string file;
   LogFormat format{};

@@ -81,7 +81,7 @@ class PickleReader {
     PickleKind kind = PickleKind::kNone;
     bool named = false;         ///< True if the pickle's memo names the value.
     bool pinned = false;        ///< True if it has several names or references: it is never freed.
-    std::uint32_t name = 0;     ///< Its number in the pickle's memo.
+    std::uint32_t name = 0;     ///< Number of the value in the memo of the pickle.
     std::uint64_t content = 0;  ///< The number itself, or an index into `texts_` or `containers_`.
     std::uint64_t offset = 0;   ///< Byte of the file at which its opcode is.
   };
