@@ -15,7 +15,7 @@ class Channel {
  public:
   /// Takes over both streams. Fails with `kRuntime` if the system refuses.
   Channel();
-  /// Restores both streams.
+  /// Restores standard input and output.
   ~Channel();
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;

@@ -15,7 +15,7 @@ namespace stepwright::study {
 
 /// The parameters of a study of how collectives scale.
 struct ScalingSetting {
-  std::vector<cluster::Cluster> clusters;  ///< The same machine with different numbers of nodes.
+  std::vector<cluster::Cluster> clusters;  ///< One machine with different numbers of nodes.
   std::vector<collective::Collective> collectives;
   std::vector<double> payloads_bytes;  ///< Payloads: bytes of the full buffer.
   /// Algorithms to study; empty: all that cover the operation.
