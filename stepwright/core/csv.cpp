@@ -134,7 +134,7 @@ void CsvTable::need_rows() const {
 }
 
 void CsvTable::refuse_misspelt(std::span<const std::string_view> titles) const {
-  // shorter titles differ from another word by one letter too easily
+  // Shorter titles differ from another word by one letter too easily.
   constexpr std::size_t kShortest = 5;
   constexpr std::size_t kMostEdits = 2;
   std::vector<std::string_view> absent;
