@@ -91,8 +91,8 @@ std::string refusal(const plan::PlannedJob& planned) {
   return {};
 }
 
-/// Returns how many chunks a micro-batch passes on each pipeline position: all chunks there, or half
-/// of them if every chunk is on two positions, because a micro-batch uses only one of the two.
+/// Returns how many chunks a micro-batch passes on each pipeline position: all chunks there, or
+/// half of them if every chunk is on two positions, because a micro-batch uses only one of the two.
 double passes_of(const schedule::UniformPipeline& pipeline, const schedule::Schedule& schedule) {
   return static_cast<double>(schedule::placement_of(schedule, pipeline.stages).model_chunks()) /
          static_cast<double>(pipeline.stages);
