@@ -11,7 +11,7 @@ namespace stepwright::testing {
 struct Unrolled {
   double peak_bytes = 0;            ///< Peak bytes without model states.
   double left_bytes = 0;            ///< Bytes still allocated after the last slot.
-  std::vector<std::string> faults;  ///< Hand-overs that do not fit together.
+  std::vector<std::string> faults;  ///< Tensors that operators passed on wrongly.
 };
 
 /// Simulates the allocations of a whole stage. Independent of stepwright/memory, except for the
