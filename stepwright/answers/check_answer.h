@@ -15,7 +15,7 @@ namespace stepwright::answers {
 /// The arguments of `check`: a job to check before it is queued, and when a better plan counts as a
 /// fault.
 struct CheckRequest {
-  ImportRequest job;  ///< The files of a framework, or a plan alone.
+  ImportRequest job;  ///< Files of the job: those of a framework, or a plan alone.
   /// The check fails if a better plan gains at least this share ('5%' or '0.05'); empty: it never
   /// fails on a gain.
   std::string gain;

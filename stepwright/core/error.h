@@ -18,9 +18,9 @@ enum class ErrorKind {
 /// are empty or 0.
 struct InputPlace {
   std::string file;
-  std::int64_t line = 0;    ///< Number of the line, from 1.
-  std::int64_t column = 0;  ///< Bytes from the start of the line, from 1.
-  std::string field;        ///< The dotted path: `batch.length`.
+  std::int64_t line = 0;    ///< Number of the line, from 1; 0: unknown.
+  std::int64_t column = 0;  ///< Column in bytes, from 1; 0: unknown.
+  std::string field;        ///< Dotted path of the value: `batch.length`.
   std::string value;        ///< Value as it was written; empty for a list or mapping.
 };
 

@@ -21,7 +21,8 @@ std::string quoted_for_shell(std::string_view word);
 /// A first word such as NAME=VALUE is quoted so that the shell does not read it as an assignment.
 std::string quoted_for_shell(std::span<const std::string> words);
 
-/// Return a text as a literal in double quotes. Malformed bytes become U+FFFD.
+/// `quoted_for_python`, `quoted_for_toml`: return a text as a literal of that language in double
+/// quotes. Malformed bytes become U+FFFD.
 std::string quoted_for_python(std::string_view text);
 std::string quoted_for_toml(std::string_view text);
 

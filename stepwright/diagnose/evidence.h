@@ -26,7 +26,7 @@ struct RankGroup {
 /// One communication call of a rank, as a flight recorder or a watchdog reports it.
 struct RankCall {
   std::int64_t place = 0;  ///< Index of its entry in a dump, or its line in a log, from 1.
-  std::int32_t group = 0;  ///< An index into `Evidence::groups`.
+  std::int32_t group = 0;  ///< Process group: an index into `Evidence::groups`.
   /// Number among the calls of its group, from 1; 0: a send or receive.
   std::int64_t sequence = 0;
   /// Operation: "all_reduce"; sends and receives name their ranks: "send 1->2".

@@ -11,7 +11,7 @@
 
 namespace stepwright::diagnose {
 
-/// Programs whose log lines about training steps are read.
+/// Programs whose log lines about training steps are read; each has an example of its lines.
 enum class TrainingProgram : std::uint8_t {
   kMegatron,      ///< "iteration 100/ 1000 | ... elapsed time per iteration (ms): 1234.5 | ..."
   kTorchtitan,    ///< "step: 10  loss: 5.1  memory: 43.45GiB(45.7%)  tps: 876  ..."

@@ -10,8 +10,8 @@ namespace {
 struct GroupCalls {
   /// Calls by number, then by rank.
   std::map<std::int64_t, std::map<std::int64_t, const RankCall*>> by_sequence;
-  std::map<std::int64_t, std::int64_t>
-      first;  ///< Number of the oldest call that the file still has, by rank.
+  /// Number of the oldest call that the file still has, by rank.
+  std::map<std::int64_t, std::int64_t> first;
 };
 
 std::vector<GroupCalls> calls_by_group(const Evidence& evidence) {

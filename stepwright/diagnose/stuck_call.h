@@ -10,7 +10,7 @@ namespace stepwright::diagnose {
 
 /// A collective of a group, or a message between two ranks, that does not end.
 struct StuckCall {
-  std::int32_t group = 0;     ///< An index into `Evidence::groups`.
+  std::int32_t group = 0;     ///< Process group: an index into `Evidence::groups`.
   std::int64_t sequence = 0;  ///< Number of the call in its group, from 1; 0: a send or receive.
   /// Ranks that made the call, each with its own record of it.
   std::map<std::int64_t, const RankCall*> made;

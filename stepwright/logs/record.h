@@ -60,8 +60,8 @@ struct LogRecord {
   double start_s = kNoTime;        ///< Time at which the call began, on the clock of its file.
   double duration_s = kNoTime;     ///< Seconds of one call, including the wait for other ranks.
   double exposed_s = kNoTime;      ///< Seconds of the call during which the rank computed nothing.
-  std::int32_t communicator = -1;  ///< An index into `Log::communicators`.
-  std::int32_t source = 0;         ///< An index into `Log::sources`.
+  std::int32_t communicator = -1;  ///< Index into `Log::communicators`; -1: not known.
+  std::int32_t source = 0;         ///< Log file: an index into `Log::sources`.
   /// Number of the job's start, from 0, if the log contains several starts of the job.
   std::int32_t run = 0;
   LogOperation operation{};

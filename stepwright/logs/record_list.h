@@ -110,7 +110,7 @@ class RecordList {
     }
   };
 
-  /// The fields that equal calls have in common.
+  /// Values of the fields that equal calls have in common: the key of a kind.
   using Said = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                           std::int32_t, std::int32_t, std::int32_t, LogOperation, std::uint8_t>;
   std::uint32_t kind_of(const LogRecord& record);

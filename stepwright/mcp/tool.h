@@ -12,8 +12,8 @@ struct Tool {
   std::string name;          ///< Name of the tool: "tune", "list_models".
   std::string description;   ///< Description for the agent: when to call the tool.
   std::string input_schema;  ///< JSON Schema of its arguments, a JSON text.
-  std::string
-      output_schema;    ///< JSON Schema of its answer, a JSON text; empty: it answers in text.
+  /// JSON Schema of its answer, a JSON text; empty: it answers in text.
+  std::string output_schema;
   bool writes = false;  ///< True if one of its arguments is a file to be written.
 };
 

@@ -9,7 +9,7 @@
 
 namespace stepwright::sample {
 
-/// Which messages to time.
+/// Selection of the messages that are timed.
 struct MessageSampling {
   /// Scale of the held runs (`train --hold --scale`) for which messages are timed.
   double scale = 1;

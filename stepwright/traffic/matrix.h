@@ -66,7 +66,8 @@ class TrafficMatrix {
   static void append_scheduled(const Flow& flow, std::int64_t from, std::vector<Edge>& edges);
 
   plan::Grid grid_;
-  std::vector<std::vector<Flow>> flows_;  ///< Flows of each pipeline position.
+  /// Sums of messages by receiver, for each pipeline position.
+  std::vector<std::vector<Flow>> flows_;
 };
 
 /// Writes `from,to,bytes` lines in ascending order, one for each pair of ranks with traffic, for

@@ -279,8 +279,8 @@ class Unroller {
   const step::StepProgram& program_;
   Heap heap_;
   std::vector<Buffers> made_;  ///< Per item: outputs that nobody took yet.
-  std::map<step::Stream, std::vector<int>>
-      held_;  ///< Inputs of the last item of an overlapping stream.
+  /// Buffers of the inputs of the last item of an overlapping stream.
+  std::map<step::Stream, std::vector<int>> held_;
   /// Buffers of the last gather of a stream, until the next item of it is done.
   std::vector<int> gathered_;
   std::optional<step::Stream> gather_stream_;

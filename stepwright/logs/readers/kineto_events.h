@@ -24,7 +24,7 @@ class KinetoEvent {
   std::int64_t number = 0;    ///< Index among the events of the file, from 1.
   std::size_t offset = 0;     ///< Offset in the document, in bytes.
   std::string_view text;      ///< The event's JSON text as the file has it.
-  std::string_view category;  ///< "cpu_op", "kernel", "user_annotation", ...
+  std::string_view category;  ///< Kind of event: "cpu_op", "kernel", "user_annotation", ...
 
   /// Returns the event as JSON, parsed at the first call and then shared; null if it is no JSON.
   [[nodiscard]] const simdjson::dom::element* json() const;

@@ -23,7 +23,7 @@ struct TraceMessage {
   std::string name;    ///< Name of the call; empty: the event has none.
   std::string kernel;  ///< Name of the kernel that runs the call.
   std::string group;   ///< Name of the process group; empty: the event has none.
-  std::string ranks;   ///< "[0, 1, 2, 3]"; long lists are cut: "[0, 1, ...]".
+  std::string ranks;   ///< Ranks: "[0, 1, 2, 3]"; long lists are cut: "[0, 1, ...]".
   std::int64_t group_size = 0;
   std::int64_t in_elements = 0;
   std::int64_t out_elements = 0;
@@ -32,7 +32,7 @@ struct TraceMessage {
   /// False if a list of split sizes says that the members get different amounts.
   bool even = true;
   std::int64_t peer = kUnknown;  ///< Sender or receiver at the other end, as its rank in the group.
-  std::int64_t external = -1;    ///< The event's `External id`.
+  std::int64_t external = -1;    ///< The event's `External id`; -1: none.
   /// Rows sent to each member; nullopt: all members get the same.
   std::optional<std::vector<std::int64_t>> parts;
   TimeSpan span;

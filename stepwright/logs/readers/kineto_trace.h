@@ -25,7 +25,7 @@ struct KinetoSignature {
 
 /// An operator of the framework that ran on a host thread (`cat: cpu_op`).
 struct KinetoOperator {
-  int signature = 0;  ///< An index into `KinetoTrace::signatures`.
+  int signature = 0;  ///< Name and arguments: an index into `KinetoTrace::signatures`.
   int parent = -1;    ///< Index of the operator that encloses it on its thread; -1: none.
   /// Number that connects a backward node with its forward operator; -1: none.
   std::int64_t sequence = -1;
@@ -45,7 +45,7 @@ struct KinetoMark {
 /// A kernel that ran on the device (`cat: kernel`).
 struct KinetoKernel {
   std::size_t event = 0;  ///< Index among the events of the file, from 1.
-  int name = 0;           ///< An index into `KinetoTrace::names`.
+  int name = 0;           ///< Name of the kernel: an index into `KinetoTrace::names`.
   double start_us = 0;
   double duration_us = 0;
   int op = -1;        ///< Index of the innermost operator that launched it; -1: not known.

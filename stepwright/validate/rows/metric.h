@@ -13,7 +13,7 @@ namespace stepwright::validate {
 enum class FlopCount : std::uint8_t {
   kModel,      ///< Model FLOPs with full (not causal) attention and logits.
   kCausal,     ///< Model FLOPs with half of the attention, as under a causal mask.
-  kHardware,   ///< 96 B s L h^2 (1 + s/6h + V/16Lh), full recomputation included (2104.04473).
+  kHardware,   ///< With full recomputation: 96 B s L h^2 (1 + s/6h + V/16Lh) (2104.04473).
   kSixFold,    ///< Six FLOPs per token and parameter, without the embedding.
   kEightFold,  ///< Eight FLOPs per token and parameter, without the embedding.
 };

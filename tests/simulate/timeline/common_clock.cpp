@@ -104,8 +104,8 @@ class Unroller {
 
   const Draft& draft_;
   std::vector<Occurrence> nodes_;
-  std::array<std::vector<std::size_t>, step::kStreams>
-      last_;  ///< The last operator of each stream.
+  /// The last operator of each stream.
+  std::array<std::vector<std::size_t>, step::kStreams> last_;
 };
 
 class CommonClock {
