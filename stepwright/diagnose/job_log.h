@@ -18,7 +18,7 @@ struct JobLog {
   std::vector<std::int64_t> ranks;  ///< Ranks that lines name, sorted.
   bool local_ranks = false;  ///< True if the ranks are torchrun's local ranks within one node.
   std::int64_t lines = 0;
-  std::int64_t told = 0;  ///< Number of lines that tell how ranks ended.
+  std::int64_t told = 0;  ///< Number of lines that tell how the job ended.
   TrainingLog training;   ///< Training steps that one rank printed.
   NcclFacts nccl;         ///< Message paths and settings from lines of NCCL_DEBUG=INFO.
   /// Timed messages of DeepSpeed's communication logger and nccl-tests.

@@ -29,9 +29,9 @@ struct SmallCalls {
   LogOperation operation{};
   std::int64_t group_size = 0;
   double knee_bytes = 0;
-  std::int64_t count = 0;          ///< Number of calls below the knee.
+  std::int64_t count = 0;          ///< Number of calls with a payload below the knee.
   std::int64_t all = 0;            ///< Number of calls of the operation, of any payload.
-  std::int64_t payload_bytes = 0;  ///< Payload bytes of calls below the knee.
+  std::int64_t payload_bytes = 0;  ///< Payload bytes, summed over the calls below the knee.
   double seconds = 0;              ///< Seconds of the timed calls below the knee.
 };
 
@@ -43,7 +43,7 @@ std::vector<SmallCalls> small_calls(const Log& log, const std::vector<LatencyLin
 /// Small messages that a rank sends to the same rank with no other call between them. Sent as one
 /// message, they would pay the latency once.
 struct Batching {
-  std::int64_t messages = 0;  ///< Number of sends below the knee.
+  std::int64_t messages = 0;  ///< Number of sends with a payload below the knee.
   std::int64_t batches = 0;   ///< Number of messages if consecutive sends are combined.
   /// Seconds saved, summed over ranks: one latency for each message that is combined with another;
   /// 0: not timed.

@@ -16,11 +16,11 @@ enum class LogFormat : std::uint8_t {
   kNcclText,        ///< Text that NCCL prints with NCCL_DEBUG=INFO.
   kKineto,          ///< Chrome trace of the PyTorch profiler.
   kFlightRecorder,  ///< Dump of PyTorch's flight recorder, pickle or JSON.
-  kExecutionTrace,  ///< PyTorch's host execution trace.
+  kExecutionTrace,  ///< Execution trace of the host by PyTorch.
   kChakra,          ///< Trace of Chakra, in protobuf.
-  kDeepSpeed,       ///< DeepSpeed's communication logger, text.
-  kDeepSpeedRaw,    ///< DeepSpeed's raw data or summary as JSON.
-  kNcclProfiler,    ///< NCCL's example profiler plugin.
+  kDeepSpeed,       ///< Text of DeepSpeed's communication logger.
+  kDeepSpeedRaw,    ///< Raw data or summary of DeepSpeed's logger, JSON.
+  kNcclProfiler,    ///< Trace of NCCL's example profiler plugin.
   kNcclInspector,   ///< Output of NCCL's inspector.
   kNcclTests,       ///< Text that nccl-tests prints.
   kLedger,          ///< Ledger of `stepwright train --ledger`.
