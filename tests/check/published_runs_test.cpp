@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
-/// The plan that files say on a cluster.
+/// Returns the plan that files describe, on a cluster.
 framework_files::ImportedPlan imported_plan(const std::string& cluster,
                                             const std::vector<launch_scripts::SourceFile>& files) {
   framework_files::Given given;
@@ -116,7 +116,7 @@ TEST(PublishedRuns, VerlTakesTokensAsTheyAre) {
   EXPECT_GT(policy("actor_rollout_ref.model.use_remove_padding=False"), 3 * unpadded);
 }
 
-/// Model states on the host with what is pinned beside them.
+/// Returns the bytes of model states on the host, including pinned buffers.
 double states_bytes(const memory::MemoryReport& memory) {
   double bytes = 0;
   for (const memory::HostKind kind :

@@ -17,7 +17,7 @@ using stepwright::Document;
 using stepwright::Error;
 using stepwright::Node;
 
-/// Whether the action was done; a refusal is an answer too, any other exception is a bug.
+/// True if the action succeeded; a refusal is a valid outcome, any other exception is a bug.
 template <class Action>
 bool may_refuse(const Action& action) {
   try {

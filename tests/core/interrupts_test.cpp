@@ -13,7 +13,7 @@
 namespace stepwright {
 namespace {
 
-/// How a process ended, as `waitpid` says it.
+/// Returns how a process ended, as `waitpid` reports it.
 int ending_of(pid_t process) {
   int status = 0;
   while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {

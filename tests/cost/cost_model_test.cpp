@@ -29,7 +29,7 @@ step::Operator gather(plan::GroupKind group, step::Scheme scheme) {
           .payload_elements = 100'000'000};
 }
 
-/// A board that no published run used, of a generation that many did.
+/// A board that no published run used, although many runs used its generation.
 TEST(CostModel, AVariantHasTheIntervalOfAnUnknownDevice) {
   const auto interval = [](const char* name) {
     plan::Job job;
@@ -45,7 +45,7 @@ TEST(CostModel, AVariantHasTheIntervalOfAnUnknownDevice) {
   EXPECT_LT(interval("h20-8gpu").low, interval("dgx-h100").low);
 }
 
-/// The logarithm of an interval's width over that of a known job.
+/// Compares the logarithm of an interval's width with that of a known job.
 TEST(CostModel, IntervalsWidenWithTheDistanceOfAKind) {
   const StepIntervals intervals{
       .known = {.low = 0.9, .high = 1.2}, .unknown = 1.5, .experts = 2, .waits = 3};
@@ -107,9 +107,9 @@ TEST(CostModel, NarrowProductsPayForTheirCasts) {
   EXPECT_EQ(cast_s(step::Phase::kWeightGradient), 0);
 }
 
-/// 4096 x 8192 times 8192 x 1024 in fp8, of bf16: 33.6e6 elements of the input, 8.4e6 of the
-/// weight, 4.2e6 of the gradient; 5 bytes with a scale that is looked for first, 3 with that of a
-/// row.
+/// A product 4096 x 8192 times 8192 x 1024 in fp8, from bf16: 33.6e6 elements of input, 8.4e6 of
+/// weight, 4.2e6 of gradient; 5 bytes each if a scale for the tensor must be found first, 3 with a
+/// scale for each row.
 TEST(CostModel, DynamicScalesReadEachOperandForEachProduct) {
   const auto bytes = [](step::Phase phase, plan::Casts casts) {
     return cast_bytes({.kind = step::OperatorKind::kLinear,

@@ -16,7 +16,7 @@ struct Hang {
   std::string name;
   FindingKind kind;
   std::vector<std::int64_t> ranks;
-  std::string what;  ///< A part of the sentence.
+  std::string what;  ///< Part of the finding's sentence.
 };
 
 Diagnosis diagnosed(const std::string& hang, bool log_alone) {
@@ -33,7 +33,7 @@ Diagnosis diagnosed(const std::string& hang, bool log_alone) {
 
 class Catalogue : public ::testing::TestWithParam<Hang> {};
 
-/// Prints the name of a hang where a test fails.
+/// Prints the name of a hang when a test fails.
 void PrintTo(const Hang& hang, std::ostream* out) { *out << hang.name; }
 
 TEST_P(Catalogue, IsDiagnosedFromAllFiles) {

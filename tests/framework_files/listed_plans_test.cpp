@@ -33,7 +33,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Targets that are written and read, for jobs that learn the next token.
+/// Returns the targets that can be written and read, for jobs with next-token prediction.
 std::vector<LaunchTarget> targets() {
   std::vector<LaunchTarget> both;
   for (const LaunchTarget& target : launch_targets()) {
@@ -45,7 +45,7 @@ std::vector<LaunchTarget> targets() {
   return both;
 }
 
-/// The four best plans of a job; nullopt if no plan is legal or fits.
+/// Returns the four best plans of a job; nullopt: no plan is legal or fits.
 std::optional<tune::TuneResult> answer(const plan::Job& job) {
   try {
     tune::TuneResult result = tune::tune(job, {.threads = 1, .top = 4});
@@ -57,7 +57,7 @@ std::optional<tune::TuneResult> answer(const plan::Job& job) {
   }
 }
 
-/// The plan that a target's file says is the same at the same price.
+/// Expects that the plan in a target's file is read back the same, at the same price.
 void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
   SCOPED_TRACE(fmt::format("{} {} on {} x {}: {}", target.word, planned.job.model_name,
                            planned.job.cluster.nodes, planned.job.cluster.name,
@@ -96,7 +96,7 @@ void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
   EXPECT_NEAR(there.memory_bytes, here.memory_bytes, 1e-9 * here.memory_bytes);
 }
 
-/// Whether the job itself asks for what its framework does not run: no plan changes that.
+/// True if the job itself needs something that its framework cannot run, which no plan changes.
 bool asks_for_more(const plan::Job& job, const plan::Plan& plan) {
   return std::ranges::any_of(plan::not_run(job.framework, job, plan), [](const plan::NotRun& what) {
     return !plan::of_plan(what.ability) && what.ability != plan::Ability::kAttention;
@@ -133,7 +133,7 @@ TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
   for (const LaunchTarget& target : targets()) EXPECT_GT(listed[target.word], 0) << target.word;
 }
 
-/// Whether a framework has a plan for a job at all, on the devices that another plan uses.
+/// True if a framework has any plan for a job on the devices that another plan uses.
 bool has_plan(plan::Job job, plan::Framework framework) {
   job.use_all = true;
   job.framework = std::move(framework);
@@ -182,7 +182,8 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
   EXPECT_GT(listed, 10);
 }
 
-/// Trains adapters, learns from preferences, or packs documents: what many files cannot say.
+/// Returns a job that trains adapters, learns from preferences, or packs documents, which many
+/// files cannot express.
 plan::Job tuning_job(std::uint64_t seed) {
   plan::Job job = tune::random_job(seed);
   job.kernels.masters = plan::Masters::kBeside;

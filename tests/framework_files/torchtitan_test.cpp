@@ -155,7 +155,7 @@ def own() -> Trainer.Config:
   EXPECT_THROW(import_text("torchtitan", "r.py", text), Error);
 }
 
-/// A function of another registry, changed by one of its own.
+/// A recipe that changes the result of a registry function in another file, partly in a helper.
 constexpr const char* kTitanRecipe = R"(
 from torchtitan.models.llama3.config_registry import llama3_8b
 

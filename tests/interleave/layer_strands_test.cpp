@@ -122,7 +122,7 @@ TEST(LayerStrands, RefuseWhatHasNoListYet) {
               HasSubstr("--layer 32: must be from 0 to 31"));
 }
 
-/// Ids of the operators that an operator waits for.
+/// Returns the ids of the operators that an operator waits for.
 std::set<std::string> needs(const Strand& strand, const std::string& id) {
   std::set<std::string> found;
   for (const StrandOperator& op : strand) {

@@ -17,7 +17,8 @@ struct Case {
   bool keep;
 };
 
-/// Seconds of a layer pair by the exact plan without rotation, and played in the order of steps.
+/// Seconds of a pair of layers by the exact plan without rotation, and simulated in the order of
+/// steps.
 struct Found {
   double exact_s = 0;
   double by_prices_s = 0;

@@ -7,7 +7,7 @@
 namespace stepwright::learn {
 namespace {
 
-/// One constant that moves all plans alike.
+/// Returns times in which one constant changes all plans equally.
 LinearTimes common_rate(Eigen::Index plans) {
   return {.around = Eigen::VectorXd::Zero(1),
           .seconds = Eigen::VectorXd::Zero(plans),

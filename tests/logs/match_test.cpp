@@ -177,7 +177,7 @@ TEST(CompareLog, FindsGroupsThatTheLogDoesNotName) {
   EXPECT_THAT(compare_log(run.program, run.grid, log).differences, IsEmpty());
 }
 
-/// Gradients of another model may be about twice as many bytes, which is no other type.
+/// Another model may have about twice as many gradient bytes, which does not mean another type.
 TEST(CompareLog, TakesNoOtherModelForAnotherType) {
   plan::Plan plan;
   plan.parallel = {.data = 16};

@@ -50,7 +50,7 @@ TEST(ExecutionTrace, ReadsDescribedCalls) {
   EXPECT_EQ(log.records[0].peer, 3);
 }
 
-/// Parts that a rank sends to each other one, from attributes and from arguments.
+/// The bytes that a rank sends to each other rank, read from attributes and from arguments.
 TEST(ExecutionTrace, ReadsPartsOfAllToAlls) {
   constexpr std::string_view kGroup = R"json({"id": 1, "name": "## process_group:init ##", "inputs":
       {"values": ["[{\"pg_name\": \"0\", \"ranks\": [0, 1], \"group_size\": 2}]"]}, "attrs": []},)json";

@@ -15,14 +15,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// A text, the name of its file and what the refusal says of it.
+/// A text, the name of its file, and the expected refusal.
 struct RefusedLog {
   std::string text;
   std::string name;
   std::string said;
 };
 
-/// A text, the name of its file, and the lines of it that are not explained and calls that are.
+/// A text, the name of its file, and the numbers of unexplained lines and of calls.
 struct UnexplainedLog {
   std::string text;
   std::string name;
