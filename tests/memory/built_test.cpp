@@ -16,7 +16,7 @@ using testing::template_named;
 constexpr double kS = 2048, kB = 2, kH = 4096, kA = 32;
 constexpr double kSbh = kS * kB * kH;
 
-/// Bytes that one layer keeps per micro-batch.
+/// Returns the bytes that one layer keeps per micro-batch.
 double retained(const plan::Plan& plan) {
   const plan::Job job = gpt_job(8, 4096, 32, 2048);
   const step::StepProgram program = step::build_program(job, plan);
@@ -77,7 +77,7 @@ TEST(BuiltProgram, KeepsGatheredInputsWhenTheyAreNotGatheredAgain) {
 
 class Walked : public ::testing::TestWithParam<bool> {};
 
-/// Jobs that train all weights, and jobs that do not.
+/// Jobs that train all weights, and jobs that freeze some.
 INSTANTIATE_TEST_SUITE_P(BuiltProgram, Walked, ::testing::Bool());
 
 TEST_P(Walked, HasItsMemoryFromTheUnrolledWalk) {

@@ -35,7 +35,8 @@ double tensor_bytes(const StageMemory& stage) {
          at(stage, MemoryKind::kGathered) + at(stage, MemoryKind::kCommunication);
 }
 
-/// A forward that saves 10 with 100 of scratch, a backward with 200 of scratch.
+/// Returns a pipeline whose forward pass saves 10 bytes with 100 of scratch, and whose backward
+/// pass has 200 of scratch.
 step::StepProgram pipeline(std::int32_t stages, std::int32_t micro_batches) {
   Piece forward;
   const step::TensorId saved = forward.tensor(10);
@@ -168,8 +169,8 @@ TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
   EXPECT_EQ(largest_part(over), "host_memory");
 }
 
-/// A random planned job with a share of the optimizer, and perhaps parameters, on the hosts of
-/// nodes of several devices.
+/// Returns a random planned job that offloads a share of the optimizer states, and perhaps
+/// parameters, to hosts of nodes with several devices.
 plan::PlannedJob any_offloading_job(std::mt19937& random, bool frozen) {
   while (true) {
     plan::PlannedJob planned = testing::any_planned_job(random, frozen);

@@ -14,8 +14,8 @@ using testing::Piece;
 constexpr step::TemplateId kReceive = 0, kLayer = 1, kSend = 2, kGather = 3, kBackward = 4,
                            kReduce = 5;
 
-/// A stream of 100, weights of 1,000 gathered per layer, 20 saved beside the layer's input, and in
-/// the backward gradients of 1,000 on their way to a reduction.
+/// Returns a program with a residual stream of 100 bytes, weights of 1,000 gathered for each layer,
+/// 20 saved beside the layer's input, and gradients of 1,000 that the backward pass reduces.
 step::StepProgram sharded_program(step::Stream gather_stream, step::Stream reduce_stream) {
   step::StepProgram program;
   Piece receive;
@@ -54,8 +54,8 @@ step::StepProgram sharded_program(step::Stream gather_stream, step::Stream reduc
   return program;
 }
 
-/// Forward of three layers. A gather stands before its layer; it waits for the layer `ahead` places
-/// before that.
+/// Returns the forward pass of three layers. A gather precedes its layer and waits for the layer
+/// `ahead` positions before it.
 std::vector<step::Item> three_forward(std::int32_t ahead) {
   const auto gather = [&](std::int32_t layer) {
     const std::int32_t waits_for = layer - ahead;
@@ -71,7 +71,7 @@ std::vector<step::Item> three_forward(std::int32_t ahead) {
           item(kSend, {6}, {{6, 0}})};
 }
 
-/// Backward of two layers, each followed by its reduction.
+/// Returns the backward pass of two layers, each followed by its reduction.
 std::vector<step::Item> two_backward() {
   return {item(kReceive),
           item(kGather),

@@ -16,8 +16,8 @@ namespace {
 struct Worked {
   std::string_view name;
   std::int64_t length;
-  double matrices;   ///< Multiply-adds of one token with matrices.
-  double attention;  ///< Multiply-adds of one token in scores and weighted sums.
+  double matrices;   ///< Multiply-adds of one token in matrix products.
+  double attention;  ///< Multiply-adds of one token in attention scores and weighted sums.
 };
 
 // matrices = layers * (attention matrices + MLP) + head; attention = layers * length * (width of
@@ -284,7 +284,7 @@ INSTANTIATE_TEST_SUITE_P(Models, WorkedFlops, testing::ValuesIn(kWorked), [](con
   return name;
 });
 
-/// Models that see images, and those whose sizes their language models have.
+/// Models with image encoders, each with the model that has the sizes of its language model.
 constexpr std::pair<std::string_view, std::string_view> kSeeing[] = {
     {"qwen2.5-vl-3b", "qwen2.5-3b"},       {"qwen2.5-vl-7b", "qwen2.5-7b"},
     {"qwen2.5-vl-32b", "qwen2.5-32b"},     {"qwen2.5-vl-72b", "qwen2.5-72b"},

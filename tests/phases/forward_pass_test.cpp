@@ -12,7 +12,7 @@ namespace {
 const char* const kTensor = "parallel: {tensor: 8, data: 2}\nsequence_parallel: true\n";
 const char* const kPipeline = "parallel: {pipeline: 4, data: 4}\nschedule: 1f1b\n";
 
-/// Seconds of the computation of all forward operators of a rank of the first position.
+/// Returns the computation seconds of all forward operators on a rank of the first position.
 double computation_s(const plan::PlannedJob& planned) {
   const step::StepProgram program = step::forwards_of(planned.job, planned.plan);
   const cost::CostModel cost(planned.job);

@@ -65,7 +65,7 @@ schedule::OrderBasis basis(Dice& dice, const Plan& plan) {
   return of;
 }
 
-/// A random recomputation of one position.
+/// Returns a random recomputation for one pipeline position.
 Recompute recompute(Dice& dice, const Job& job) {
   const auto kind = dice.pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective,
                                               RecomputeKind::kFull, RecomputeKind::kEvery,

@@ -338,7 +338,7 @@ const Case kCases[] = {
 
 std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
 
-/// Beside adapters nothing moves: their files hold nothing else.
+/// Expects weights without adapters to stay unchanged; their files contain only adapters.
 void expect_unmoved_base(const Values& before, const Values& after) {
   for (const auto& [name, value] : before) {
     if (name.find("_lora_") != std::string::npos) continue;

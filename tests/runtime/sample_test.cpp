@@ -15,7 +15,7 @@
 namespace stepwright::testing {
 namespace {
 
-/// The exit code of a command that is silent.
+/// Runs a command without output; returns its exit code.
 int run_quietly(const std::string& arguments) {
   const std::string command = fmt::format("OMP_NUM_THREADS=1 {} {} >/dev/null 2>&1",
                                           std::getenv("STEPWRIGHT_COMMAND"), arguments);

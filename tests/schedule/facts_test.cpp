@@ -22,7 +22,7 @@ const Schedule kSchedules[] = {
     {ScheduleKind::kVocabularyOne, 1}, {ScheduleKind::kVocabularyTwo, 1},
     {ScheduleKind::kAuto, 1},          {ScheduleKind::kAuto, 2}};
 
-/// An order that is looked for is that of chunks which all take and keep as much.
+/// Returns the turns of a schedule; a searched order is one for chunks with equal times and memory.
 std::vector<Turns> turns_of(Schedule schedule, std::int64_t stages, std::int64_t micro_batches) {
   const auto positions = static_cast<std::size_t>(stages);
   if (traits_of(schedule.kind).found) {

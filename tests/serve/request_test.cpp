@@ -12,7 +12,7 @@ using ::testing::StartsWith;
 
 const ServedPage kPage("<!DOCTYPE html>\n");
 
-/// The head of the answer to a request; empty: more of it is waited for.
+/// Returns the head of the answer to a request; empty: the server waits for more.
 std::string head_of(const std::string& said) {
   const auto answer = http_answer(said, kPage);
   return answer ? answer->head : "";

@@ -36,7 +36,7 @@ class Held : public ::testing::Test {
     return text.str();
   }
 
-  /// A device that is so slow that computations fill the step, in a job without any host.
+  /// Returns a plan on a device so slow that computation fills the step, in a job without hosts.
   [[nodiscard]] std::string plan(const char* choices, int ranks) const {
     return fmt::format(
         "stepwright: plan/1\njob:\n  model: {}\n"
@@ -47,7 +47,7 @@ class Held : public ::testing::Test {
         kHeldModel, ranks, (folder_ / "conditions.yaml").string(), choices);
   }
 
-  /// Runs `stepwright WORDS` in the folder; its standard output and error are left in "out".
+  /// Runs `stepwright WORDS` in the folder; standard output and error go to the file "out".
   [[nodiscard]] int run(const std::string& words) const {
     const std::string command =
         fmt::format("cd {} && timeout -k 5 600 {} {} >out 2>&1", folder_.path().string(),
@@ -56,7 +56,7 @@ class Held : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  /// A number of each step, from the metrics.
+  /// Returns a value of each step from the metrics.
   [[nodiscard]] std::vector<double> each_step(const char* key) const {
     std::vector<double> found;
     std::istringstream lines(read("metrics"));

@@ -125,7 +125,7 @@ TEST(LostRanks, ARankThatNeverComesEndsTheRunInTime) {
   EXPECT_THAT(run.errors, HasSubstr("stepwright-rank 0: error"));
 }
 
-/// Losses over twenty steps of narrower types against fp64 in one process.
+/// Compares losses over twenty steps in narrower types with fp64 in one process.
 TEST(Precisions, LearnAlike) {
   const auto losses = [](const char* precision, const char* choices, int ranks) {
     const Trained run =
