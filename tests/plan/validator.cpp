@@ -293,8 +293,9 @@ bool runs_in(collective::Algorithm algorithm, const Groups& groups, std::int64_t
   }
 }
 
-/// True if the data-parallel algorithm can run: for a letter of the optimizer, some ranks
-/// all-reduce at the end and the others reduce-scatter.
+/// True if the plan's data-parallel algorithm carries at least one message. The letter of the
+/// optimizer's sharding tells which groups all-reduce (N: all ranks; I: the outer groups); the
+/// other groups reduce-scatter and all-gather.
 bool data_algorithm_can_run(const Job& job, const Plan& plan, const Groups& all,
                             std::int64_t group) {
   const collective::Algorithm algorithm = plan.collectives.data;

@@ -124,7 +124,8 @@ TEST(ReadSnapshot, CountsEventsOfKindsThatItDoesNotKnow) {
   EXPECT_EQ(snapshot.unknown_events.at("teleport"), 1);
 }
 
-/// A trace in one list, each event with frames of its own, as PyTorch's own pickler writes it.
+/// Returns a trace in one list, in which each event has its own frames, as PyTorch's pickler writes
+/// it.
 std::string long_trace(int events) {
   std::string trace;
   for (int i = 0; i < events; ++i) {

@@ -32,7 +32,8 @@ bool is_routed_path(const Operator& op) {
   return op.name.starts_with("experts.") || op.name.starts_with("router.");
 }
 
-/// Calls `visit` with the operators of the routed path of a mixture, and their templates.
+/// Calls `visit` with the operators of the routed path of a mixture of experts, and their
+/// templates.
 template <class Visit>
 void for_each_routed(const StepProgram& program, Visit visit) {
   for (const Template& piece : program.templates) {
@@ -90,7 +91,8 @@ TEST(Experts, TheGateSavesWhatItsGradientNeeds) {
   EXPECT_EQ(gates, 1);
 }
 
-/// Bytes that the layers of a program keep of one micro-batch, each kind of layer once.
+/// Returns the bytes that the layers of a program keep of one micro-batch, counting each kind of
+/// layer once.
 double kept_bytes(const StepProgram& program) {
   double bytes = 0;
   for (const Template& piece : program.templates) {
@@ -207,7 +209,7 @@ TEST(Experts, GatedSharedExpertsHaveAGate) {
   EXPECT_TRUE(gates("qwen3-30b-a3b").empty());
 }
 
-/// The operators of a purpose, in the order of a program's templates.
+/// Returns the operators with a purpose, in the order of a program's templates.
 std::vector<Operator> of_purpose(const plan::Job& job, Purpose purpose) {
   std::vector<Operator> found;
   for (const Template& piece : build_program(job, expert_plan(job, 4, 1)).templates) {
@@ -240,7 +242,8 @@ TEST(Experts, BiasesAndScaledRotationsStandApartWhereTheFrameworkDoes) {
   EXPECT_TRUE(of_purpose(job, Purpose::kScaledRotary).empty());
 }
 
-/// Messages of rows, and products of routed and shared experts, as they stand in a program.
+/// Returns messages of rows, and products of routed and shared experts, in their order in a
+/// program.
 std::vector<std::string> order_of(const StepProgram& program, std::string_view block) {
   std::vector<std::string> order;
   for (const Template& piece : program.templates) {

@@ -100,7 +100,7 @@ TEST(UnfusedLayers, WithAdaptersInFp32CastTheirInputs) {
   EXPECT_EQ(bytes_kept_of(first_layer(job), "casts"), 0) << "FSDP2 casts parameters instead";
 }
 
-/// Gathers of the backwards of a step of adapters.
+/// Counts the gathers in the backward passes of a step that trains adapters.
 std::int64_t gathers_of_backwards(std::string_view framework) {
   plan::Job job = unfused_job("llama-3-8b", framework);
   adapt(job, 16);

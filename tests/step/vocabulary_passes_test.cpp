@@ -15,7 +15,7 @@ struct Cut {
   BlockPair pair;
 };
 
-/// Embeddings and heads at and between the ends of the model, of both schedules.
+/// Returns embeddings and heads at the ends of the model and between them, for both schedules.
 std::vector<Cut> cuts() {
   std::vector<Cut> all;
   for (const char* model : {"llama-3-8b", "gpt2"}) {

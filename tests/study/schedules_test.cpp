@@ -13,7 +13,7 @@
 namespace stepwright::study {
 namespace {
 
-/// Plays of the schedules with an order of their own, by kind.
+/// Returns simulations of the schedules with a fixed order, by kind.
 std::map<schedule::ScheduleKind, SchedulePlay> plays_of(const schedule::UniformPipeline& pipeline) {
   std::map<schedule::ScheduleKind, SchedulePlay> plays;
   for (SchedulePlay& play : study_schedules(pipeline, false)) plays[play.schedule.kind] = play;

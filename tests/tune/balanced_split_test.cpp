@@ -12,7 +12,7 @@ namespace {
 
 using Layers = std::vector<std::int64_t>;
 
-/// The balanced split of layers that take a second each and a head that takes `head_s`.
+/// Returns the balanced split of layers that take a second each and a head that takes `head_s`.
 Layers split_of(double head_s, std::int64_t layers, std::int64_t pipeline,
                 const schedule::Schedule& schedule = {}) {
   model::Architecture model = small_tune_job().model;
@@ -74,8 +74,8 @@ TEST(BalancedSplit, DealsOutAllLayers) {
   EXPECT_GT(splits, 20);
 }
 
-/// Layers of a second each, given one by one to the position that has least, there to the chunk
-/// that has least; of equal ones the last.
+/// Assigns layers of a second each one by one to the position with the least time, and there to the
+/// chunk with the least; among equal ones to the last.
 Layers one_by_one(double head_s, std::int64_t layers, std::int64_t pipeline, std::int64_t chunks) {
   const std::int64_t share = layers / (pipeline * chunks);
   const std::int64_t least = share - share / 2;

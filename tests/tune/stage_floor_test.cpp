@@ -17,7 +17,7 @@ Work work_of(double layer_s, double other_layer_s, double head_s) {
   return work;
 }
 
-/// Layers of two classes: the first two look at a window only.
+/// Returns layers of two classes: the first two have windowed attention.
 model::Architecture two_classes(std::int64_t layers) {
   model::Architecture model = small_tune_job().model;
   model.layers = layers;

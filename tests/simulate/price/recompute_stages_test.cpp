@@ -15,7 +15,7 @@ namespace stepwright::simulate {
 namespace {
 
 constexpr std::int64_t kStages = 4;
-constexpr std::int64_t kFull = 1;  ///< The one that recomputes.
+constexpr std::int64_t kFull = 1;  ///< Index of the stage that recomputes.
 
 plan::Job four_layers() {
   plan::Job job;

@@ -12,7 +12,7 @@ Simulation play(const Draft& draft, const cost::Contention& contention = {}, boo
   return simulate::play(draft.program, draft.prices, contention, record);
 }
 
-/// The event of an operator of a stage; the first if it was played several times.
+/// Returns the event of an operator on a stage; the first one if it ran several times.
 Event event_of(const Simulation& result, std::int32_t stage, step::TemplateId which,
                int operation) {
   for (const Event& event : result.events) {

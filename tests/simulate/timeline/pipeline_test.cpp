@@ -15,8 +15,9 @@ Simulation play(const Pipeline& pipeline) {
   return simulate::play(program.program, program.prices, cost::Contention{});
 }
 
-/// The end of every stage by the plain recurrence: a micro-batch starts when its message has come
-/// and the stage is free; a message leaves when it is computed and the one before it has left.
+/// Computes the end of every stage by a simple recurrence: a micro-batch starts when its message
+/// has arrived and the stage is free; a message leaves when its data is computed and the previous
+/// message has left.
 std::vector<double> recurrence(const Pipeline& pipeline) {
   const std::size_t stages = pipeline.forward_s.size();
   const auto count = static_cast<std::size_t>(pipeline.micro_batches);

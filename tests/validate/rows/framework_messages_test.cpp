@@ -18,10 +18,10 @@
 namespace stepwright::validate {
 namespace {
 
-/// Collectives of one rank in a step.
+/// Collectives that one rank calls in a step.
 struct Calls {
   double count = 0;
-  double gib = 0;  ///< GiB of their whole buffers.
+  double gib = 0;  ///< GiB of their full buffers.
 };
 
 const std::string& cell(const CsvTable& table, const CsvRow& row, const std::string& title) {
@@ -42,7 +42,7 @@ Calls planned_calls(const plan::PlannedJob& planned, step::OperatorKind kind) {
   return calls;
 }
 
-/// A collective in the table, and the median and the largest error of its bytes that are allowed.
+/// A collective in the table, and the allowed median and largest error of its bytes.
 struct Collective {
   step::OperatorKind kind{};
   std::string word;
