@@ -39,8 +39,8 @@ plan::Plan plan_of(const plan::Job& job, std::int64_t tensor, std::int64_t pipel
   return plan;
 }
 
-/// Prices every plan of a grid. Appends, for each pipeline, the seconds of one plan and the number of
-/// plans; building blocks counts for the pipeline that needs them first.
+/// Prices every plan of a grid. Appends, for each pipeline, the seconds of one plan and the number
+/// of plans; building blocks counts for the pipeline that needs them first.
 // NOLINTNEXTLINE(readability-function-size): one loop per level of the search.
 void price_grid(const plan::Job& job, const cost::CostModel& cost, const tune::GridChoice& grid,
                 std::vector<std::pair<double, std::int64_t>>& groups) {
