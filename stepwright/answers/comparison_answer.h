@@ -17,7 +17,8 @@ struct ComparisonAnswer {
   std::string fault;
 };
 
-/// Compares a settled plan with the log files of a run. Fails as `compare_run`.
+/// Compares a plan, whose schedule must not be `auto` (`settled_plan`), with the log files of a
+/// run. Fails as `compare_run`.
 ComparisonAnswer answer_comparison(const plan::PlannedJob& planned,
                                    const std::vector<std::string>& logs);
 

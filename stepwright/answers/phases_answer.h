@@ -24,7 +24,7 @@ struct PhasesAnswer {
   std::optional<phases::PoolSplits> splits;
 };
 
-/// Predicts the phases of a step of a plan, whose schedule must be settled.
+/// Predicts the phases of a step of a plan, whose schedule must not be `auto` (`settled_plan`).
 PhasesAnswer answer_plan_phases(plan::PlannedJob planned, const PhasesRequest& request);
 
 /// Finds the best split of a job's devices between the phases. Fails as `best_splits`.

@@ -36,9 +36,9 @@ struct RunAnswer {
   std::optional<whole_run::SimulatedRuns> played;
 };
 
-/// Predicts the whole run of a plan (or of the best plan of a job). The plan's schedule must be
-/// settled. Fails with `kInput` if settings contradict each other, if no run would ever end, or if
-/// runs to simulate have too many checkpoints.
+/// Predicts the whole run of a plan (or of the best plan of a job). The plan's schedule must not be
+/// `auto` (`settled_plan`). Fails with `kInput` if settings contradict each other, if no run would
+/// ever end, or if runs to simulate have too many checkpoints.
 RunAnswer answer_plan_run(plan::PlannedJob planned, const RunRequest& request);
 RunAnswer answer_job_run(plan::Job job, const RunRequest& request);
 

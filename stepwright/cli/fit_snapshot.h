@@ -16,8 +16,8 @@ struct FitSnapshotRequest {
   bool json = false;
 };
 
-/// Learns from memory snapshots how much memory the plan's framework holds beside states and
-/// tensors, prints it, and writes it into a file of conditions.
+/// Learns from memory snapshots how much memory the plan's framework occupies in addition to states
+/// and tensors, prints it, and writes it into a file of conditions.
 void fit_snapshot(const FitSnapshotRequest& request, const Console& console);
 
 }  // namespace stepwright::cli

@@ -62,7 +62,7 @@ struct Unexplained {
   std::string reason;
 };
 
-/// The outcome of reading one log file: what it is, how much was read and what was not.
+/// The result of reading one log file: its format, how much was read, and what could not be read.
 struct LogSource {
   std::string file;
   LogFormat format{};

@@ -9,8 +9,8 @@
 
 namespace stepwright::logs {
 
-/// Equal calls of a step in the plan beside those in a log, summed over all ranks and steps in the
-/// log.
+/// Planned and logged calls of one operation, kind of group and payload, counted over all ranks and
+/// steps in the log.
 struct MatchedCalls {
   step::Scheme scheme{};
   LogOperation operation{};

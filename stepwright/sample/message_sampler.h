@@ -26,9 +26,9 @@ struct MessageSampling {
 /// several nodes, with generated schedules. All sister groups run at the same time. Sizes start at
 /// 4 KB (at 64 KB if `most_bytes` is given). Rank 0 writes a row for each message
 /// (`kMessageSampleHeader`). Between two messages each rank waits as if it computed. Bytes and
-/// seconds are those of a held run: `scale` times the ones on the wire. Every rank must call this
-/// function. Fails with `kRuntime` if a rank is lost, and with `kInput` if a requested group does
-/// not fit the ranks.
+/// seconds are those of a held run (`train --hold`), `scale` times the ones on the wire. Every rank
+/// must call this function. Fails with `kRuntime` if a rank is lost, and with `kInput` if a
+/// requested group does not fit the ranks.
 void sample_messages(const runtime::Groups::World& world, const WorldShape& shape,
                      const MessageSampling& sampling, std::ostream& out);
 

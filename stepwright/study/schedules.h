@@ -29,9 +29,9 @@ struct SchedulePlay {
   std::optional<double> closed_form_s;
 };
 
-/// Limits of a study: the most turns, the most stages, the longest time of a stage, and the largest
-/// ratio of the longest to the shortest time (beyond it, sums in double precision would lose the
-/// shortest).
+/// Limits of a study: the most turns (entries of all positions' schedules), the most stages, the
+/// longest time of a stage, and the largest ratio of the longest to the shortest time (beyond it,
+/// sums in double precision would lose the shortest).
 inline constexpr std::int64_t kMostTurns = 4'000'000;
 inline constexpr std::int64_t kMostStages = 4096;
 inline constexpr double kLongestStage = 1e9;

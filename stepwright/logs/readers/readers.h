@@ -35,8 +35,8 @@ void read_execution_trace(ByteSource& bytes, Log& log);
 /// with `kInput` if the document is damaged.
 void read_flight_recorder(ByteSource& bytes, Log& log);
 
-/// Reads what `stepwright train --ledger` wrote; consecutive equal calls become one record with a
-/// count. Fails with `kInput` if it is no such ledger.
+/// Reads a ledger that `stepwright train --ledger` wrote; consecutive equal calls become one record
+/// with a count. Fails with `kInput` if the file is no such ledger.
 void read_ledger_log(ByteSource& bytes, Log& log);
 
 /// Reads what nccl-tests prints (`read_nccl_tests_text`): each row is one call of all ranks, with
