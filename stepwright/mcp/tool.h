@@ -14,7 +14,7 @@ struct Tool {
   std::string input_schema;  ///< JSON Schema of its arguments, a JSON text.
   /// JSON Schema of its answer, a JSON text; empty: it answers in text.
   std::string output_schema;
-  bool writes = false;  ///< True if one of its arguments names a file that it writes.
+  bool writes = false;  ///< True if it can write a file that an argument names.
 };
 
 /// The result of one call of a tool.

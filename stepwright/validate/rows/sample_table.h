@@ -15,7 +15,7 @@ struct MachineTable {
 };
 
 /// Divides a table by its column `cluster`. `profile`: machine of all rows instead; empty: none.
-/// `says`: true for a row whose other columns tell its machine. Rows without a machine come under
+/// `says`: true if other columns of the rows tell their machine. Rows without a machine come under
 /// an empty name. Fails with `kInput` if no row tells a machine.
 std::vector<MachineTable> by_machine_name(const CsvTable& table, const std::string& profile,
                                           bool says);
