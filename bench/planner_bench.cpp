@@ -1,5 +1,5 @@
-// Speed of the planner: pricing, predicting, simulating, searching. `make bench` runs it;
-// bench/README.md records the figures.
+// Measures the speed of the planner: pricing, predicting, simulating, searching. `make bench` runs
+// it; bench/README.md records the figures.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

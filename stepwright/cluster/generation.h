@@ -39,7 +39,8 @@ struct Generation {
   double fp4_speedup = 1;  ///< Rate of nvfp4 products divided by that of 16-bit products.
   double fp8_attention_speedup = 1;  ///< Rate of fused attention in fp8 divided by that in 16 bits.
   double board_power_w = 0;          ///< Power limit of the best-known board, in W; 0: not known.
-  /// Dense 16-bit peak of the best-known board, in TFLOP/s; 0: boards are not distinguished by it.
+  /// Dense 16-bit peak of the best-known board, in TFLOP/s; 0: unknown (a device counts with its
+  /// own peak).
   double board_tflops = 0;
   /// Rate of 16-bit products divided by that in TF32; 0: the generation has no TF32.
   double tf32_slowdown = 0;

@@ -1,4 +1,4 @@
-// Files of a job, told apart by their content.
+// Recognition of a job's files by their content.
 #include "stepwright/answers/job_file.h"
 
 #include <gtest/gtest.h>

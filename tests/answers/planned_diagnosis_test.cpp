@@ -1,4 +1,4 @@
-// A plan beside what a run of it left.
+// Diagnoses of a run that are compared with its plan.
 #include "stepwright/answers/planned_diagnosis.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Runs whose owners have published whether they fitted, as their files say them.
+// Runs whose owners have published whether they fitted in memory, read from their launch files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

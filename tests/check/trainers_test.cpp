@@ -1,4 +1,4 @@
-// Proposals for a job are plans that the trainer on top of a framework runs.
+// Better plans proposed for a job are plans that the trainer on top of its framework can run.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Checkpoints whose files are cut, changed, missing or no files: found, never believed.
+// Checkpoints whose files are cut, changed, missing or of the wrong type are detected and never
+// used.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 

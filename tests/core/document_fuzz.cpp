@@ -1,5 +1,6 @@
-// Any bytes are read or refused with an Error; what was read is written as YAML and read back as
-// the same tree. With the first byte as a divider the rest also serves as path and value of `with`.
+// Any bytes are read or refused with an Error. An accepted document is written as YAML and read
+// back as the same tree. The first byte divides the input: the rest also serves as path and value
+// of `with`.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Twelve hangs that four real ranks made over Gloo (make_fixtures/hangs.py), each from the files
-// that it left, and from its log alone.
+// Twelve hangs of four real ranks over Gloo (make_fixtures/hangs.py), diagnosed from all files that
+// each left, and from its log alone.
 #include <gmock/gmock.h>
 
 #include <filesystem>

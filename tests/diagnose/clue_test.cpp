@@ -1,4 +1,4 @@
-// Rows of clues, and lines that look like one.
+// Lines that match rows of clues, and similar lines that do not.
 #include "stepwright/diagnose/clue.h"
 
 #include <gmock/gmock.h>

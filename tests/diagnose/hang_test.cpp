@@ -1,4 +1,4 @@
-// Dumps of flight recorders and lines of watchdogs, written by hand after the formats of PyTorch.
+// Dumps of flight recorders and lines of watchdogs, written by hand in the formats of PyTorch.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

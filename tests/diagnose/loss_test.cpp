@@ -1,4 +1,4 @@
-// Losses of training logs.
+// Findings from losses in training logs.
 #include "stepwright/diagnose/loss.h"
 
 #include <gmock/gmock.h>

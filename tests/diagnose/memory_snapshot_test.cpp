@@ -1,4 +1,4 @@
-// Snapshots of PyTorch's allocator beside messages of devices without memory.
+// Snapshots of PyTorch's allocator together with out-of-memory messages of devices.
 #include "stepwright/diagnose/memory_snapshot.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Times of messages in logs, beside the law of a cluster.
+// Times of messages in logs, compared with the law of a cluster.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

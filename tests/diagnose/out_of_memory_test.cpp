@@ -1,4 +1,4 @@
-// Messages of PyTorch, the kernel and Slurm, as public reports show them.
+// Out-of-memory messages of PyTorch, the kernel and Slurm, quoted from public reports.
 #include "stepwright/diagnose/out_of_memory.h"
 
 #include <fmt/format.h>

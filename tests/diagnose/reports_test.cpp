@@ -1,4 +1,4 @@
-// Lines that people quoted in public reports, each with the cause that its thread settled on.
+// Lines quoted in public reports, each with the cause that its thread agreed on.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-// Lines about steps, as the programs print them.
+// Lines about training steps, as the programs print them.
 #include "stepwright/diagnose/training_log.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// Which of 150 random plans survive the way to the files of a target and back, and why others do
-// not. Each plan has one fate, and each fate is checked. A change of the random plans or of a
-// target changes the numbers of the table: the failure prints those that were found.
+// Counts how many of 150 random plans are read back from the files of a target, and why the others
+// are not. Each plan has exactly one outcome, and each outcome is checked. If the random plans or a
+// target change, the numbers of the table change too: the failure message prints the new ones.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Checkpoints written as Hugging Face directories and read back, and what is refused.
+// Checkpoints that are written as Hugging Face directories and read back, and refusals.
 #include "stepwright/huggingface/weights.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The command itself: its exit codes, and what is left when it is stopped or killed.
+// The `lab` command itself: its exit codes, and cleanup when it is stopped or killed.
 
 #include <fcntl.h>
 #include <fmt/format.h>

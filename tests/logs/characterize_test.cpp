@@ -1,4 +1,5 @@
-// What is said of a log beyond its sums: which groups serve which scheme, what is small.
+// Conclusions from a log beyond its sums: which scheme each group serves, and which messages are
+// small.
 #include "stepwright/logs/characterize.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,4 @@
-// Calls as they were made beside the predicted ones, where payloads are data and where they are
-// not.
+// Executed calls compared with predicted ones, with and without payloads that depend on the data.
 #include "stepwright/logs/compare.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Logs as NCCL would have written them of random plans, beside those plans: equal when they are
-// left alone, and named when they are not.
+// Logs that NCCL would have written for random plans, compared with these plans: equal if
+// unchanged, and every change is reported.
 #include "stepwright/logs/match.h"
 
 #include <gmock/gmock.h>

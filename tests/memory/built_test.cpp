@@ -1,4 +1,4 @@
-// Memory of the programs that build_program writes.
+// Memory of the programs that `build_program` builds.
 #include <gmock/gmock.h>
 
 #include "stepwright/memory/memory.h"

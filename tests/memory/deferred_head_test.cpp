@@ -1,4 +1,4 @@
-// The head's weight gradients behind the last backward, worked by hand.
+// The head's weight gradients deferred until after the last backward pass, worked by hand.
 #include <gmock/gmock.h>
 
 #include <string>

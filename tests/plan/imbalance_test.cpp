@@ -1,4 +1,4 @@
-// Loads of expert ranks, and how a job says them.
+// Loads of expert-parallel ranks, and how a job states them.
 #include <gmock/gmock.h>
 
 #include <fstream>

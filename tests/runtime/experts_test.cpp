@@ -1,4 +1,4 @@
-// Ranks that share experts: they learn what one process learns, and send what the program says.
+// Ranks that share experts learn what one process learns, and send what the program predicts.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/ranks.h"

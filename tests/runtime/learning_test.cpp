@@ -1,4 +1,4 @@
-// The executor in one process against autograd.
+// The executor in one process, compared with autograd.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Ranks as processes: they learn what one process learns, and send what the program says.
+// Ranks as processes learn what one process learns, and send what the program predicts.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/ranks.h"

@@ -1,5 +1,5 @@
-// Optimizers that treat matrices as such, on several ranks: they learn what one process learns, and
-// send what is predicted.
+// Optimizers that treat matrices separately, on several ranks: they learn what one process learns,
+// and send what is predicted.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Random legal plans: what ranks send is predicted call by call, and they learn what one process
-// learns. STEPWRIGHT_RANDOM_PLANS asks for more than a sample.
+// Random legal plans: every call of the ranks is predicted, and they learn what one process learns.
+// STEPWRIGHT_RANDOM_PLANS sets a larger number of plans.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

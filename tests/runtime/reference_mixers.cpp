@@ -1,4 +1,4 @@
-// Written after transformers' own (models/qwen3_next, mamba2, mamba, lfm2), token by token.
+// Reference code after transformers' own (models/qwen3_next, mamba2, mamba, lfm2), token by token.
 #include "tests/runtime/reference_mixers.h"
 
 #include <array>

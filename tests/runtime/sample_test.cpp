@@ -1,4 +1,4 @@
-// What `stepwright sample` writes is what `stepwright fit` reads.
+// Tables that `stepwright sample` writes can be read by `stepwright fit`.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

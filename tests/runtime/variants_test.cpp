@@ -1,4 +1,4 @@
-// Models beyond Llama and GPT on several ranks: they learn what one process learns.
+// Models other than Llama and GPT on several ranks learn what one process learns.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/ranks.h"

@@ -1,4 +1,4 @@
-// Orders found for uneven pipelines, against the best of the schedules with a name.
+// Searched orders for uneven pipelines, compared with the best named schedule.
 #include "stepwright/schedule/found/found.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// `auto` against every schedule with a name, as predicted, over uneven pipelines.
+// The schedule `auto` compared with every named schedule, as predicted, over uneven pipelines.
 #include "stepwright/simulate/found_order.h"
 
 #include <fmt/format.h>

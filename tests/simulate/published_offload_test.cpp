@@ -1,4 +1,5 @@
-// Published runs with states on the hosts (data/offloaded_runs.csv), which no constant saw.
+// Published runs with states offloaded to hosts (data/offloaded_runs.csv), which were not used to
+// fit any constant.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Snapshots that a plan writes of itself, as they are and with a block more or less.
+// Snapshots written from a plan, compared with the plan unchanged and with one block more or fewer.
 #include <gmock/gmock.h>
 
 #include <random>

@@ -1,4 +1,4 @@
-// Steps of which only a part is trained.
+// Steps that train only part of the model.
 #include "tests/step/adapters.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The head's weight gradients behind all turns of its position.
+// The head's weight gradients deferred until after all turns of their position.
 #include <gmock/gmock.h>
 
 #include <algorithm>

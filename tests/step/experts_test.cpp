@@ -1,5 +1,5 @@
-// The operators of mixtures of experts: what they read and write, and when their payloads are
-// exact.
+// The operators of mixtures of experts: tensors that they read and write, and when their payloads
+// are exact.
 #include <gmock/gmock.h>
 
 #include <algorithm>

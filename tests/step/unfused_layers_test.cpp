@@ -1,4 +1,4 @@
-// What layers and losses keep that PyTorch runs by single operators, worked by hand.
+// Tensors that layers and losses keep if PyTorch runs them as unfused operators, worked by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Layers of every kind: what their program multiplies is what the model counts.
+// Layers of every kind: the FLOPs of their program equal the model's count.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,4 +1,4 @@
-// Traffic of the programs that build_program writes.
+// Traffic of the programs that `build_program` builds.
 #include <gmock/gmock.h>
 
 #include <map>

@@ -1,5 +1,5 @@
-// The planner as a Python module: what the commands of the program `stepwright` answer, as the text
-// that `--json` prints. The package around it makes types of the answers.
+// The planner as a Python module: its functions return what the commands of `stepwright` print with
+// `--json`. The package around it converts these answers into typed objects.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 

@@ -1,5 +1,5 @@
-// Execution traces, Chakra, DeepSpeed's logger, NCCL's plugins, nccl-tests: files of the programs
-// themselves where they run without a GPU, else texts in the form that their sources print.
+// Execution traces, Chakra, DeepSpeed's logger, NCCL's plugins, nccl-tests: files from the programs
+// themselves if they run without a GPU, otherwise texts in the form that their sources print.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

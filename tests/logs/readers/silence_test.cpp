@@ -1,4 +1,4 @@
-// What cannot be in a log is refused or listed as unexplained; nothing of it is dropped in silence.
+// Impossible contents of a log are refused or listed as unexplained; nothing is dropped silently.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

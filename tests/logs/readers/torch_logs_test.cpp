@@ -1,5 +1,5 @@
-// Traces and flight recorder dumps of runs of PyTorch over Gloo (make_fixtures/torch_runs.py),
-// whose calls are known.
+// Traces and flight recorder dumps of PyTorch runs over Gloo (make_fixtures/torch_runs.py) whose
+// calls are known.
 #include <gmock/gmock.h>
 
 #include "stepwright/core/error.h"

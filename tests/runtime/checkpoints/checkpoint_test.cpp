@@ -1,4 +1,5 @@
-// Checkpoints of runs: continued under the same plan bit by bit, under any other within rounding.
+// Checkpoints of runs: under the same plan a run continues bit by bit, under any other within
+// rounding.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -1,4 +1,5 @@
-// The walk of a schedule: what templates hand to later ones, and how long it lives.
+// The executor's walk through a schedule: tensors that templates pass to later ones, and their
+// lifetimes.
 #include "stepwright/runtime/execute/executor.h"
 
 #include <gmock/gmock.h>

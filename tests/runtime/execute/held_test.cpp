@@ -1,4 +1,4 @@
-// Runs whose computations are held: what they send, how long they last, what they refuse.
+// Held runs (`train --hold`): the messages that they send, how long they last, and refusals.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Masks: numbers of the published generator, the same for an element whoever asks for it.
+// Dropout masks: numbers of the published generator; an element has the same number on every rank.
 #include "stepwright/runtime/kernels/dropout_mask.h"
 
 #include <gtest/gtest.h>

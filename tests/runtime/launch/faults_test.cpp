@@ -1,4 +1,4 @@
-// Ranks that die, hang, disagree or break their numbers; runs that are killed; disks that are full.
+// Ranks that die, hang, disagree or compute wrong numbers; killed runs; full disks.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>

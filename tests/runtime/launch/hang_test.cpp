@@ -1,4 +1,4 @@
-// Ranks, stores and launchers that hang or are not what they should be: every rank ends in time.
+// Ranks, stores and launchers that hang or misbehave: every rank ends in time.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <netinet/in.h>

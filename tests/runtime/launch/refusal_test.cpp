@@ -1,4 +1,4 @@
-// The example of the README, what `train` refuses, and how a run ends that lost a rank.
+// The README's example, refusals of `train`, and the end of a run that lost a rank.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the executor holds, kind by kind, is what the program's lifetimes say.
+// The executor's memory, by kind, equals the program's tensor lifetimes.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Moments of eight bits.
+// Optimizer moments in eight bits.
 #include "stepwright/runtime/states/eight_bits.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A group of one rank sends nothing, so that a plan with one is its canonical form to whoever
-// prices, accounts, counts or plays it.
+// A group of one rank sends nothing, so a plan with such a group is priced, accounted, counted and
+// simulated like its canonical form.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Bounds of a template, of a position's load and of turns with messages, worked by hand.
+// Lower bounds of a template, of a position's load and of turns with messages, worked by hand.
 #include <gtest/gtest.h>
 
 #include "stepwright/schedule/facts.h"

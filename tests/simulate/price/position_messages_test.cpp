@@ -1,4 +1,4 @@
-// What the pricer counts of data parallelism, held against the program.
+// The pricer's counts of data-parallel messages, compared with the program.
 #include "stepwright/simulate/price/position_messages.h"
 
 #include <gtest/gtest.h>

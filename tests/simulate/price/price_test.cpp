@@ -1,4 +1,4 @@
-// The relations between price, bounds, simulation and memory, on random legal plans.
+// Relations between price, bounds, simulation and memory, on random legal plans.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Recomputation that differs by pipeline position, by hand.
+// Recomputation that differs by pipeline position, worked by hand.
 #include <gtest/gtest.h>
 
 #include <cstdint>

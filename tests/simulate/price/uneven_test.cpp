@@ -1,4 +1,4 @@
-// The law of steps with unequal micro-batches against steps that are drawn and played.
+// The law for steps with unequal micro-batches, compared with random steps that are simulated.
 #include "stepwright/simulate/price/uneven.h"
 
 #include <gtest/gtest.h>

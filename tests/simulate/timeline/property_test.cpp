@@ -1,4 +1,4 @@
-// What holds for every program.
+// Properties that hold for every program.
 #include <gtest/gtest.h>
 
 #include <algorithm>

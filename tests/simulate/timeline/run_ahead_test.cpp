@@ -1,4 +1,5 @@
-// Stages are played one after the other as far as each can go; nothing of that may show.
+// Stages are simulated one after the other, each as far as possible; this must not change any
+// result.
 #include <gtest/gtest.h>
 
 #include <array>

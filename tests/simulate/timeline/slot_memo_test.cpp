@@ -1,4 +1,4 @@
-// Slots that begin as one before are not played again; nothing of that may show.
+// Slots that begin like an earlier one are not simulated again; this must not change any result.
 #include "stepwright/simulate/timeline/slot_memo.h"
 
 #include <gtest/gtest.h>
