@@ -73,7 +73,7 @@ constexpr Page kPages[] = {{"README.md", 1},
 
 TEST(Readme, CommandsOfEveryPageRun) {
   for (const Page& page : kPages) {
-    const Workplace place;  // One for all: later commands read what earlier ones wrote.
+    const Workplace place;  // one folder for all: later commands read files that earlier ones wrote
     for (const char* folder : {"data", "tests"}) {
       std::filesystem::create_directory_symlink(std::filesystem::absolute(folder),
                                                 place.path() / folder);

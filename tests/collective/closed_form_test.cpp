@@ -23,7 +23,7 @@ bool has_closed_form(const ScheduleSpec& spec) {
   if (spec.inner == Inner::kRing && !tiered) return false;
   // Chunks of an all-reduce up and down a tree share links: an upper bound only.
   const bool bound = spec.method == Algorithm::kTree && spec.collective == Collective::kAllReduce;
-  // Rings that take turns on the links inside: `Rings` below.
+  // Rings that share the links inside a node alternately are tested in `Rings` below.
   if (spec.method == Algorithm::kRings && spec.tiers.front() > 1 && spec.tiers.back() > 1) {
     return false;
   }

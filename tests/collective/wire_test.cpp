@@ -193,7 +193,7 @@ TEST(Wire, TwoLevelAtomsAreThoseOfPaRO) {
   const LevelLoads reduce =
       level_loads(Collective::kAllReduce, Algorithm::kTwoLevel, 3200, layout, kNodeLevels);
   EXPECT_DOUBLE_EQ(reduce[2].bytes / 8, 2 * 3.0 / 4 * 3200 / 8);
-  // Inside and outside together are what a rank sends: F = f_a + f_e / m.
+  // Bytes inside and outside of nodes together are the sent bytes: F = f_a + f_e / m.
   EXPECT_DOUBLE_EQ(gather[0].bytes + gather[2].bytes / 8,
                    sent_bytes(Collective::kAllGather, 3200, 32));
 }

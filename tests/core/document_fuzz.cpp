@@ -54,7 +54,7 @@ void round_trip(const Document& document) {
     const bool same = again.root().tree() == document.root().tree() && again.to_yaml() == text;
     if (!same) std::abort();
   } catch (const Error&) {
-    std::abort();  // What we write is never refused.
+    std::abort();  // The planner's own output must never be refused.
   }
 }
 

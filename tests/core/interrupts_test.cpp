@@ -54,7 +54,7 @@ TEST(Interrupts, AnIgnoredHangUpStaysIgnored) {
 }
 
 TEST(Interrupts, AProgramThatIsStartedHasItsSignals) {
-  ::signal(SIGPIPE, SIG_DFL);  // Whoever starts the tests may ignore it.
+  ::signal(SIGPIPE, SIG_DFL);  // The process that starts the tests may ignore it.
   const Interrupts interrupts;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     const int status = ending_of_shell("kill -" + std::to_string(signal) + " $$; exit 3");

@@ -130,7 +130,7 @@ TEST(OutputFile, ASignalThatEndsTheProgramLeavesNothing) {
     write_file(folder / "file", "old");
     EXPECT_EXIT(
         {
-          ::signal(signal, SIG_DFL);  // a shell ignores some for what runs in the background
+          ::signal(signal, SIG_DFL);  // a shell ignores some signals for background programs
           remove_unfinished_at_signals();
           end_while_writing(folder, signal);
         },

@@ -123,7 +123,7 @@ TEST(CollectiveCost, CrowdedGroupsAttainLessOfTheNetwork) {
   EXPECT_NEAR(ratio(collective::Collective::kPointToPoint, {2, 8}), 1, 1e-9);
 }
 
-// Medians of what the Ultra-Scale Playbook's runs measured while the network was well.
+// Medians of the measurements in the Ultra-Scale Playbook's runs while the network was healthy.
 TEST(CollectiveCost, ThePlaybooksClusterIsReproduced) {
   const struct {
     std::int64_t nodes;
@@ -274,7 +274,7 @@ TEST(CollectiveCost, OtherAlgorithmsAreTheClosedFormOfTheirSchedule) {
   // Fifteen hops, two of them out of a node: of eight rings each takes one.
   EXPECT_NEAR(by(collective::Algorithm::kRings, collective::Collective::kAllGather, 1e-9, 16),
               62.5e-6, 15e-6);
-  // What the library does itself.
+  // The cases for which the library's own algorithm is used.
   EXPECT_EQ(by(collective::Algorithm::kDirect, collective::Collective::kAllToAll, kGibi, 16),
             by(collective::Algorithm::kLibrary, collective::Collective::kAllToAll, kGibi, 16));
 }
@@ -306,7 +306,8 @@ TEST(CollectiveCost, TwoLevelCollectivesGoInsideAndBetweenInTurn) {
 }
 
 TEST(CollectiveCost, AnHoRingGoesInsideAndBetweenAtTheSameTime) {
-  // Rails 1/2 GiB at 8 * 25e9 * .8 are longer than inside 7/8 GiB at 150e9 would be in turn.
+  // Rails: 1/2 GiB at 8 * 25e9 * .8 takes longer than 7/8 GiB at 150e9 inside, so the inner level
+  // is hidden.
   const OperatorTime time = CollectiveCost(a100_job().cluster, round_constants())
                                 .message({collective::Collective::kAllGather, kGibi,
                                           cluster::strided_layout(a100_job().cluster, 16, 1),

@@ -147,8 +147,8 @@ TEST(CostModel, AnUpdateGrowsWithItsBytesAndWaitsForTheHostOnce) {
   }
 }
 
-// 1.27 s by the memory of a node of 409.6 GB/s for eight ranks, of which Adam attains .43; 2.45 s
-// by one thread of each, which torchrun leaves it.
+// 1.27 s by the memory of a node with 409.6 GB/s for eight ranks, of which Adam reaches .43; 2.45 s
+// by one thread for each rank, the number that torchrun sets.
 TEST(CostModel, AnUpdateOfTheHostIsBoundByItsMemoryOrByTheThreadsOfAProcess) {
   plan::Job job = a100_job();
   job.cluster.devices_per_node = 8;
@@ -195,8 +195,8 @@ TEST(CostModel, StagesOnOtherNodesMakeHostsWait) {
   EXPECT_NEAR(seconds(8), 5e-3, 1e-12) << "8 tensor ranks: 1 + 8 / 2";
 }
 
-// Of what the host waits for its time adds to the device's: 30 ms of 30 kernels at 1 ms. Beside the
-// same bytes that it issues ahead, 10 ms of kernels hide.
+// If the device waits for the host, the host's time adds to the device's: 30 ms for 30 kernels at 1
+// ms. If the host issues the same bytes ahead, 10 ms of kernels are hidden.
 TEST(CostModel, TheHostStandsAloneWhereItWaitsForTheLossOfADocument) {
   TrainingConditions conditions;
   conditions.frameworks = {{.framework = "", .host_us = 1000}};
@@ -357,8 +357,8 @@ TEST(CostModel, LaysOutEveryKindOfGroupOfAPlan) {
   }
 }
 
-// DeepSpeed's ZeRO-3 fetches the parameters of each expert of a loop by 17 calls, beside the 5 that
-// issue its product.
+// DeepSpeed's ZeRO-3 fetches the parameters of each expert in a loop with 17 calls, in addition to
+// the 5 calls that issue its product.
 TEST(CostModel, ExpertsThatFetchTheirParametersCostTheHostMore) {
   plan::Job job = h100_job();
   job.framework.name = "deepspeed";

@@ -204,7 +204,7 @@ TEST(FittedCost, AnAttentionKernelTakesItsOwnFit) {
   };
   const double cudnn = seconds(cluster::AttentionKernel::kCudnn);
   EXPECT_NEAR(seconds(cluster::AttentionKernel::kFlash2) / cudnn, 2, 0.01);
-  // One that nobody sampled follows the nearest, at the ratio of their defaults.
+  // A kernel that was not sampled follows the nearest one, at the ratio of their defaults.
   EXPECT_NEAR(cudnn / seconds(cluster::AttentionKernel::kFlash3), 0.655 / 0.61, 0.01);
 }
 

@@ -103,7 +103,7 @@ TEST(TrainingLog, ReadsLinesOfPublicLogs) {
     ASSERT_TRUE(loss) << line.source;
     EXPECT_DOUBLE_EQ(loss->loss, line.loss) << line.source;
   }
-  // A second epoch goes on behind the first: no restart.
+  // A second epoch continues the count of the first and is no restart.
   EXPECT_EQ(read_step_line("Epoch(train) [2][10/735]  time: 2.9  loss: 2.7")->second.number, 745);
 }
 

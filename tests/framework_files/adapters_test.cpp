@@ -45,7 +45,7 @@ TEST(AdaptersOfFiles, AxolotlSaysThemUnderItsKeys) {
   EXPECT_EQ(words.dropout, 0.05);
   EXPECT_EQ(words.base, DType::kNf4);
   EXPECT_THAT(words.modules, ElementsAre("all-linear"));
-  // What is absent is peft's: rank 8, the queries and the values.
+  // Absent settings have peft's defaults: rank 8, the queries and the values.
   const AdapterWords usual = words_of("axolotl", head + "adapter: lora\n");
   EXPECT_EQ(usual.rank, 8);
   EXPECT_THAT(usual.modules, ElementsAre("q_proj", "v_proj"));

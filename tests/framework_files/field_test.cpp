@@ -150,7 +150,8 @@ std::vector<std::string> lines_without_recomputation(const ImportedPlan& importe
 }
 
 TEST(ChangedLines, AreThoseThatThePersonsFilesHave) {
-  // DeepSpeed's JSON says recomputation under `stepwright` alone, which a person's has not.
+  // DeepSpeed's JSON states recomputation only under `stepwright`, which a user's file does not
+  // have.
   const ImportedPlan json = import_text(
       "deepspeed", "zero.json",
       R"({"train_batch_size": 64, "train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true},

@@ -27,8 +27,8 @@
 #include "tests/plan/shown.h"
 #include "tests/tune/random_job.h"
 
-// What a search lists for a framework, the framework's files start. STEPWRIGHT_RANDOM_JOBS tries
-// more jobs than the suite does.
+// Plans that a search lists for a framework can be started by the framework's files.
+// STEPWRIGHT_RANDOM_JOBS sets a larger number of jobs.
 
 namespace stepwright::framework_files {
 namespace {
@@ -84,7 +84,7 @@ void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
     const cost::CostModel cost(of.job);
     return simulate::Pricer(of.job, cost).price(of.plan);
   };
-  // The plan under what the file starts with: its framework, kernels and form of Muon.
+  // The plan with the settings of the file: its framework, kernels and form of Muon.
   back.job.documents = planned.job.documents;  // How long they are is of the data, in no file.
   plan::PlannedJob started = planned;
   started.job.framework = back.job.framework;
@@ -145,7 +145,8 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
   for (const std::uint64_t seed : tune::random_seeds(40)) {
     plan::Job job = tune::random_job(seed);
     job.framework = {};
-    job.kernels.masters = plan::Masters::kBeside;  // What frameworks have is no choice of a file.
+    // Features that a framework always has are no choice of a file.
+    job.kernels.masters = plan::Masters::kBeside;
     SCOPED_TRACE(seed);
     const auto result = answer(job);
     if (!result) continue;

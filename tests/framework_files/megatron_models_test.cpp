@@ -16,7 +16,7 @@
 #include "tests/model/random_architecture.h"
 #include "tests/plan/random_plans.h"
 
-// Models whose layers differ, as Megatron's arguments and recipes of Megatron-Bridge say them.
+// Models whose layers differ, as Megatron's arguments and Megatron-Bridge's recipes describe them.
 
 namespace stepwright::framework_files {
 namespace {
@@ -183,7 +183,7 @@ TEST_P(MegatronModels, WhatTheFrameworkRunsComesBack) {
     }
     if (HasFailure()) return;
   }
-  // What words cannot tell apart, the files refuse.
+  // Files refuse models that their arguments cannot distinguish.
   EXPECT_LT(refused * 10, written);
   EXPECT_GT(written, 60);
   EXPECT_GT(hybrids, 15);

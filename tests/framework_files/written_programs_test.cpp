@@ -10,7 +10,7 @@
 #include "stepwright/model/encoder.h"
 #include "tests/plan/random_plans.h"
 
-// Files of programs that stand on a framework and run a part of what it runs.
+// Files of programs that are built on a framework and run only part of its features.
 
 namespace stepwright::framework_files {
 namespace {

@@ -277,7 +277,7 @@ TEST(Times, TakeThePlaceOfPricedSeconds) {
   EXPECT_EQ(pair.backward[0].seconds, 2);
 }
 
-// Operators that cost nothing are printed with 0 s, which goes back in.
+// Operators that take no time are printed with 0 s, which can be read again.
 TEST(Times, MayBeNoneButNotAll) {
   StrandPair pair = strands(job(), plan());
   const Document document = Document::parse(times("f4", "0"), "times.json");

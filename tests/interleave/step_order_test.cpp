@@ -55,8 +55,8 @@ Found found_for(const Case& given) {
       played_s(priced_s), played_s(step::RoughSeconds(job, plan::Grid(plan)))};
 }
 
-// The order that a step takes is chosen by playing both strands once; the exact plan knows nothing
-// better but a rotation.
+// The order of a step is chosen by simulating both strands once; the exact plan is better only by a
+// rotation.
 TEST(StepOrder, TakesAsLongAsTheExactPlan) {
   for (const char* model : {"llama-3-70b", "mixtral-8x7b"}) {
     for (const std::int64_t tensor : {2, 4, 8}) {

@@ -278,7 +278,7 @@ TEST(CompareLog, ClocksOfRanksMayDiffer) {
   const LogComparison found = compare_log(run.program, run.grid, shifted);
   EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
   for (const MatchedCalls& row : found.rows) {
-    EXPECT_NEAR(row.transfer_s, row.seconds, 1e-9);  // all took as long: nobody waited
+    EXPECT_NEAR(row.transfer_s, row.seconds, 1e-9);  // all ranks took equally long, so none waited
   }
 }
 

@@ -119,8 +119,8 @@ plan::PlannedJob whole_states() {
   return planned;
 }
 
-// Rows of 64 tokens take little: the largest moment is the update, and autocast has let go of its
-// casts before.
+// Rows of 64 tokens need little memory: the largest moment is the update, before which autocast has
+// freed its casts.
 TEST(PassingParameters, AreGoneWhenTheUpdateComes) {
   const plan::PlannedJob planned = whole_states();
   const step::StepProgram program = step::build_program(planned.job, planned.plan);

@@ -34,8 +34,8 @@ void expect_within(double found, double expected, double share) {
   EXPECT_NEAR(found, expected, share * expected);
 }
 
-// Korthikanti et al. 2022 (2205.05198), equations 1-4 and table 2. What is not in them is small:
-// two fp32 statistics per norm and token.
+// Korthikanti et al. 2022 (2205.05198), equations 1-4 and table 2. Tensors that they leave out are
+// small: two fp32 statistics per norm and token.
 TEST(BuiltProgram, KeepsTheActivationsOfKorthikanti) {
   expect_within(retained(plan_with_tensor(1)), kSbh * (34 + 5 * kA * kS / kH), 0.005);
 }

@@ -73,8 +73,8 @@ Waiting waiting_at(const step::StepProgram& program, std::size_t position) {
   return waiting;
 }
 
-// Position 1 of two: each forward is followed by its backward, which leaves the gradient of the
-// logits and the head's input; behind the last the products take them up, the first first.
+// Position 1 of two: each forward pass is followed by its backward pass, which keeps the gradient
+// of the logits and the head's input; after the last one, the products use them in order.
 TEST(DeferredHead, OfTwoPositionsAndFourMicroBatchesByHand) {
   const auto [job, plan] = by_hand();
   const step::StepProgram program = step::build_program(job, plan);

@@ -62,8 +62,8 @@ step::StepProgram pipeline(std::int32_t stages, std::int32_t micro_batches) {
   return program;
 }
 
-// 1F1B of 3 stages: 3, 2 and 1 micro-batches wait; the largest moment is in a backward, beside the
-// 10 of each that waits, its own included.
+// 1F1B with 3 stages: 3, 2 and 1 micro-batches are in flight; the largest moment is in a backward
+// pass, in addition to 10 for each micro-batch in flight, its own included.
 TEST(MemoryReport, CountsTheMicroBatchesInFlightOfEachStage) {
   const MemoryReport report = memory_report(plan::Job{}, pipeline(3, 8));
   ASSERT_EQ(report.stages.size(), 3);
@@ -143,8 +143,8 @@ TEST(MemoryReport, FitsMeansThatTheProbabilityIsAtLeastTheAskedOne) {
   }
 }
 
-// Three, two and one micro-batch wait on the hosts, and the copy that a backward takes back is
-// still there.
+// Three, two and one micro-batch are offloaded to the hosts, and the copy that a backward pass has
+// fetched is not freed yet.
 TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
   plan::Job job;
   job.cluster.devices_per_node = 4;
@@ -155,7 +155,7 @@ TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
   program.keeps_on_host = true;
   for (step::Stage& stage : program.stages) stage.states.host = {.states = 1};
   program.stages[1].states.host = {.states = 15};
-  // One rank of each position, which hold as much of 3, 2 and 1 micro-batches.
+  // One rank of each position, with 3, 2 and 1 micro-batches.
   job.cluster.host.memory_bytes = (1 + 30) + (15 + 20) + (1 + 10);
   const MemoryReport report = memory_report(job, program);
   EXPECT_EQ(report.host_bytes, 31 + 35 + 11);

@@ -115,8 +115,9 @@ TEST(SequenceFootprint, HoldsPrefetchedParametersDuringTheLayerBefore) {
   EXPECT_THAT(found.at_peak, ElementsAre(120 + 120, 0, 2000, 0));
 }
 
-// A gather of the forward makes 1,000 bytes at its own place, which stay until the next gather.
-// These bytes stand beside the copies for the next block and beside the result of its gather.
+// A gather of the forward pass makes 1,000 bytes in its own buffer, which stay until the next
+// gather. They are allocated in addition to the copies for the next block and the result of its
+// gather.
 TEST(SequenceFootprint, HoldsWhatAGatherHasMadeUntilTheNext) {
   step::StepProgram program = overlapped();
   Piece gather;
@@ -150,8 +151,8 @@ TEST(SequenceFootprint, LetsGathersRunAsEarlyAsTheProgramAllows) {
   EXPECT_THAT(run(overlapped(), three_forward(3)).at_peak, ElementsAre(120, 0, 3000, 0));
 }
 
-// dy and dx 100 each beside what was saved; weights and gradients. The second layer stands beside
-// 120 given back by the first.
+// dy and dx take 100 each in addition to the saved tensors, the weights and the gradients. The
+// second layer is allocated in addition to 120 that the first one returned.
 TEST(SequenceFootprint, OfABackwardStandsBesideWhatWasSaved) {
   const SequenceFootprint found = run(in_turn(), two_backward());
   EXPECT_THAT(found.at_peak, ElementsAre(200, 0, 2000, 0));

@@ -58,7 +58,8 @@ class Unroller {
       }
       const step::Item& item = sequence.items[at];
       const std::size_t back = item.beside_layer >= 0 ? 1 : item.strand;
-      // What a block keeps, a second strand takes up, and leaves for its weight gradients.
+      // Tensors that a block keeps are used by the second strand, which leaves them for its weight
+      // gradients.
       Kept& last = kept_of(sequence, slot, item.units.empty() ? kAnyUnit : item.units.back(), back);
       Kept& saved =
           kept_of(sequence, slot, item.units.empty() ? kAnyUnit : item.units.front(), item.strand);

@@ -90,7 +90,7 @@ TEST(Config, EncodersAreCountedBesideTheLanguageModel) {
   EXPECT_EQ(encoder.layers, 2);
   EXPECT_FALSE(encoder.any_size);
   EXPECT_TRUE(encoder.takes_part());
-  EXPECT_TRUE(model.tied);  // What stands around the language model decides.
+  EXPECT_TRUE(model.tied);  // The configuration around the language model decides.
   Architecture alone = read_tiny("llama", R"("tie_word_embeddings": true)");
   alone.encoder = encoder;
   EXPECT_EQ(model, alone);

@@ -260,8 +260,8 @@ constexpr Worked kWorked[] = {
          6. * 2688 * (4096. + 256 + 256 + 4096) + 131072. * 2688,
      6. * 4096 * (4096 + 4096) +
          23. * (4. * (4096 + 2048) + 64. * (128 * 64 + 2 * 128 * 64) + 8. * 128 * 128)},
-    // Gates beside queries; delta nets: queries and keys of 2048, values and gates of 4096, two
-    // numbers for each of 32 heads; chunks of 64, states of 128 x 128.
+    // Gates in addition to queries; delta nets: queries and keys of 2048, values and gates of 4096,
+    // two numbers for each of 32 heads; chunks of 64, states of 128 x 128.
     {"qwen3-next-80b-a3b", 4096,
      12. * 2048 * (2 * 4096. + 512 + 512 + 4096) + 36. * 2048 * (2 * 2048. + 2 * 4096 + 64 + 4096) +
          48. * (512. * 2048 + 11. * 3 * 2048 * 512 + 2048) + 151936. * 2048,
@@ -330,7 +330,7 @@ TEST(Flops, AlternatingWindowsCapOnlyTheirLayers) {
                    16 * 2.0 * (8192 - 1024) * (4096 + 4096));
 }
 
-// A token sees itself and those before it, of a window at most as many as it has.
+// A token sees itself and earlier tokens, in a window at most as many as the window has.
 TEST(Flops, BehindTheMaskAreThePairsOfATokenAndALaterOne) {
   Architecture model = built_in_model("llama-3-8b").value();
   const double of_pair = 3 * 2.0 * (4096 + 4096);

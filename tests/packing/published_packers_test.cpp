@@ -127,7 +127,7 @@ Bins modified_first_fit(const Lengths& lengths, std::int64_t capacity) {
       rest.erase(fit);
     }
   }
-  // What is left goes into the emptiest bin, where it has room.
+  // The rest goes into the emptiest bin if it has room.
   std::multiset<std::pair<std::int64_t, std::size_t>> fills;
   for (const std::int64_t size : rest) {
     std::pair<std::int64_t, std::size_t> fill{0, bins.size()};

@@ -95,7 +95,7 @@ TEST(ForwardPass, OfDocumentsWaitsForTheSlowestRank) {
     return forward_pass(plan_of("parallel: {data: 16}\nsharding: zero3\n", "", batch), 1).seconds;
   };
   EXPECT_GT(seconds(unequal), 1.001 * seconds(equal));
-  // Waits of independent batches add up to less than their number says.
+  // Waits of independent batches add up to less than their number would give.
   const plan::PlannedJob planned = plan_of("parallel: {data: 16}\nsharding: zero1\n", "", unequal);
   EXPECT_LT(forward_pass(planned, 16).seconds, 16 * forward_pass(planned, 1).seconds);
 }

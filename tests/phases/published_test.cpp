@@ -47,7 +47,7 @@ struct PublishedStep {
 };
 
 plan::PlannedJob plan_of_row(const std::string& job, std::string choices) {
-  // `{a: b, c: d}` of the plan goes on behind the job.
+  // The members of the plan, `{a: b, c: d}`, continue after the job.
   choices = choices.substr(1, choices.size() - 2);
   const std::string text = "{stepwright: plan/2, job: " + job + ", " + choices + "}";
   return plan::read_plan(Document::parse("# a row\n" + text + "\n", "row"), {});

@@ -345,7 +345,7 @@ TEST(Frameworks, RunPlansMadeByHand) {
     const Framework framework{.name = name, .version = ""};
     EXPECT_THAT(runs_on(job, FrameworkLaw(framework).with_buckets(job, plan)), Contains(name));
   }
-  // Some reduce after the last backward, others know no other time than beside it.
+  // Some frameworks reduce after the last backward pass, others only concurrently with it.
   plan.overlap = overlap_all(false);
   EXPECT_THAT(runs_on(job, plan),
               ElementsAre("stepwright", "megatron-core", "megatron-lm", "megatron-deepspeed",

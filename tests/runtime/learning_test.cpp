@@ -372,7 +372,7 @@ TEST_P(Learning, EqualsAutograd) {
   }
   EXPECT_LE(distance(there.gradients, here.gradients), kBound);
   EXPECT_LE(distance(there.weights, here.weights), kBound);
-  // Frozen weights alone have no gradients, and those of indexers.
+  // Only frozen weights, and those of indexers, have no gradients.
   EXPECT_EQ(all_zero(here.gradients), all_zero(there.gradients));
   const bool rests = job.model.freezes() || job.model.has_indexer();
   EXPECT_EQ(all_zero(there.gradients).empty(), !rests);

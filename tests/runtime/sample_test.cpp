@@ -75,7 +75,7 @@ TEST(Sampled, MessagesOfAPlanAreAskedForAndNoOthers) {
   ASSERT_EQ(run_quietly(fmt::format("sample collectives --ranks 2 --plan {} -o {}", plan, table)),
             0);
   const auto rows = lines_of(table);
-  // What a stage hands on: 2 sequences of 32 rows of 64 numbers of 4 bytes.
+  // Bytes that a stage sends on: 2 sequences of 32 rows of 64 numbers of 4 bytes.
   EXPECT_TRUE(std::ranges::any_of(rows, [](const std::string& row) {
     return row.starts_with("gloo,send_recv,1,2,1,16384,0,");
   }));

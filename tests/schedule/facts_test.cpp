@@ -66,8 +66,8 @@ TEST(ScheduleFacts, BackwardsAreWholeCutOrBoth) {
   EXPECT_EQ(of(ScheduleKind::kStp), BackwardForm::kBoth);
 }
 
-// Reductions stand in the last whole backward of a chunk, or in its last data and weight gradient:
-// no whole one may come between these two.
+// Reductions are in the last whole backward pass of a chunk, or in its last data and weight
+// gradients: no whole backward pass may come between these two.
 TEST(ScheduleFacts, NoWholeBackwardStandsBetweenTheLastDataAndWeightGradient) {
   for (const Schedule& schedule : kSchedules) {
     for (std::int64_t stages = 2; stages <= 9; ++stages) {

@@ -194,7 +194,8 @@ UnevenPipeline four(double backward) {
   return evenly_held(Placement(PlacementKind::kV, 4, 1), 16, {.parts = {4, {part}}}, 4);
 }
 
-// 1F1B takes 19 (1 + 1.5) with whole backwards; each that is cut costs its position half a unit.
+// 1F1B takes 19 (1 + 1.5) with whole backward passes; each one that is split costs its position
+// half a unit.
 TEST(FoundSchedule, CutsFewBackwardsWhereThatCosts) {
   const std::vector<Turns> turns = found_turns(four(1.5));
   TurnPlayer player;

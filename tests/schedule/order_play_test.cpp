@@ -89,9 +89,9 @@ std::vector<Order> replaced(const OrderPlay& play, OrderPlay::Node first, OrderP
   return orders;
 }
 
-// After any change that it takes it is what `TurnPlayer` says of all turns, never above the limit;
-// one that it does not take would be longer and leaves all as it was; a chain of parts that leave
-// no time between them explains it.
+// After any accepted change, the result equals that of `TurnPlayer` for all turns, and never
+// exceeds the limit. A refused change would be longer, and leaves everything unchanged. A chain of
+// parts without gaps explains the length.
 TEST(OrderPlay, PlaysChangesAsTurnPlayerPlaysAll) {
   std::mt19937 random(5);
   int taken = 0;

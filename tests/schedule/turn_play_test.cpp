@@ -170,7 +170,7 @@ TEST(TurnPlay, ZeroBubbleH1HasItsClosedForm) {
 }
 
 TEST(TurnPlay, TurnsOfTwoPartsTakeThePairedTime) {
-  // One position: F0, then F1 beside B0, then B1.
+  // One position: F0, then F1 concurrently with B0, then B1.
   const Part f0{Direction::kForward, 0, 0};
   const Part f1{Direction::kForward, 0, 1};
   const Part b0{Direction::kBackward, 0, 0};
@@ -184,7 +184,7 @@ TEST(TurnPlay, TurnsOfTwoPartsTakeThePairedTime) {
 }
 
 TEST(TurnPlay, AForwardBesideAPartOfABackwardTakesThatPairsTime) {
-  // F0, then F1 beside D0, then D1, then W0, W1.
+  // F0, then F1 concurrently with D0, then D1, then W0, W1.
   const Part f0{Direction::kForward, 0, 0};
   const Part f1{Direction::kForward, 0, 1};
   const auto alone = [](Direction direction, std::int32_t i) {
@@ -270,7 +270,7 @@ TEST(TurnPlay, ATurnThatWaitsForeverIsNamed) {
   EXPECT_THROW(player.play(turns, Placement(), seconds), Error);
 }
 
-// --- Closed forms say what the turns say. ---
+// --- Closed forms equal the simulated turns. ---
 
 /// Returns, by a position's turns, the micro-batches of each chunk that are in flight when the
 /// position has the most.

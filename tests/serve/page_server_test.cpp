@@ -156,7 +156,7 @@ TEST(PageServer, AReaderOfThreeKilobytesASecondDelaysNeitherOthersNorTheEnd) {
 }
 
 TEST(PageServer, FiftyBrowsersAreAnsweredAtOnce) {
-  const std::string page(500'000, 'p');  // more than the system takes for a reader
+  const std::string page(500'000, 'p');  // more than the system buffers for a reader
   const Running running(page);
   std::vector<Descriptor> all;
   for (int i = 0; i < 50; ++i) all.push_back(connected(running.server));

@@ -110,7 +110,7 @@ TEST(Encoder, LearnsWithTwiceItsForward) {
   const double forward = work_flops(pair.forward, Phase::kForward);
   const double back = work_flops(pair.backward, Phase::kDataGradient) +
                       work_flops(pair.backward, Phase::kWeightGradient);
-  // Nobody asks for the gradient of pixels; attention's backward is five products for two.
+  // The gradient of pixels is not needed; attention's backward pass has five products for two.
   const double attention = 2 * 27 * 4.0 * 729 * 729 * 1152;
   EXPECT_NEAR(back, 2 * forward + 0.5 * attention - 2 * 2.0 * 729 * 588 * 1152, 2e-3 * forward);
 }

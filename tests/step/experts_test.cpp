@@ -163,7 +163,7 @@ TEST(Experts, SingleKernelsWeighResultsRowByRow) {
   }
 }
 
-// Experts take as many rows as come, but never more than the factor times the mean.
+// Experts accept as many rows as arrive, but never more than the capacity factor times the mean.
 TEST(Experts, ACapacityBoundsRows) {
   plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
   job.imbalance = 1.8;
@@ -310,7 +310,7 @@ TEST(Experts, ContextRanksHoldTwoRunsOfASequence) {
   EXPECT_FALSE(build_program(job, plan).even_routing);
 }
 
-// DeepSpeed's ZeRO-3 fetches parameters by module, of which a loop has three for each expert.
+// DeepSpeed's ZeRO-3 fetches parameters by module; a loop has three modules for each expert.
 TEST(Experts, EachOfALoopFetchesItsParametersWhereTheFrameworkDoes) {
   const auto fetching = [](const char* framework, bool grouped, const char* sharding) {
     plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
@@ -333,7 +333,8 @@ TEST(Experts, EachOfALoopFetchesItsParametersWhereTheFrameworkDoes) {
   EXPECT_THAT(fetching("fsdp", false, "GGG"), ::testing::IsEmpty());
 }
 
-// FSDP2 casts experts that one rank holds alone, and copies their gradients, as it does others.
+// FSDP2 casts experts that only one rank has, and copies their gradients, like all other
+// parameters.
 TEST(Experts, OfOneRankAreGatheredAndReducedAsOthersByFsdp2) {
   plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
   job.kernels.fused_accumulation = false;

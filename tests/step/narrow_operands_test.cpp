@@ -115,7 +115,7 @@ std::int64_t narrow_elements(const Template& forward) {
   return elements;
 }
 
-// By operators: no list of names says otherwise.
+// Recognised by the operators, without a list of names.
 TEST(NarrowOperands, NarrowWeightsAreThoseThatNarrowProductsMultiply) {
   for (const std::string_view name :
        {"llama-3-8b", "qwen3-30b-a3b", "deepseek-v3", "mixtral-8x7b"}) {
@@ -175,7 +175,7 @@ TEST(NarrowOperands, OnlyTheCacheOfTransformerEngineOutlivesAGather) {
   EXPECT_EQ(narrow_states(job, "GGG").parameters, shards);
 }
 
-// The gradient of a result stands in both layouts beside what is made of it.
+// The gradient of a result exists in both layouts in addition to the tensors made from it.
 TEST(NarrowOperands, GradientsOfResultsAreCastWhileTheyAreMultiplied) {
   const BlockPair layer = narrow_layer(narrow_job(DType::kFp8));
   for (const Operator& op : layer.backward.operators) {

@@ -118,7 +118,8 @@ TEST(PairOrder, HidesMessagesBehindTheOtherStrand) {
   const PairOrder order =
       pair_order(blocks.forward, blocks.backward, [](const Operator&) { return 1.0; });
   const Template piece = pair_template(blocks.forward, blocks.backward, order);
-  // Behind every message but the last ones something is computed before what waits for it.
+  // After every message except the last ones, some computation runs before the operator that waits
+  // for it.
   int covered = 0;
   int messages = 0;
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {

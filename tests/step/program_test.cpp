@@ -513,7 +513,8 @@ TEST(StepProgram, APlainLossKeepsLogProbabilitiesAndWritesTwoGradientsOfThem) {
   EXPECT_LT(logits_bytes(build_program(job, plan), "head.forward", true), wide) << "no plain one";
 }
 
-// What a loss of the same logits keeps and writes beside the head's own result, in copies in fp32.
+// Tensors that a loss of the same logits keeps and writes in addition to the head's result, in fp32
+// copies.
 TEST(StepProgram, KernelsOfTheLossDifferInTheirCopiesOfLogits) {
   struct Case {
     plan::CrossEntropy kernel{};

@@ -56,7 +56,7 @@ std::int64_t bytes_kept_of(const BlockPair& layer, std::string_view name = "") {
 TEST(UnfusedLayers, OfTransformersKeepCopiesOfNormsAndActivatedGates) {
   const std::int64_t norm =
       4 * kRowColumns + 2 * kRowColumns + 4;  // input in fp32, normed rows, a number
-  const std::int64_t rows = 2 * kRowColumns;  // what the products behind a norm multiply
+  const std::int64_t rows = 2 * kRowColumns;  // the input of the products after a norm
   const std::int64_t head_norms =
       (4 + 2) * (kQueryColumns + kKeyColumns) + 4 * (kQueryHeads + kKeyHeads);
   const std::int64_t core =

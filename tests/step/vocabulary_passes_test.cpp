@@ -83,7 +83,7 @@ TEST(VocabularyPasses, HaveAllOperatorsInTheirOrder) {
   }
 }
 
-// What positions exchange is posted where the schedule says so, by each of them.
+// Each position posts the messages that positions exchange at the slot that the schedule gives.
 TEST(VocabularyPasses, PostWhatTheScheduleSays) {
   for (const Cut& cut : cuts()) {
     for (const VocabularyPass& pass : cut_passes(cut.pair)) {

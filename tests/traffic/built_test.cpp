@@ -217,7 +217,7 @@ TEST(BuiltProgram, PositionsThatDoNotMeetExchangeTheSameRows) {
 TEST(BuiltProgram, SendsTheSameWithTwoStrands) {
   plan::Job job = small_job();
   job.cluster = testing::cluster_of(8, 8);
-  job.sequences = 64;  // STP takes three micro-batches a stage at least.
+  job.sequences = 64;  // STP needs at least three micro-batches per stage.
   for (const schedule::ScheduleKind kind :
        {schedule::ScheduleKind::kFolded, schedule::ScheduleKind::kDualPipeV,
         schedule::ScheduleKind::kPaired, schedule::ScheduleKind::kStp}) {

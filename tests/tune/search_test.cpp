@@ -217,7 +217,7 @@ TEST(Search, FindsWhatLacksLeastWhereHostsAreTooSmall) {
     job.space.offload.activations.erase(job.space.offload.activations.begin());
     const Prepared prepared(std::move(job));
     Goal least{.room = prepared.room(), .keep = 1, .least_memory = true};
-    // Hosts that hold no more than what the law lets through.
+    // Hosts with no more memory than the law allows plans to use.
     least.room.host_bytes /= 100;
     Goal visit_all = least;
     visit_all.exhaustive = true;

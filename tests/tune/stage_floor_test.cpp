@@ -35,7 +35,7 @@ const schedule::Schedule kSchedules[] = {
     {.kind = schedule::ScheduleKind::kFolded, .chunks = 2},
     {.kind = schedule::ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2}};
 
-// A listed split has the floor of the same split where nobody lists it.
+// A listed split has the same floor as the same split that is not listed.
 TEST(StageFloor, OfAListedEvenSplitIsThatOfTheEvenOne) {
   const LayerCounts counts(two_classes(14));
   const Work work = work_of(0.5, 1, 2);

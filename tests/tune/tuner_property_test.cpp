@@ -14,8 +14,8 @@
 #include "stepwright/tune/tune.h"
 #include "tests/plan/shown.h"
 
-// What a tuner must hold whatever it is asked. STEPWRIGHT_RANDOM_JOBS tries more jobs than the
-// suite does (`make test-long`).
+// Properties of the tuner for any job. STEPWRIGHT_RANDOM_JOBS sets a larger number of jobs (`make
+// test-long`).
 
 namespace stepwright::tune {
 namespace {

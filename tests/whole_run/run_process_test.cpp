@@ -128,7 +128,7 @@ TEST(RunTime, TheBestNumberOfStepsBetweenCheckpointsIsBest) {
     for (const std::int64_t other : {every / 2, every - 1, every + 1, 2 * every}) {
       if (other < 1) continue;
       process.checkpoint_every = other;
-      // What is left over at the end may be luckier by a part of one cycle.
+      // The incomplete last cycle may be better by part of one cycle.
       EXPECT_GT(run_time(process).wall_s, best * (1 - 2e-4)) << rate << " " << other;
     }
   }

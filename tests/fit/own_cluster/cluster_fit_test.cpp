@@ -60,7 +60,7 @@ TEST(ClusterFits, TellHowMuchSlowerComputationIsBesideMessages) {
   samples.overlaps = {{cost::LinkClass::kInside, 4, 2, 4.5},    // 1.5 of 2 seconds saved
                       {cost::LinkClass::kInside, 2, 1, 2.2},    // 0.8 of 1
                       {cost::LinkClass::kInside, 2, 1, 9},      // disturbed
-                      {cost::LinkClass::kNetwork, 2, 1, 3.5}};  // worse than in turn
+                      {cost::LinkClass::kNetwork, 2, 1, 3.5}};  // longer than one after the other
   const ClusterFit fit = fit_cluster(samples);
   EXPECT_DOUBLE_EQ(fit.overlap.beside_inside, 2 / 1.5);
   EXPECT_DOUBLE_EQ(fit.overlap.beside_network, cost::kMostSlower);

@@ -416,7 +416,7 @@ TEST(StepFit, CopiesOfFsdpAreOfItsMessagesBesideTheirTransfer) {
   ASSERT_NE(law, nullptr);
   EXPECT_NEAR(gathers.calls * law->start_s, 6e-3, 1e-9);
   EXPECT_NEAR(gathers.bytes * law->s_per_byte, 40e-3, 1e-9);
-  // Messages that the trace does not show take as much more of this host than of the other one.
+  // Messages that are absent from the trace take longer on this host by the same factor.
   const plan::MessageHostOverhead usual = plan::framework_defaults(job.job.framework).host_overhead;
   const cost::HostOverheadLaw* assumed =
       handling_of(fitted, step::Scheme::kTensor, collective::Collective::kAllReduce);

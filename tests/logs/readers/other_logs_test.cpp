@@ -84,7 +84,7 @@ TEST(DeepSpeed, CountsLinesOnceThoughASummaryFollows) {
                                   Contains(Pair(Pair("broadcast", 0), Pair(3, 3 * 308))),
                                   Contains(Pair(Pair("all_gather", 0), Pair(3, 0))),
                                   Contains(Pair(Pair("barrier", 0), Pair(3, 0)))));
-  EXPECT_EQ(log.unexplained(), 2);  // what its build of an extension says
+  EXPECT_EQ(log.unexplained(), 2);  // output of its build of an extension
   EXPECT_EQ(log.records.front().rank, 0);
 }
 

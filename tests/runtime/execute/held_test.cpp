@@ -116,7 +116,7 @@ TEST_F(Held, OneRankTakesTheTimeOfItsComputations) {
     ASSERT_EQ(
         run(fmt::format("train plan.yaml --hold --scale {} --steps 3 --metrics metrics", scale)), 0)
         << read("out");
-    // That they take no longer is for ComputeClock to say: the machine may have other work.
+    // ComputeClock checks that they take no longer: the machine may have other work.
     for (const double time_s : step_times()) EXPECT_GE(time_s, 0.999 * computed_s / scale);
   }
 }

@@ -38,7 +38,7 @@ std::string two_ranks() {
 TEST(Faults, ADeadRankIsNamedByTheOthers) {
   const Folder folder;
   for (const int victim : {1, 0}) {
-    // Who waited that long would be ended by the time limit of the suite.
+    // A process that waited that long would be ended by the time limit of the suite.
     Running run(folder, two_ranks(), {"--steps", "1000000", "--timeout", "10000"});
     run.await("step      2");
     ASSERT_GT(run.rank(victim), 0);
@@ -200,7 +200,7 @@ TEST(Faults, KilledAtAnyMomentItContinues) {
     Running run(folder, two_ranks(), options);
     if (i % 4 != 0) run.await("tokens/s");
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 400000));
-    // Writes are too short to be hit by chance often enough to count on.
+    // Writes are too short to be hit at random often enough.
     if (i % 2 == 1) await_write(directory);
     run.kill_all();
     EXPECT_THAT(run.errors(), Not(HasSubstr("error"))) << run.errors();

@@ -105,7 +105,7 @@ void expect_count(const plan::Job& job, const plan::Plan& plan, const step::Stag
   const auto bucket = static_cast<double>(gather ? plan.parameter_bucket : plan.gradient_bucket);
   const double ends = gather ? static_cast<double>(job.model.layers + 2)
                              : all / bucket + static_cast<double>(plan.schedule.chunks);
-  // One group may carry the reductions of every backward and those of the last one.
+  // One group may carry the reductions of every backward pass and those of the last one.
   const auto steps = static_cast<double>(plan::micro_batches(job, plan) + 1);
   for (const double count : {built, priced}) {
     EXPECT_GE(count, counted.elements / (2 * bucket));
@@ -144,7 +144,7 @@ plan::Job job_of(const std::string& model, std::int64_t layers) {
   plan::Job job;
   job.model = *model::built_in_model(model);
   job.model.layers = layers;
-  job.model.count_multi_token = true;  // of those that have any
+  job.model.count_multi_token = true;  // layers of models that have any
   job.cluster = *cluster::built_in_cluster("dgx-h100", 8);
   job.sequences = 64;
   job.length = 1024;

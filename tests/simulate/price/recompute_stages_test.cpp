@@ -60,8 +60,8 @@ TEST(RecomputeByStage, APositionKeepsWhatItWouldIfAllDidTheSame) {
   }
 }
 
-// One micro-batch goes through the pipeline and back: what one position does again is all that is
-// added, and it takes about as long as that position's forward.
+// One micro-batch passes through the pipeline and back: the only addition is the recomputation of
+// one position, which takes about as long as that position's forward pass.
 TEST(RecomputeByStage, OneMicroBatchWaitsForWhatRunsAgain) {
   const plan::Job job = four_layers();
   const cost::CostModel cost(job);

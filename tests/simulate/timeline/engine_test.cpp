@@ -45,7 +45,7 @@ TEST(Engine, WaitsForWhatAnOperatorIsAfter) {
 }
 
 TEST(Engine, SlowsComputationBesideAMessage) {
-  // 0-1 alone; 1-3 beside the message at rate 1/2: one second played; 3-5 the other two.
+  // 0-1 alone; 1-3 concurrent with the message at rate 1/2: one second of work; 3-5 the other two.
   const Draft draft = single({{computation(1), tensor_message(2, {0}), computation(3)}});
   const Simulation result = play(draft, {.compute_beside_inside = 2.0}, true);
   EXPECT_DOUBLE_EQ(result.step_time_s, 5);

@@ -97,7 +97,7 @@ TEST(PipelineSchedule, TheSlowestStageSetsThePace) {
   const Simulation result =
       play({.forward_s = {1, 3, 1}, .backward_s = {2, 6, 2}, .micro_batches = 100});
   EXPECT_NEAR(result.step_time_s, 1 + 100 * 9 + 2, 1e-9);
-  EXPECT_EQ(result.critical_stage, 1);  // waits for nobody in between
+  EXPECT_EQ(result.critical_stage, 1);  // does not wait for any rank in between
   EXPECT_NEAR(result.stages[1].breakdown.bubble_s, 1 + 2, 1e-9);
 }
 

@@ -49,9 +49,10 @@ struct Collective {
   double median = 0, most = 0;
 };
 
-// What programs of frameworks send on fake tensors (tools/judges/framework_memory.py --messages),
-// against the ledger. Gathers: the ledger gathers a head that stays for its backward again, and
-// once where torchtune does for each chunk (docs/accuracy/framework_memory.md).
+// Messages that frameworks' programs send on fake tensors (tools/judges/framework_memory.py
+// --messages), compared with the ledger. For gathers, the ledger gathers a head that stays for its
+// backward pass again, and counts one gather where torchtune gathers for each chunk
+// (docs/accuracy/framework_memory.md).
 TEST(FrameworkMessages, AreThoseOfTheLedger) {
   const CsvTable table = load_csv("data/framework_messages.csv");
   const std::array collectives = {

@@ -263,7 +263,7 @@ std::pair<int, int> compare_with_files(const std::filesystem::path& path) {
   return {rows, silent};
 }
 
-// The defaults of a framework are those of its file for rows and jobs alike.
+// The defaults of a framework are the same for rows and jobs: those of its file.
 TEST(RowPlan, AJobThatSaysTheSameHasTheSamePriceForEveryRowOfTheTables) {
   for (const char* name : {"training_runs.csv", "training_runs_2.csv", "memory.csv"}) {
     const auto [rows, silent] = compare_with_files(std::filesystem::path("data") / name);
