@@ -12,8 +12,9 @@ namespace stepwright::answers {
 /// A file that a user provides: its path, or a text in memory in its place.
 struct GivenFile {
   std::string name;  ///< Path of the file; for a text in memory, its name in messages.
-  std::optional<std::string> text;  ///< Text in memory; nullopt: read the file.
-  std::filesystem::path folder;     ///< Folder to which relative paths inside `text` refer.
+  /// Text that replaces the file's content; nullopt: read the file.
+  std::optional<std::string> text;
+  std::filesystem::path folder;  ///< Folder to which relative paths inside `text` refer.
 };
 
 /// Returns the text of a file of any kind. Fails as `read_text_file`.

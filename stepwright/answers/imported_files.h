@@ -10,9 +10,9 @@ namespace stepwright::answers {
 
 /// The files of a framework, and values given beside them.
 struct ImportRequest {
-  std::vector<GivenFile> files;  ///< At least one file.
+  std::vector<GivenFile> files;  ///< Files of the framework; at least one.
   std::string source;            ///< Framework of the files; empty: recognise it by their content.
-  framework_files::Given given;  ///< Values that the files do not contain.
+  framework_files::Given given;  ///< Values given for settings that the files lack.
   bool strict = false;  ///< True: fail if a setting that may change figures cannot be read.
 };
 

@@ -14,8 +14,8 @@ namespace stepwright::answers {
 
 /// How to start a plan: a framework, and the export target that writes its files.
 struct Launch {
-  std::string framework;  ///< Name of the framework in jobs.
-  std::string target;     ///< Argument of `export --to`.
+  std::string framework;  ///< Framework, by its name in job files.
+  std::string target;     ///< Target that `export --to` names for its files.
 
   /// Returns the command that writes the files. `plan_file`: file of the plan; empty: plan.yaml.
   [[nodiscard]] std::string command(const std::string& plan_file) const;
@@ -25,7 +25,7 @@ struct Launch {
 struct UnboundPlan {
   plan::Job job;
   tune::TunedPlan tuned;
-  std::string why;  ///< Reason why no framework runs it.
+  std::string why;  ///< Reason why no framework can run the plan.
 };
 
 /// The result of a search for a plan that a framework's files can start.

@@ -13,7 +13,7 @@
 
 namespace stepwright::answers {
 
-/// The arguments of `memory`.
+/// The arguments of the command `stepwright memory`.
 struct MemoryRequest {
   std::string name;                  ///< Name of the plan's file, for messages.
   std::vector<std::string> changes;  ///< Changes to try: "FIELD=VALUE", "FIELD=2x".
@@ -24,13 +24,13 @@ struct MemoryRequest {
 
 /// The result of `memory`: the peak memory of each stage of a plan, by kind.
 struct MemoryAnswer {
-  plan::PlannedJob planned;  ///< The plan, with the changes made.
+  plan::PlannedJob planned;  ///< Plan after the changes of the request.
   memory::MemoryReport report;
   /// Peak memory of each stage as PyTorch's caching allocator would report it.
   std::vector<memory::AllocatedMemory> allocated;
   /// The snapshots compared with the plan; nullopt: no snapshots were given.
   std::optional<snapshot::SnapshotComparison> snapshot;
-  std::vector<std::string> notes;  ///< Notes for the reader of the answer.
+  std::vector<std::string> notes;  ///< Notes about assumptions and gaps, for the user.
 };
 
 /// Computes the memory of a plan. Fails with `kInput` if a change is invalid or makes the plan

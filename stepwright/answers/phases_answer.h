@@ -9,12 +9,12 @@
 
 namespace stepwright::answers {
 
-/// The arguments of `phases`.
+/// The arguments of the command `stepwright phases`.
 struct PhasesRequest {
   std::string name;  ///< Name of the job's file, which begins errors about the job.
   MemoryReserve reserve;
   int threads = 0;              ///< Threads of a search; 0: one per processor.
-  tune::TellProgress progress;  ///< Receives the progress; empty: nobody.
+  tune::TellProgress progress;  ///< Receiver of the search's progress; empty: none.
 };
 
 /// The result of `phases`: the phases of a step of a plan, or of the best split of a job's devices.

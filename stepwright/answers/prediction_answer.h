@@ -12,7 +12,7 @@
 
 namespace stepwright::answers {
 
-/// The arguments of `predict`.
+/// The arguments of the command `stepwright predict`.
 struct PredictionRequest {
   std::string name;                  ///< Name of the plan's file, for messages.
   std::vector<std::string> changes;  ///< Changes to try: "FIELD=VALUE", "FIELD=2x".
@@ -21,7 +21,7 @@ struct PredictionRequest {
   bool timeline = false;  ///< True: record the events of the step.
 };
 
-/// The result of `predict` for a plan.
+/// The result of the command `stepwright predict`.
 struct PredictionAnswer {
   /// Prediction without the changes; nullopt: there are no changes.
   std::optional<simulate::Prediction> before;

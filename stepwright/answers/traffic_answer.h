@@ -14,13 +14,14 @@
 
 namespace stepwright::answers {
 
-/// The arguments of `traffic`.
+/// The arguments of the command `stepwright traffic`.
 struct TrafficRequest {
   std::string name;                  ///< Name of the plan's file, for messages.
   std::vector<std::string> changes;  ///< Changes to try: "FIELD=VALUE", "FIELD=2x".
-  std::optional<std::int64_t> rank;  ///< Rank, counted from 0; nullopt: all ranks.
-  bool links = false;                ///< True: also compute the bytes on links and NICs.
-  std::string sweep;                 ///< Field to vary, as "FIELD=VALUE,VALUE,..."; empty: none.
+  /// Rank whose messages are listed, from 0; nullopt: all ranks.
+  std::optional<std::int64_t> rank;
+  bool links = false;  ///< True: also compute the bytes on links and NICs.
+  std::string sweep;   ///< Field to vary, as "FIELD=VALUE,VALUE,..."; empty: none.
 };
 
 /// The result of `traffic`: every message that a step of a plan sends.
@@ -31,7 +32,7 @@ struct TrafficAnswer {
   traffic::TrafficMatrix matrix;
   std::optional<collective::LinkLoads> links;
   std::optional<TrafficSweep> sweep;
-  std::vector<std::string> notes;  ///< Notes for the reader of the answer.
+  std::vector<std::string> notes;  ///< Notes about assumptions and gaps, for the user.
 };
 
 /// Lists the messages of a plan. Fails with `kInput` if a change, a value or the rank is invalid,

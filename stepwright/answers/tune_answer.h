@@ -25,7 +25,7 @@ namespace stepwright::answers {
 inline constexpr std::int64_t kMostPlans = 100'000;
 inline constexpr int kMostThreads = 1024;
 
-/// The arguments of `tune`.
+/// The arguments of the command `stepwright tune`.
 struct TuneRequest {
   /// Name of the job's file, which begins errors about the job.
   std::string name;
@@ -54,7 +54,7 @@ struct TuneAnswerProgress {
 /// answer. May be empty.
 using TellTuneAnswer = std::function<void(const TuneAnswerProgress&)>;
 
-/// The result of `tune` for a job.
+/// The result of the command `stepwright tune`.
 struct TuneAnswer {
   tune::TuneResult result;
   simulate::Prediction best;  ///< Prediction of the first plan in `result`.
@@ -74,7 +74,7 @@ struct TuneAnswer {
   std::optional<UnboundPlan> unbound;  ///< Faster plan that no files start, as in `LaunchAnswer`.
   /// Fastest plan with expert parallelism (`best_with_experts`).
   std::optional<tune::TunedPlan> with_experts;
-  std::string plan_file;  ///< File of the best plan, as in `TuneRequest`.
+  std::string plan_file;  ///< File for the best plan, as in `TuneRequest`; empty: none.
   StartedPlans started;   ///< Cache of the frameworks that start each plan, as in `LaunchAnswer`.
   /// Reason why no plan can be trained, naming the job's file; empty: a plan fits or is tight.
   std::string fault;

@@ -12,7 +12,7 @@ namespace stepwright::cli {
 struct ExportRequest {
   std::string to;       ///< Target of the export, a word of `framework_files::export_words`.
   std::string release;  ///< Release of the framework; empty: the job's release, or the newest one.
-  std::string plan;     ///< Path of the plan's file.
+  std::string plan;     ///< Path of the plan file to export.
   std::string output;   ///< Name of the file to write; empty: no file is written.
   /// True: if the framework cannot run the plan, or it does not fit, export the nearest plan that
   /// it can run and that fits.

@@ -17,7 +17,7 @@ enum class Output : std::uint8_t {
 
 /// Kinds of input that an option's value can name.
 enum class Input : std::uint8_t {
-  kFile,  ///< A file that is read from disk.
+  kFile,  ///< A file that must be read from disk.
   /// A job, plan or configuration, whose text may be given in memory instead (`given_file`).
   kDocument,
 };

@@ -14,7 +14,7 @@ namespace stepwright::cli {
 /// Returns the bash script that completes commands, options, and values that come from a short
 /// list.
 std::string bash_completion(const CLI::App& program);
-/// Returns the completion script for zsh (or fish).
+/// `zsh_completion`, `fish_completion`: return the script for that shell.
 std::string zsh_completion(const CLI::App& program);
 std::string fish_completion(const CLI::App& program);
 

@@ -6,7 +6,7 @@
 
 namespace stepwright::cli {
 
-/// How detailed the output of `stepwright tune` is.
+/// Options for the amount of detail that `stepwright tune` prints.
 struct TuneDetail {
   /// True: list the next-best plans, even if they are similar to each other, and why they lost,
   /// instead of one alternative for each kind of plan.

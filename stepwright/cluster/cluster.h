@@ -88,7 +88,8 @@ struct Cluster {
   /// Measured bus bandwidth, as nccl-tests counts it, of an all-reduce of 1 GiB over all devices of
   /// several nodes; 0: not stated.
   double all_reduce_bytes_per_s = 0;
-  std::string fit = "unfitted";  ///< Origin of the cost constants.
+  /// Origin of the cost constants ("unfitted": documented defaults).
+  std::string fit = "unfitted";
 
   [[nodiscard]] std::int64_t devices() const { return nodes * devices_per_node; }
 

@@ -16,7 +16,7 @@ namespace stepwright::cluster {
 /// Figures shared by the devices of one architecture, which reach similar shares of their peaks.
 /// Each is a file in `generations/` with a source for each figure (docs/formats.md, "Generation").
 struct Generation {
-  std::string name;          ///< Name of the generation's best-known device.
+  std::string name;          ///< Name of the generation: that of its best-known device.
   std::string architecture;  ///< Name of the architecture, such as Hopper; empty: none.
   /// Range of the dense 16-bit peaks of its devices, in FLOP/s; 0: devices belong to it only by
   /// naming it.

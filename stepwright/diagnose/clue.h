@@ -22,7 +22,7 @@ enum class ClueRank : std::uint8_t {
 /// A row of `clues.yaml`: a fault that lines of libraries, drivers or schedulers state by
 /// themselves.
 struct ClueKind {
-  std::string reason;  ///< Key of its causes in `advice.yaml`.
+  std::string reason;  ///< Key in `advice.yaml` of the fault's causes and remedies.
   FindingKind kind{};
   ClueRank rank{};
   std::string what;  ///< Description of the fault, in one sentence.

@@ -17,7 +17,7 @@ struct DiagnosedFile {
   std::string path;
   std::string what;                 ///< Kind of the file: "flight recorder", "log of a job".
   std::vector<std::int64_t> ranks;  ///< Ranks that the file mentions, sorted.
-  std::int64_t steps = 0;           ///< Number of training steps in its lines.
+  std::int64_t steps = 0;           ///< Number of training steps that the file reports.
 };
 
 /// Steady-state training steps that one file reports.

@@ -16,7 +16,7 @@ namespace stepwright::diagnose {
 /// A process group of the diagnosed job.
 struct RankGroup {
   std::string name;                 ///< Name of the group in the job: "0", "5".
-  std::string purpose;              ///< Purpose: "default_pg", "tp"; empty: unknown.
+  std::string purpose;              ///< Purpose of the group: "default_pg", "tp"; empty: unknown.
   std::vector<std::int64_t> ranks;  ///< Global ranks in group order; empty: unknown.
 
   /// Returns the group as text: "group 5 (tp)".
@@ -34,8 +34,8 @@ struct RankCall {
   /// Sizes that must be equal on all ranks: "[1024]"; empty: ranks may have different sizes.
   std::string sizes;
   std::string type;                    ///< Element type, such as "Float"; empty: unknown.
-  bool message = false;                ///< True for a send or a receive.
-  bool sends = false;                  ///< True for a send.
+  bool message = false;                ///< True if the call is a send or a receive.
+  bool sends = false;                  ///< True if the call is a send.
   std::int64_t peer = logs::kUnknown;  ///< Global rank at the other end of a send or receive.
   bool ended = false;
   /// Line of the user's program that made the call: "train.py:41 in step"; empty: unknown.
@@ -53,7 +53,7 @@ struct RankTrail {
 struct StuckRank {
   std::string file;
   std::int64_t line = 0;
-  std::string function;  ///< Function of PyTorch, such as "all_reduce".
+  std::string function;  ///< PyTorch function in which it was, such as "all_reduce".
   std::string frame;     ///< Line of the user's program, such as "train.py:41 in step".
   std::string error;     ///< Message of the exception: "RuntimeError: ... Timed out waiting".
 };
@@ -100,7 +100,7 @@ struct Evidence {
   /// nullopt: none.
   std::optional<HostWorkLine> work_before;
   Clues clues;
-  std::set<std::int64_t> seen;   ///< Ranks named in any line.
+  std::set<std::int64_t> seen;   ///< Ranks that any line of any file names.
   std::int64_t world = 0;        ///< Number of ranks of the job; 0: unknown.
   bool records_messages = true;  ///< False if flight recorders omit sends and receives (Gloo).
 

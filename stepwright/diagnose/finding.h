@@ -57,7 +57,7 @@ struct Finding {
   std::optional<double> lost_s;  ///< Seconds that each step loses, on average; nullopt: not known.
   /// Bytes that were requested when the device had too little memory; nullopt: not known.
   std::optional<double> lost_bytes;
-  std::vector<std::int64_t> ranks;  ///< Ranks at which it happened, sorted; empty: unknown.
+  std::vector<std::int64_t> ranks;  ///< Ranks at which the fault occurred, sorted; empty: unknown.
   Place where;
   std::string what;  ///< Description of the fault in one sentence.
   /// Lines of the files that show the fault, each with its file and line number.

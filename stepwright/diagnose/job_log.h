@@ -19,7 +19,7 @@ struct JobLog {
   bool local_ranks = false;  ///< True if the ranks are torchrun's local ranks within one node.
   std::int64_t lines = 0;
   std::int64_t told = 0;  ///< Number of lines that tell how the job ended.
-  TrainingLog training;   ///< Training steps that one rank printed.
+  TrainingLog training;   ///< Training steps, from the lines of one rank.
   NcclFacts nccl;         ///< Message paths and settings from lines of NCCL_DEBUG=INFO.
   /// Timed messages of DeepSpeed's communication logger and nccl-tests.
   std::vector<TimedMessage> messages;

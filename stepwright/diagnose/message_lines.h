@@ -14,10 +14,10 @@ namespace stepwright::diagnose {
 
 /// Messages of one operation and size in a group, as a log timed them.
 struct TimedMessage {
-  std::int64_t line = 0;  ///< Line of the first such message.
+  std::int64_t line = 0;  ///< Line of the first message in the log.
   collective::Collective operation{};
   double payload_bytes = -1;  ///< Bytes of the full buffer; negative: only `part_bytes` is known.
-  double part_bytes = -1;     ///< Bytes of one rank's shard of the buffer.
+  double part_bytes = -1;     ///< Bytes of one rank's shard of the buffer; negative: unknown.
   double seconds = 0;  ///< Shortest time of a message, or the mean that a table prints, in seconds.
   std::int64_t calls = 0;
   std::int64_t ranks = 0;  ///< Number of ranks in the group; 0: unknown.

@@ -24,12 +24,12 @@ struct NcclLine {
 struct NcclFacts {
   /// Number of channels by path: "NET/Socket", "P2P/IPC".
   std::map<std::string, std::int64_t> channels;
-  std::map<std::string, NcclLine> first_channel;  ///< The first line of each path.
+  std::map<std::string, NcclLine> first_channel;  ///< First line that names each path.
   std::map<std::string, NcclLine> settings;       ///< Value of each NCCL_* variable, with its line.
   std::map<std::string, std::set<std::string>> nics;  ///< InfiniBand adapters of each host.
   /// Hosts without an InfiniBand adapter, each with the line that reports it.
   std::map<std::string, NcclLine> no_adapter;
-  std::set<std::string> hosts;             ///< All hosts that wrote a line.
+  std::set<std::string> hosts;             ///< Names of all hosts that wrote a line.
   bool across_nodes = false;               ///< True if a communicator reports "nNodes 2" or more.
   std::optional<NcclLine> socket_network;  ///< Line with "Using network Socket"; nullopt: none.
   /// Line with "GPU Direct RDMA Disabled for HCA"; nullopt: none.

@@ -18,7 +18,7 @@ struct OutOfMemory {
   std::int64_t line = 0;
   std::int64_t rank = logs::kUnknown;
   bool host = false;        ///< True for host memory: the kernel or Slurm ended a process.
-  double asked_bytes = -1;  ///< Bytes that were requested.
+  double asked_bytes = -1;  ///< Bytes of the allocation that failed.
   double capacity_bytes = -1;
   double free_bytes = -1;
   /// Bytes in use by this process, including its context and libraries.

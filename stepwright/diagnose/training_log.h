@@ -40,7 +40,7 @@ struct TrainingLog {
 /// Summary of the steps of a log, without the first tenth of them (warm-up).
 struct SteadySteps {
   std::int64_t steps = 0;     ///< Number of all steps in the log, warm-up included.
-  std::int64_t restarts = 0;  ///< How often the step's number went back.
+  std::int64_t restarts = 0;  ///< Number of times that the step's number went back.
   double step_time_s = -1;    ///< Median seconds of a step; negative: the log has no times.
   /// Median tokens per second of one device; negative: the log does not have them.
   double tokens_per_s = -1;

@@ -14,7 +14,7 @@ namespace stepwright::diagnose {
 struct TimeOut {
   std::int64_t rank = logs::kUnknown;
   RankCall call;  ///< The call; its group is not set yet, and `sequence` may be `kUnknown`.
-  std::int64_t elements = logs::kUnknown;  ///< Number of elements in the rank's input.
+  std::int64_t elements = logs::kUnknown;  ///< Number of elements in the rank's input buffer.
   std::int64_t limit_ms = logs::kUnknown;
 };
 
@@ -27,8 +27,9 @@ std::optional<TimeOut> read_time_out(std::string_view line);
 struct RankProgress {
   std::int64_t rank = logs::kUnknown;
   RankGroup group;
-  std::int64_t at = logs::kUnknown;        ///< Number of the call that did not end.
-  std::int64_t enqueued = logs::kUnknown;  ///< Number of the last call that the rank enqueued.
+  std::int64_t at = logs::kUnknown;  ///< Sequence number of the call that did not end.
+  /// Sequence number of the last call that the rank enqueued.
+  std::int64_t enqueued = logs::kUnknown;
 };
 
 /// Reads "[PG ID 0 PG GUID 0(default_pg) Rank 1] Exception (either an error or timeout) detected by

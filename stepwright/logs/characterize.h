@@ -22,7 +22,7 @@ struct OperationVolume {
   std::int64_t unknown = 0;       ///< Number of calls whose payload is unknown.
   std::int64_t logged_bytes = 0;  ///< Bytes that the log states for calls whose payload is unknown.
   std::int64_t timed = 0;         ///< Number of calls whose duration is logged.
-  double seconds = 0;             ///< Durations of the timed calls, summed.
+  double seconds = 0;             ///< Sum of the durations of timed calls, in seconds.
 };
 
 /// Returns calls and bytes by operation, then by size of the group.

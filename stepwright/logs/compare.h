@@ -16,7 +16,7 @@ struct RoutedCalls {
   double bound_bytes = 0;  ///< Upper bound of a call's payload: the mean times the job's imbalance.
   std::int64_t executed_bytes = 0;  ///< Payload bytes, summed over the executed calls.
   std::int64_t largest_bytes = 0;   ///< Payload of the largest executed call, in bytes.
-  std::int64_t beyond = 0;          ///< Number of executed calls above the bound.
+  std::int64_t beyond = 0;  ///< Number of executed calls with more bytes than `bound_bytes`.
 };
 
 /// Differences between the predicted calls of a plan and the executed calls of a run.

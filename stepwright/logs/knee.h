@@ -14,7 +14,7 @@ struct LatencyLine {
   LogOperation operation{};
   std::int64_t group_size = 0;
   double latency_s = 0;
-  double rate_bytes_per_s = 0;  ///< Bytes of payload per second.
+  double rate_bytes_per_s = 0;  ///< Rate of the line, in payload bytes per second.
   /// Returns the payload, in bytes, below which latency takes more time than bandwidth.
   [[nodiscard]] double knee_bytes() const { return latency_s * rate_bytes_per_s; }
 };

@@ -42,7 +42,7 @@ inline constexpr Named<LogFormat> kLogFormatNames[] = {
 struct LogCommunicator {
   /// Name of this communicator in the log: a handle, a hash or a name, unique in its log.
   std::string name;
-  std::int64_t size = 0;            ///< Number of ranks; 0: not known.
+  std::int64_t size = 0;            ///< Number of ranks in the group; 0: not known.
   std::vector<std::int64_t> ranks;  ///< Global ranks in the order of the group; empty: not known.
 };
 
@@ -71,7 +71,7 @@ struct LogSource {
   std::int64_t lines = 0;          ///< Number of lines, events or entries read.
   std::int64_t unexplained = 0;    ///< Number of lines that should be calls but could not be read.
   std::vector<Unexplained> first;  ///< The first few of the unexplained lines.
-  std::vector<std::string> notes;  ///< Assumptions and gaps to tell the user about.
+  std::vector<std::string> notes;  ///< Notes for the user about assumptions and gaps.
   /// Times at which steps begin, on the clock of the file, in seconds.
   std::vector<double> step_starts_s;
   std::int64_t steps = 0;  ///< Number of steps that the logged calls cover; 0: not stated.

@@ -11,7 +11,7 @@ nlohmann::ordered_json match_json(const LogComparison& comparison, const Log& lo
 
 /// The sum of compared calls that differ only in payload: one scheme, operation and kind of group.
 struct SchemeSum {
-  MatchedCalls calls;  ///< Summed calls; `payload_bytes` is 0.
+  MatchedCalls calls;  ///< Sum of the calls; its `payload_bytes` is 0.
   std::int64_t predicted_bytes = 0;
   std::int64_t logged_bytes = 0;
 };

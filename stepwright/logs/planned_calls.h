@@ -25,7 +25,7 @@ struct GroupCall {
 struct CommunicatorKey {
   std::int64_t rank = 0;
   plan::GroupKind group{};
-  std::string channel;  ///< Name of the channel, from `channel_of`.
+  std::string channel;  ///< Channel of the communicator, named by `channel_of`.
   auto operator<=>(const CommunicatorKey&) const = default;
 };
 

@@ -14,7 +14,7 @@ namespace stepwright::logs {
 /// are.
 struct EqualCalls {
   LogRecord first;
-  std::uint32_t kind = 0;  ///< Number of this kind of call in `RecordList`.
+  std::uint32_t kind = 0;  ///< Kind of the calls, a number below `RecordList::kinds`.
   std::int64_t records = 0;
   std::int64_t calls = 0;  ///< Number of calls, counts of records included.
 };

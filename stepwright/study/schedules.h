@@ -15,7 +15,7 @@ namespace stepwright::study {
 struct SchedulePlay {
   schedule::Schedule schedule;
   std::string refused;  ///< Reason why the schedule cannot run on this pipeline; empty: it can.
-  std::vector<schedule::Turns> turns;  ///< The work of each pipeline position, in order.
+  std::vector<schedule::Turns> turns;  ///< Work items (turns) of each pipeline position, in order.
   /// Start seconds, by pipeline position and index in `turns`.
   std::vector<std::vector<double>> starts_s;
   std::vector<std::vector<double>> ends_s;

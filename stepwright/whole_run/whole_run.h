@@ -29,7 +29,8 @@ struct WholeRun {
   RunProcess process;
   RunTime time;
   CheckpointSize checkpoint;
-  std::int64_t best_every = 0;  ///< Best number of steps between checkpoints.
+  /// Number of steps between checkpoints that makes the run shortest.
+  std::int64_t best_every = 0;
   /// Number of spare nodes with which the run takes the fewest GPU-hours; nullopt: repairs take no
   /// time.
   std::optional<std::int64_t> best_spare_nodes;

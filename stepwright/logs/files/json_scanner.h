@@ -17,9 +17,9 @@ namespace stepwright::logs {
 struct JsonPiece {
   /// Key of the member; for an element, key of its list ("" if the whole document is the list).
   std::string_view key;
-  bool element = false;     ///< True for an element of a list.
+  bool element = false;     ///< True if the piece is an element of a list.
   std::int64_t number = 0;  ///< Index of the element in its list, from 1.
-  std::size_t offset = 0;   ///< Offset in the document, in bytes.
+  std::size_t offset = 0;   ///< Offset of the value in the document, in bytes.
   /// Text of the value, followed by at least `kJsonPadding` readable bytes.
   std::string_view text;
 };
@@ -41,7 +41,7 @@ void scan_json(ByteSource& source, std::span<const std::string_view> lists,
 /// element. Reading them never fails.
 struct JsonOutline {
   bool list = false;              ///< True if the document is a list.
-  std::vector<std::string> keys;  ///< Keys of the mapping, or of the first element.
+  std::vector<std::string> keys;  ///< Keys of the mapping, or of the list's first element.
   std::vector<std::string> inner_keys;
 };
 JsonOutline json_outline(std::string_view beginning);

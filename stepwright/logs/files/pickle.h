@@ -79,15 +79,17 @@ class PickleReader {
  private:
   struct Value {
     PickleKind kind = PickleKind::kNone;
-    bool named = false;         ///< True if the pickle's memo names the value.
-    bool pinned = false;        ///< True if it has several names or references: it is never freed.
-    std::uint32_t name = 0;     ///< Number of the value in the memo of the pickle.
-    std::uint64_t content = 0;  ///< The number itself, or an index into `texts_` or `containers_`.
-    std::uint64_t offset = 0;   ///< Byte of the file at which its opcode is.
+    bool named = false;  ///< True if the pickle's memo names the value.
+    /// True if several names or containers refer to the value: it is never freed.
+    bool pinned = false;
+    std::uint32_t name = 0;  ///< Number of the value in the memo of the pickle.
+    /// The number itself, or for other values an index into `texts_` or `containers_`.
+    std::uint64_t content = 0;
+    std::uint64_t offset = 0;  ///< Byte of the file at which the value's opcode is.
   };
   struct Container {
     std::vector<PickleId> inside;
-    std::uint32_t levels = 0;  ///< Levels of containers inside it.
+    std::uint32_t levels = 0;  ///< Levels of containers inside the value.
   };
   struct RecordKind {
     std::string key;

@@ -55,7 +55,7 @@ class DeepSpeedLines {
   /// A row of a summary table; its rate is the mean rate that the table prints.
   struct SummaryRow {
     LogRecord record;
-    std::int64_t name = 0;   ///< Index of the operation name above the row.
+    std::int64_t name = 0;   ///< Index of the operation's name, which is above the row.
     double mean_s = 0;       ///< Mean seconds of a call; 0: the table has too few digits.
     double bytes_per_s = 0;  ///< Mean of the calls' rates, in bytes per second.
   };

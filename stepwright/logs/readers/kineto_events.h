@@ -22,7 +22,7 @@ class KinetoEvent {
   KinetoEvent(const JsonPiece& piece, std::int64_t number, Parsed& parsed);
 
   std::int64_t number = 0;    ///< Index among the events of the file, from 1.
-  std::size_t offset = 0;     ///< Offset in the document, in bytes.
+  std::size_t offset = 0;     ///< Offset of the event in the document, in bytes.
   std::string_view text;      ///< The event's JSON text as the file has it.
   std::string_view category;  ///< Kind of event: "cpu_op", "kernel", "user_annotation", ...
 

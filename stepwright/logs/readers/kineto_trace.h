@@ -18,7 +18,7 @@ struct KinetoSignature {
   std::string name;
   /// `Input Dims`: a shape for each argument; empty for arguments that are no tensor.
   std::vector<std::vector<std::int64_t>> dims;
-  std::vector<std::string> types;  ///< The event's `Input type`.
+  std::vector<std::string> types;  ///< Types of the arguments: the event's `Input type`.
   /// `Concrete Inputs`: a value for each argument; empty for tensors.
   std::vector<std::string> values;
 };
@@ -29,7 +29,7 @@ struct KinetoOperator {
   int parent = -1;    ///< Index of the operator that encloses it on its thread; -1: none.
   /// Number that connects a backward node with its forward operator; -1: none.
   std::int64_t sequence = -1;
-  int thread = 0;  ///< Host thread that ran it.
+  int thread = 0;  ///< Host thread that ran the operator.
   double start_us = 0;
   double end_us = 0;
 };

@@ -31,7 +31,7 @@ class NcclTextReader {
     std::string host;
     std::int64_t pid = 0;
     std::int64_t device = 0;
-    std::int64_t rank = kUnknown;  ///< Rank in the job.
+    std::int64_t rank = kUnknown;  ///< Global rank of the process in the job.
     std::int32_t run = 0;
   };
   /// A communicator as one process sees it.
@@ -40,7 +40,7 @@ class NcclTextReader {
     std::string id;  ///< Id that is equal on all ranks; empty: not logged.
     std::string parent;
     std::int64_t color = 0;
-    std::int64_t rank = kUnknown;  ///< Rank in the communicator.
+    std::int64_t rank = kUnknown;  ///< Rank of the process in the communicator.
     std::int64_t size = 0;
     std::int32_t communicator = -1;
   };

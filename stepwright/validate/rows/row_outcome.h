@@ -24,7 +24,7 @@ struct RowResult {
   /// Terms of the prediction: seconds by term ("compute", "bubble", ...), or bytes by kind.
   std::vector<std::pair<std::string_view, double>> terms;
   std::vector<std::string> notes;
-  std::vector<std::string> groups;  ///< The row's value for each of `error_groups`.
+  std::vector<std::string> groups;  ///< The row's value for each key in `error_groups`.
   /// Key that is equal for runs that differ only in the plan; empty: the row is not compared with
   /// others.
   std::string alike = {};

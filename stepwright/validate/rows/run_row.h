@@ -17,7 +17,7 @@ inline constexpr double kGib = 1024.0 * 1024.0 * 1024.0;  ///< Bytes of a GiB.
 /// One published training run or memory peak, as its row gives it. Empty cells are nullopt
 /// (numbers) or empty (texts). Spelling is that of the source.
 struct RunRow {
-  std::size_t line = 0;    ///< Line in the file, from 1.
+  std::size_t line = 0;    ///< Line of the row in its file, from 1.
   std::string id, source;  ///< Id of the row and its source (`RowName`).
   std::string tier;
 
