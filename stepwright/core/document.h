@@ -38,7 +38,7 @@ class Node {
 
   /// Returns the value of a key; nullopt if the mapping lacks it. Fails if this is not a mapping.
   [[nodiscard]] std::optional<Node> find(std::string_view key) const;
-  /// Returns the value of a key. Fails if this is not a mapping, or names the missing key.
+  /// Returns the value of a key. Fails if this is not a mapping or lacks the key, naming it.
   [[nodiscard]] Node get(std::string_view key) const;
   /// Fails if the mapping has a key that is not in `keys`; the message suggests the nearest allowed
   /// key.

@@ -9,8 +9,8 @@
 
 namespace stepwright::traffic {
 
-/// Decides which algorithm carries each message of a step: the plan's algorithm if it suits the
-/// group's placement on the cluster, else the library's. Null cluster: always the library's.
+/// The algorithms that carry the messages of a step: the plan's algorithm for a message if it suits
+/// the group's placement on the cluster, else the library's. Null cluster: always the library's.
 struct Carriers {
   const cluster::Cluster* cluster = nullptr;
   plan::Collectives collectives;
