@@ -43,8 +43,8 @@ class Clues {
   /// line; negative: unknown.
   bool add(std::string_view line, const std::string& file, std::int64_t number, std::int64_t rank);
 
-  /// Returns one finding for each row of `clues.yaml` with this rank that has matching lines, in
-  /// the order of the first lines.
+  /// Returns one finding for each row of `clues.yaml` with this `ClueRank` that has matching lines,
+  /// in the order of the first lines.
   [[nodiscard]] std::vector<Finding> findings(ClueRank rank) const;
 
  private:

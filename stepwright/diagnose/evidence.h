@@ -53,7 +53,7 @@ struct RankTrail {
 struct StuckRank {
   std::string file;
   std::int64_t line = 0;
-  std::string function;  ///< PyTorch function in which it was, such as "all_reduce".
+  std::string function;  ///< PyTorch function in which the rank was, such as "all_reduce".
   std::string frame;     ///< Line of the user's program, such as "train.py:41 in step".
   std::string error;     ///< Message of the exception: "RuntimeError: ... Timed out waiting".
 };

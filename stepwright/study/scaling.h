@@ -47,8 +47,8 @@ struct ScalingPoint {
   /// Schedules that exist for these ranks, in the order of `kGeneratedNames`.
   std::vector<ScheduleTime> schedules;
   collective::LeastSeconds least;
-  /// Seconds of an all-reduce if the switches between nodes reduce, and if those inside nodes do as
-  /// well; nullopt: another operation.
+  /// Seconds of an all-reduce if the switches between nodes reduce; `adding_switches_s`: if those
+  /// inside nodes do as well. nullopt: another operation.
   std::optional<double> adding_network_s;
   std::optional<double> adding_switches_s;
 
