@@ -1,5 +1,5 @@
-// Speed of the planner: pricing, predicting, simulating, searching. `make bench` runs it;
-// bench/README.md records the figures.
+// Measures the speed of the planner: pricing, predicting, simulating, searching. `make bench` runs
+// it; bench/README.md records the figures.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -39,8 +39,8 @@ plan::Plan plan_of(const plan::Job& job, std::int64_t tensor, std::int64_t pipel
   return plan;
 }
 
-/// Prices every plan of a grid; adds the seconds of one plan and how many there are for
-/// each pipeline, the building of its blocks included where it is the first to need them.
+/// Prices every plan of a grid. Appends, for each pipeline, the seconds of one plan and the number
+/// of plans; building blocks counts for the pipeline that needs them first.
 // NOLINTNEXTLINE(readability-function-size): one loop per level of the search.
 void price_grid(const plan::Job& job, const cost::CostModel& cost, const tune::GridChoice& grid,
                 std::vector<std::pair<double, std::int64_t>>& groups) {
@@ -67,7 +67,8 @@ void price_grid(const plan::Job& job, const cost::CostModel& cost, const tune::G
   }
 }
 
-/// One distinct shape: law and trees of a product's backward, the dearest of them.
+/// Prices one distinct shape: the law and its trees for the backward of a product, which is the
+/// most expensive operator.
 void price_one_shape(benchmark::State& state) {
   const plan::Job job = job_of("llama-3-70b", "dgx-a100-80g", 8, 512, 8192);
   const cost::ComputeCost cost(job);
@@ -81,7 +82,7 @@ void price_one_shape(benchmark::State& state) {
 }
 BENCHMARK(price_one_shape);
 
-/// The built-in profiles, read and parsed: once in a process.
+/// Reads and parses the built-in profiles, which a process does once.
 void read_profiles(benchmark::State& state) {
   for (auto _ : state) {
     for (const EmbeddedFile& file : cost::embedded_profiles()) {
@@ -92,7 +93,7 @@ void read_profiles(benchmark::State& state) {
 }
 BENCHMARK(read_profiles)->Unit(benchmark::kMillisecond);
 
-/// One whole plan with summaries that exist: the innermost step of a search.
+/// Prices one whole plan whose summaries exist: the innermost step of a search.
 void price_one_plan(benchmark::State& state) {
   const plan::Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
   const plan::Plan plan = plan_of(job, 8, 16);
@@ -103,7 +104,7 @@ void price_one_plan(benchmark::State& state) {
 }
 BENCHMARK(price_one_plan);
 
-/// The summaries of one setting and everything after them.
+/// Prices one plan including the summaries of its setting.
 void price_one_plan_from_nothing(benchmark::State& state) {
   const plan::Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
   const plan::Plan plan = plan_of(job, 8, 16);
@@ -115,8 +116,8 @@ void price_one_plan_from_nothing(benchmark::State& state) {
 }
 BENCHMARK(price_one_plan_from_nothing)->Unit(benchmark::kMicrosecond);
 
-/// Every plan of a sample of grids in the order of a search: blocks and pipelines are priced once,
-/// their time is shared by the plans below them. The median is over plans.
+/// Prices every plan of a sample of grids in the order of a search: blocks and pipelines are priced
+/// once, and their time is shared by the plans that use them. The result is the median over plans.
 void price_a_space(benchmark::State& state) {
   const plan::Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
   const cost::CostModel cost(job);
@@ -154,7 +155,7 @@ void predict_llama_70b(benchmark::State& state) {
 }
 BENCHMARK(predict_llama_70b)->Unit(benchmark::kMillisecond);
 
-/// 64 stages x 512 micro-batches, two layers a stage.
+/// Simulates 64 stages x 512 micro-batches with two layers per stage.
 void simulate_deep_pipeline(benchmark::State& state) {
   const plan::Job job = job_of("gpt-1t", "dgx-a100-80g", 64, 512, 2048);
   const plan::Plan plan = plan_of(job, 8, 64);
@@ -167,7 +168,7 @@ void simulate_deep_pipeline(benchmark::State& state) {
 }
 BENCHMARK(simulate_deep_pipeline)->Unit(benchmark::kMillisecond);
 
-/// One dense layer pair; with 1, the forward list may start anywhere.
+/// Interleaves one pair of dense layers; argument 1: the forward list may start anywhere.
 void interleave_a_layer(benchmark::State& state) {
   const plan::Job job = job_of("llama-3-70b", "dgx-h100", 8, 512, 8192);
   plan::Plan plan = plan_of(job, 8, 4);
@@ -209,7 +210,7 @@ void tune_deepseek_on_2048_h100(benchmark::State& state) {
 }
 BENCHMARK(tune_deepseek_on_2048_h100)->Unit(benchmark::kMillisecond)->Iterations(3);
 
-/// The degrees of its technical report; the rest is searched.
+/// Tunes with the degrees of DeepSeek's technical report fixed; everything else is searched.
 void tune_deepseek_on_2048_h800(benchmark::State& state) {
   plan::Job job = job_of("deepseek-v3", "h800-8gpu", 256, 15360, 4096);
   job.precision = DType::kFp8;

@@ -7,7 +7,7 @@
 
 namespace stepwright {
 
-/// A fresh folder that no other test and no other run has; it goes with the test.
+/// A new folder that no other test or run uses; it is removed at the end of the test.
 class Folder {
  public:
   Folder() {
@@ -27,7 +27,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// A file of this name in a folder.
+/// Returns the path of a file in a folder.
 inline std::filesystem::path operator/(const Folder& folder, const std::string& name) {
   return folder.path() / name;
 }

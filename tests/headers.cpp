@@ -1,1 +1,1 @@
-// Nothing: its target is where the headers are precompiled that all tests share.
+// Intentionally empty: its build target precompiles the headers that all tests share.

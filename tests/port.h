@@ -10,9 +10,8 @@
 
 namespace stepwright {
 
-/// A port of this machine that is kept from other programs as long as this lives: the system gives
-/// it to nobody, and a server of this test can listen on it (both allow the address to be used
-/// again).
+/// A port of this machine that is reserved while this object lives: the system assigns it to no
+/// other program, but a server of this test can listen on it (both allow the address to be reused).
 class Port {
  public:
   Port() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {

@@ -1,4 +1,4 @@
-// The main of a fuzz target outside libFuzzer: gives it each file of a folder.
+// The main function of a fuzz target without libFuzzer: passes each file of a folder to it.
 
 #include <cstddef>
 #include <cstdint>

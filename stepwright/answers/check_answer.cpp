@@ -35,7 +35,7 @@ framework_files::ImportedPlan read_plan_or_files(const CheckRequest& request) {
   return imported;
 }
 
-/// Checks a job; an error that the search finds in it begins with the name of its file.
+/// Checks a job; errors of the search are prefixed with the name of the job's file.
 check::JobCheck checked(framework_files::ImportedPlan imported, const std::string& name) {
   try {
     return check::check_job(std::move(imported));

@@ -12,25 +12,29 @@
 
 namespace stepwright::answers {
 
-/// A job to check before it is queued, and what counts as a fault.
+/// The arguments of `check`: a job to check before it is queued, and when a better plan counts as a
+/// fault.
 struct CheckRequest {
-  ImportRequest job;              ///< The files of a framework, or a plan alone.
-  std::string gain;               ///< "5%", "0.05": so large a gain is a fault; empty: none is.
-  std::vector<std::string> logs;  ///< Paths of the logs of a run of it.
+  ImportRequest job;  ///< Files of the job: those of a framework, or a plan alone.
+  /// The check fails if a better plan gains at least this share ('5%' or '0.05'); empty: it never
+  /// fails on a gain.
+  std::string gain;
+  std::vector<std::string> logs;  ///< Paths of logs of a run of the job; empty: none.
   MemoryReserve reserve;
 };
 
-/// Whether a job should be queued.
+/// The result of `check`: whether a job should be queued, with the findings.
 struct CheckAnswer {
   check::JobCheck check;
-  std::optional<RunComparison> run;  ///< nullopt without logs, and of a job that does not start.
-  std::string fault;                 ///< Reason why the job does not start; empty: it should start.
+  /// Comparison with the logs; nullopt: no logs, or the job does not start.
+  std::optional<RunComparison> run;
+  std::string fault;  ///< Reason why the job should not be queued; empty: it should.
 };
 
 /// Checks a job. Fails with `kInput` and `kUnsupported` as `import_sources`.
 CheckAnswer answer_check(const CheckRequest& request);
 
-/// The document of `check --json` (docs/formats.md).
+/// Returns the document of `check --json` (docs/formats.md).
 nlohmann::ordered_json check_answer_json(const CheckAnswer& answer);
 
 }  // namespace stepwright::answers

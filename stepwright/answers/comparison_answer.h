@@ -8,22 +8,24 @@
 
 namespace stepwright::answers {
 
-/// A plan beside the logs of a run of it.
+/// The result of `compare`: a plan compared with the logs of a run of it.
 struct ComparisonAnswer {
   simulate::Prediction prediction;
   RunComparison run;
-  /// Sentence that the run sent something else; empty: it sent what the plan says.
+  /// A sentence that the run communicated differently from the plan; empty: it did what the plan
+  /// says.
   std::string fault;
 };
 
-/// Compares a settled plan with the logs of a run, paths of files. Fails as `compare_run`.
+/// Compares a plan, whose schedule must not be `auto` (`settled_plan`), with the log files of a
+/// run. Fails as `compare_run`.
 ComparisonAnswer answer_comparison(const plan::PlannedJob& planned,
                                    const std::vector<std::string>& logs);
 
-/// The document of `compare --json` (docs/formats.md).
+/// Returns the document of `compare --json` (docs/formats.md).
 nlohmann::ordered_json comparison_answer_json(const ComparisonAnswer& answer);
 
-/// The page of `compare --report`.
+/// Returns the HTML page of `compare --report`.
 std::string comparison_report(const ComparisonAnswer& answer);
 
 }  // namespace stepwright::answers

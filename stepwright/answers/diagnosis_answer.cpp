@@ -20,12 +20,12 @@
 namespace stepwright::answers {
 namespace {
 
-/// The given files by their part in a diagnosis.
+/// The given files, sorted by their role in a diagnosis.
 struct SortedFiles {
   std::optional<GivenFile> plan;
   std::optional<GivenFile> job;
   std::vector<GivenFile> launch;  ///< Launch files of a framework.
-  std::vector<GivenFile> left;    ///< Files that the job left.
+  std::vector<GivenFile> left;    ///< Files that the job left behind.
 };
 
 void set_once(std::optional<GivenFile>& place, const GivenFile& file, std::string_view what) {
@@ -91,7 +91,7 @@ std::optional<plan::PlannedJob> planned_job(const SortedFiles& files, const std:
   return imported_job(files, cluster);
 }
 
-/// The network of the job, where a file or `cluster` says it.
+/// Returns the network of the job, if a file or `cluster` names it.
 std::optional<diagnose::MessageNetwork> network_of(const SortedFiles& files,
                                                    const std::optional<plan::PlannedJob>& planned,
                                                    const std::string& cluster) {
@@ -105,7 +105,7 @@ std::optional<diagnose::MessageNetwork> network_of(const SortedFiles& files,
            .plan = {}}};
 }
 
-/// Adds messages that are slower than the network's law.
+/// Adds findings about messages that are slower than the network's law predicts.
 void add_messages(const diagnose::MessageNetwork& network, diagnose::Diagnosis& diagnosis) {
   std::vector<diagnose::Finding> slow;
   for (const diagnose::MeasuredMessages& measured : diagnosis.messages) {

@@ -11,31 +11,32 @@
 
 namespace stepwright::answers {
 
-/// The diagnosis of a job, with its plan where that was given.
+/// The diagnosis of a job, and its plan if the files contain one.
 struct DiagnosisAnswer {
   diagnose::Diagnosis diagnosis;
-  std::optional<PlannedDiagnosis> planned;  ///< nullopt: no file is a plan or starts a job.
+  /// Comparison with the plan; nullopt: no file is a plan or a launch script.
+  std::optional<PlannedDiagnosis> planned;
 };
 
-/// Diagnoses a job from what it left (`diagnose::diagnose`). Files that say what the job is may
-/// stand among the others, told apart by their content (`job_file_of`): its plan, what `check`
-/// reads, or its job, of which the cluster counts. `cluster`: what it ran on, where no file says
-/// it; a profile, PROFILE:NODES or a file. Fails with `kInput` where files contradict each other,
-/// or where no file is one that a job leaves.
+/// Diagnoses a job from the files that it left (`diagnose::diagnose`). Files that describe the job
+/// may be among them and are recognised by content (`job_file_of`): its plan, files that `check`
+/// reads, or its job, of which only the cluster is used. `cluster`: the cluster on which the job
+/// ran, if no file has it: a profile, PROFILE:NODES or a file. Fails with `kInput` if files
+/// contradict each other, or if no file is one that a job leaves.
 DiagnosisAnswer answer_diagnosis(const std::vector<GivenFile>& files,
                                  const std::string& cluster = "");
 
-/// The row of the run for `tune --runs` (docs/formats.md, Own runs), as the next line of a table
-/// whose text is `table`; `name` stands for the table in messages. Fails with `kInput` without a
-/// plan, where the logs say neither a step nor a device without memory, and as
+/// Returns a row for `tune --runs` about the diagnosed run (docs/formats.md, Own runs), as the next
+/// line of a table. `table`: its text so far; `name`: its name in messages. Fails with `kInput`
+/// without a plan, if the logs show neither a step time nor a device that ran out of memory, and as
 /// `validate::row_line`.
 std::string run_row(const DiagnosisAnswer& answer, const std::string& table,
                     const std::string& name);
 
-/// The document of `diagnose --json` (docs/formats.md).
+/// Returns the document of `diagnose --json` (docs/formats.md).
 nlohmann::ordered_json diagnosis_answer_json(const DiagnosisAnswer& answer);
 
-/// The page of `diagnose --report`.
+/// Returns the HTML page of `diagnose --report`.
 std::string diagnosis_report(const DiagnosisAnswer& answer);
 
 }  // namespace stepwright::answers

@@ -14,7 +14,7 @@ namespace {
 
 bool spreads_experts(const tune::TunedPlan& tuned) { return tuned.plan.parallel.expert > 1; }
 
-/// The expert degrees above 1 that a job allows.
+/// Returns the expert-parallel degrees above 1 that a job allows.
 std::vector<std::int64_t> expert_degrees(const plan::Job& job) {
   const std::vector<std::int64_t> listed = job.space.expert;
   std::vector<std::int64_t> degrees = listed.empty() ? plan::legal_expert_sizes(job) : listed;
@@ -26,7 +26,7 @@ std::vector<std::int64_t> expert_degrees(const plan::Job& job) {
 std::optional<tune::TunedPlan> searched(const tune::TuneResult& result,
                                         const tune::TuneOptions& options) {
   plan::Job job = result.job;
-  job.use_all = true;  // as the first plan uses what it has
+  job.use_all = true;  // as the first plan does
   job.space.expert = expert_degrees(job);
   if (job.space.expert.empty()) return std::nullopt;
   const tune::FastPlans found =

@@ -7,13 +7,13 @@
 
 namespace stepwright::answers {
 
-/// The best plan with expert parallelism, of a mixture whose first plan has none; nullopt: it is no
-/// mixture, the first plan has it, or none was found that fits.
+/// Returns the fastest plan with expert parallelism if the search's first plan has none; nullopt:
+/// the model has no experts, the first plan already has expert parallelism, or no such plan fits.
 std::optional<tune::TunedPlan> best_with_experts(const tune::TuneResult& result,
                                                  const tune::TuneOptions& options);
 
-/// Says that few people run a plan: one that shards parameters where the published recipes of its
-/// framework shard optimizer states alone. Empty: no recipe says so.
+/// Returns a note that few people run a plan like this one, because it shards parameters while the
+/// published recipes of its framework shard only optimizer states; empty: this is not the case.
 std::string rare_stack_note(const plan::Job& job, const plan::Plan& plan);
 
 }  // namespace stepwright::answers

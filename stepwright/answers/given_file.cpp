@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Fails where a file is a launch script, which is no document, and says what to do with it.
+/// Fails if a file is a launch script, which is no document; the message says which command reads
+/// it.
 void refuse_script(const std::string& name) {
   constexpr std::size_t kStart = 4096;
   const std::string start = start_if_plain(name, kStart).value_or("");
@@ -47,13 +48,13 @@ fs::path folder_of(const GivenFile& file) {
   return file.text ? file.folder : fs::path(file.name).parent_path();
 }
 
-/// True if a text says that it is a file of a kind.
+/// True if a text declares itself a file of a kind ("plan", "job").
 bool says(const std::string& text, std::string_view kind) {
   return text.find(fmt::format("stepwright: {}/", kind)) != std::string::npos ||
          text.find(fmt::format("\"stepwright\": \"{}/", kind)) != std::string::npos;
 }
 
-/// A release or variant of another framework goes with it.
+/// Replaces the framework; a release or variant of another framework is removed.
 Document with_framework(Document document, const std::string& framework) {
   const auto own = document.root().find("framework");
   if (!own || own->is_scalar()) return document.with("framework", framework);

@@ -9,36 +9,38 @@
 
 namespace stepwright::answers {
 
-/// A file that a person gives: its path, or a text in memory that stands for it.
+/// A file that a user provides: its path, or a text in memory in its place.
 struct GivenFile {
-  std::string name;                 ///< Path of the file; of a text its name in messages.
-  std::optional<std::string> text;  ///< nullopt: read the file.
-  std::filesystem::path folder;     ///< Folder in which relative paths in `text` start.
+  std::string name;  ///< Path of the file; for a text in memory, its name in messages.
+  /// Text that replaces the file's content; nullopt: read the file.
+  std::optional<std::string> text;
+  std::filesystem::path folder;  ///< Folder to which relative paths inside `text` refer.
 };
 
 /// Returns the text of a file of any kind. Fails as `read_text_file`.
 std::string text_of(const GivenFile& file);
 
-/// Reads a job for `tune`. `framework` replaces the one that the job names; empty: the job's.
-/// Fails with `kInput`, saying what to do when the file is a plan.
+/// Reads a job for `tune`. `framework` replaces the framework that the job names; empty: no
+/// replacement. Fails with `kInput`, saying what to do if the file is a plan.
 plan::Job read_job(const GivenFile& file, const std::string& framework = "");
 
-/// Reads a plan. `unsaid` is its framework where the plan's job names none. Fails with `kInput`,
-/// saying what to do when the file is a job.
+/// Reads a plan. `unsaid`: the framework to assume if the plan's job names none. Fails with
+/// `kInput`, saying what to do if the file is a job.
 plan::PlannedJob read_plan(const GivenFile& file, const plan::Framework& unsaid = {});
 
-/// Returns the plan with its schedule settled where that is `auto` without an order. Fails with
-/// `kInput` when it is not legal, naming the rule and the file.
+/// Returns the plan with a schedule chosen if it is `auto` without an order. Fails with `kInput` if
+/// the plan is not legal, naming the rule and the file.
 plan::PlannedJob settled_plan(plan::PlannedJob planned, const std::string& file);
 
-/// Reads a plan and settles it.
+/// Reads a plan and chooses its schedule if it is `auto` (`settled_plan`).
 plan::PlannedJob read_settled_plan(const GivenFile& file, const plan::Framework& unsaid = {});
 
-/// True if the document of the file is a plan rather than a job. Fails with `kInput` when it cannot
-/// be read.
+/// True if the document in the file is a plan, false if it is a job. Fails with `kInput` if it
+/// cannot be read.
 bool is_plan(const GivenFile& file);
 
-/// True if a file of any kind says that it is a plan, or a job. Fails as `text_of`.
+/// `says_plan`, `says_job`: true if a file of any kind declares itself a plan (or a job). Fail as
+/// `text_of`.
 bool says_plan(const GivenFile& file);
 bool says_job(const GivenFile& file);
 

@@ -45,7 +45,7 @@ framework_files::ImportedPlan import_files(const ImportRequest& request, bool as
     for (auto& source : capture::record_sources(captured, given.command, file.name)) {
       sources.push_back(std::move(source));
     }
-    given.command.reset();  // Counts commands of the record, which are one script now.
+    given.command.reset();  // It counted commands of the record, which are one script now.
   }
   framework_files::ImportedPlan imported =
       framework_files::import_sources(request.source, sources, given, as_it_is);

@@ -8,20 +8,20 @@
 
 namespace stepwright::answers {
 
-/// The files of a framework, and what a person says beside them.
+/// The files of a framework, and values given beside them.
 struct ImportRequest {
-  std::vector<GivenFile> files;  ///< At least one file.
-  std::string source;            ///< Framework of the files; empty: their content says it.
-  framework_files::Given given;  ///< Values that the files do not say.
-  bool strict = false;           ///< True if each setting that may matter must be read.
+  std::vector<GivenFile> files;  ///< Files of the framework; at least one.
+  std::string source;            ///< Framework of the files; empty: recognise it by their content.
+  framework_files::Given given;  ///< Values given for settings that the files lack.
+  bool strict = false;  ///< True: fail if a setting that may change figures cannot be read.
 };
 
-/// Fails with `kInput` where something is said beside a plan, which says all itself.
+/// Fails with `kInput` if values are given beside a plan, which already contains them all.
 void refuse_beside_plan(const ImportRequest& request);
 
-/// Reads the files of a framework; a record of `stepwright capture` stands for its commands and the
-/// files that these name. With `as_it_is` a plan that is not legal is no failure. Fails as
-/// `import_sources`, and where `strict` is not met.
+/// Reads the files of a framework. A record of `stepwright capture` is replaced by its commands and
+/// the files that these name. `as_it_is`: accept a plan that is not legal. Fails as
+/// `import_sources`, and if `strict` finds an unread setting.
 framework_files::ImportedPlan import_files(const ImportRequest& request, bool as_it_is = false);
 
 }  // namespace stepwright::answers

@@ -18,10 +18,10 @@ namespace {
 
 using framework_files::BroughtKind;
 
-/// Bytes of a file that are looked at.
+/// The most bytes of a file that are looked at.
 constexpr std::size_t kMostLooked = std::size_t{64} << 10;
 
-/// The beginning of a file, unpacked; nullopt: it cannot be read, or only once.
+/// Returns the beginning of a file, unpacked; nullopt: it cannot be read, or can be read only once.
 std::optional<std::string> beginning_of(const GivenFile& file) {
   if (file.text) return file.text->substr(0, kMostLooked);
   try {
@@ -33,7 +33,7 @@ std::optional<std::string> beginning_of(const GivenFile& file) {
   }
 }
 
-/// True if a document of JSON has the form of a log that is read.
+/// True if a JSON document has the form of a log in a known format.
 bool is_known_log(const launch_scripts::SourceFile& file) try {
   logs::ByteSource bytes(file.text, file.name);
   logs::recognise_log(bytes);
@@ -42,8 +42,8 @@ bool is_known_log(const launch_scripts::SourceFile& file) try {
   return false;
 }
 
-/// True if a document of JSON is what a job left: a log, a document on each line, or the state of a
-/// trainer with its history.
+/// True if a JSON document was left by a job: a log, a file with a document on each line, or the
+/// state of a trainer with its history.
 bool is_left_json(const launch_scripts::SourceFile& file) {
   constexpr std::string_view kLeftKeys[] = {"segments", "device_traces", "log_history", "loss"};
   if (file.text.find("\n{") != std::string::npos) return true;

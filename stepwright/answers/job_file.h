@@ -6,17 +6,19 @@
 
 namespace stepwright::answers {
 
-/// The part of a file among those that a person has of a job.
+/// The role of a file among the files that a user has about a job.
 enum class JobFile : std::uint8_t {
   kPlan,
-  kJob,     ///< A job: what is trained on what; no plan.
-  kLaunch,  ///< A script, a configuration or a record of a capture: what `check` reads.
-  kLeft,    ///< Files that the job left behind: logs, dumps, traces, snapshots.
+  kJob,  ///< A job: model, data and cluster, without a plan.
+  /// A launch script, a configuration or a record of a capture: files that `check` reads.
+  kLaunch,
+  kLeft,  ///< Files that the job left behind: logs, dumps, traces, snapshots.
 };
 
-/// Says what a file is by the beginning of its content. A configuration in YAML or TOML must be
-/// named as one, or hold a mark of a framework: few lines of a log read as YAML, too. Files that
-/// cannot be read, and pipes, which can be read once, count as left by the job.
+/// Recognises the role of a file by the beginning of its content. A YAML or TOML configuration must
+/// have a matching file name or contain a framework's typical keys, because a few lines of a log
+/// can also be read as YAML. Files that cannot be read, and pipes (which can be read only once),
+/// count as left by the job.
 JobFile job_file_of(const GivenFile& file);
 
 }  // namespace stepwright::answers

@@ -5,7 +5,8 @@
 
 namespace stepwright::answers {
 
-/// Says that a word is none of the known ones, with these and the nearest to it; empty: it is one.
+/// Returns an error text for a word that is not among `known`, with the known words and the nearest
+/// one; empty: the word is known.
 std::string unknown_word_text(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace stepwright::answers

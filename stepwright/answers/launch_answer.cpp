@@ -29,12 +29,12 @@ namespace {
 
 using framework_files::Starter;
 
-/// Plans of a framework that are written, the best first, until its files start one.
+/// The most plans of a framework that are exported, best first, to find one that its files start.
 constexpr std::size_t kMostWritten = 16;
-/// Frameworks near whose plans for the usual rule others are priced: those take at most so many
-/// times as long as the fastest.
+/// Other plans near the rule-of-thumb plan are priced for frameworks whose step takes at most this
+/// multiple of the fastest framework's.
 constexpr double kAlike = 1.05;
-/// Plans that are compared by how many frameworks start them.
+/// The most plans that are compared by the number of frameworks that start them.
 constexpr std::size_t kMostCompared = 4;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -46,13 +46,13 @@ std::vector<plan::Framework> starter_frameworks() {
   return frameworks;
 }
 
-/// Place of a framework among `framework_files::starters()`.
+/// Index of a framework in `framework_files::starters()`.
 std::size_t place_of(const Starter& starter) {
   return static_cast<std::size_t>(&starter - framework_files::starters().data());
 }
 
-/// Place of the first plan that a framework's files start, of at most `most`; nullopt: they start
-/// none.
+/// Returns the index of the first plan that a framework's files start, among the first `most`;
+/// nullopt: none.
 std::optional<std::size_t> first_started(const Starter& starter, StartedPlans& started,
                                          const std::vector<tune::TunedPlan>& plans,
                                          std::size_t most = kMostWritten) {
@@ -62,8 +62,8 @@ std::optional<std::size_t> first_started(const Starter& starter, StartedPlans& s
   return std::nullopt;
 }
 
-/// Finds the plan that most frameworks start, among plans from `place` on that are level and ask as
-/// much of people. Returns its place.
+/// Among the level plans from `place` on that take equal effort to run, finds the one that most
+/// frameworks start. Returns its index.
 std::size_t most_started(StartedPlans& started, const std::vector<tune::TunedPlan>& plans,
                          std::size_t place, std::size_t level) {
   const Upkeep least = upkeep(started.job(), plans[place].plan);
@@ -79,7 +79,7 @@ std::size_t most_started(StartedPlans& started, const std::vector<tune::TunedPla
   return place;
 }
 
-/// Names the part of a job that its framework runs under no plan. Empty: it runs all parts.
+/// Returns the feature of a job that its framework cannot run with any plan; empty: there is none.
 std::string job_refusal(const plan::Job& job) {
   const plan::FrameworkLaw law(job.framework);
   for (const auto& [ability, name] : plan::kAbilityNames) {
@@ -89,20 +89,21 @@ std::string job_refusal(const plan::Job& job) {
   return "";
 }
 
-/// A framework whose turn it is, and what a step may take there.
+/// A framework to be searched, and an estimate of its step time.
 struct Turn {
   const Starter* starter;
-  /// Step time of a plan that its files start, near one that is good; kNever: none is known.
+  /// Step time of a plan near a good one that the framework's files start; kNever: none is known.
   double near_s;
-  /// The plan of `near_s`, where there is one.
+  /// The plan whose step takes `near_s`, if any.
   plan::Plan near{};
-  /// Whether it is nearly as fast as the fastest of such plans, and none near it is known.
+  /// True if `near_s` is close to the best of all frameworks and the plans near it are not priced
+  /// yet.
   bool alike = false;
 
   [[nodiscard]] std::string_view name() const { return starter->framework.name; }
   [[nodiscard]] bool is_variant() const { return !starter->framework.variant.empty(); }
-  /// The framework on which its framework is built, if both store gradients alike and so fit alike;
-  /// else its framework.
+  /// Returns the framework on which this one is based, if both store gradients in types alike, so
+  /// that plans fit both or none; else the framework itself.
   [[nodiscard]] std::string_view base() const {
     const std::string_view base = plan::base_of(starter->framework);
     const auto stores = [](const plan::Framework& framework) {
@@ -122,7 +123,8 @@ class LaunchSearch {
     quick_.top = 1;
   }
 
-  /// The answer for the framework that the job names; without one for whatever runs the first plan.
+  /// Answers for the framework that the job names. If it names none, searches freely and takes any
+  /// framework whose files start the first plan.
   LaunchAnswer of_named() {
     answer_.job = job_;
     answer_.result = search_(job_);
@@ -153,9 +155,10 @@ class LaunchSearch {
     return std::move(answer_);
   }
 
-  /// The answer for the framework that starts the fastest plan. Another one must be faster by more
-  /// than level plans differ. Others are searched where a plan near the answer's is faster there,
-  /// or where a plan that no framework binds is.
+  /// Answers for the framework whose files start the fastest plan. Another framework replaces the
+  /// first one found only if it is faster by more than `kLevel`. Further frameworks are searched
+  /// only if they start a faster plan near the answer's, or if a plan without framework limits is
+  /// faster.
   LaunchAnswer of_any() {
     std::vector<Turn> turns = all_turns();
     auto next = turns.begin();
@@ -174,7 +177,8 @@ class LaunchSearch {
     const double least_s = free.plans.empty() ? kNever : free.plans.front().step_time_s;
     mark_near(turns, answer_.started, answer_.result.plans.front().plan);
     for (; next != turns.end(); ++next) {
-      // Programs on one framework run alike: what the free plan promises was looked for once.
+      // Frameworks with the same base run alike, so the promise of the free plan is tried once for
+      // each base.
       const bool known = searched_.contains(next->base());
       const double least_here_s = known ? kNever : least_s;
       if (std::min(least_here_s, next->near_s) >= wanted_s()) price_near({next, turns.end()});
@@ -194,9 +198,10 @@ class LaunchSearch {
     return {std::string(starter.name()), std::string(starter.target)};
   }
 
-  /// Puts the plan first that the framework's files start and that asks least of people, of those
-  /// level with the fastest, and drops what stands before that. Returns the time of the fastest;
-  /// nullopt: the files start none.
+  /// Moves one plan to the front: among the plans that the framework's files start and that are
+  /// level with the fastest, the one that takes the least effort to run. Drops the faster plans
+  /// that cannot be started. Returns the time of the fastest started plan; nullopt: the files start
+  /// none.
   std::optional<double> lead(const Starter& starter, tune::TuneResult& result,
                              StartedPlans& started) const {
     if (!may_run(result.plans)) return std::nullopt;
@@ -211,8 +216,8 @@ class LaunchSearch {
     return fastest_s;
   }
 
-  /// The frameworks, the likely fastest first: by what they start for the plan of the usual rule.
-  /// Variants of a framework follow it.
+  /// Returns the frameworks, the likely fastest first, judged by the plan that they start instead
+  /// of the rule-of-thumb plan. Variants of a framework follow it.
   [[nodiscard]] std::vector<Turn> all_turns() const {
     std::vector<Turn> turns;
     for (const Starter& starter : framework_files::starters()) turns.push_back({&starter, kNever});
@@ -225,7 +230,7 @@ class LaunchSearch {
     const auto levelled = [&](double seconds) {
       return seconds * (1 - kLevel) < least_s ? least_s : seconds;
     };
-    // Of each framework: the least time of its variants, and the place of the first of them.
+    // For each framework: the smallest time of its variants, and the index of the first variant.
     std::map<std::string_view, std::pair<double, std::size_t>> frameworks;
     for (const Turn& turn : turns) {
       const std::pair own(levelled(turn.near_s), place_of(*turn.starter));
@@ -238,7 +243,7 @@ class LaunchSearch {
     return turns;
   }
 
-  /// Notes what each framework starts near a plan.
+  /// Records for each framework the plan that it starts near a given one.
   void mark_near(std::vector<Turn>& turns, StartedPlans& started, const plan::Plan& plan) const {
     const std::vector<tune::FrameworkRun>& runs =
         framework_starts(started, plan, tune::thread_count(options_));
@@ -252,7 +257,7 @@ class LaunchSearch {
     for (Turn& turn : turns) turn.alike = turn.near_s != kNever && turn.near_s <= kAlike * least_s;
   }
 
-  /// Prices what is near the plans of frameworks that are nearly as fast as the fastest.
+  /// Prices the plans near those of frameworks that are marked as close to the best.
   void price_near(std::span<Turn> turns) const {
     parallel_for(tune::thread_count(options_), turns.size(), [&](std::size_t i) {
       Turn& turn = turns[i];
@@ -264,11 +269,11 @@ class LaunchSearch {
     });
   }
 
-  /// The step time below which another plan is worth more than the answer's.
+  /// Returns the step time that another plan must beat to replace the answer.
   [[nodiscard]] double wanted_s() const { return (1 - kLevel) * fastest_s_; }
 
-  /// The job as its file says it for a framework, with the kernels that its files start; nullopt
-  /// with the reason where the framework lacks a part of it.
+  /// Reads the job for a framework, with the kernels that its files start; nullopt, with the reason
+  /// in `refusal`: the framework lacks a feature of the job.
   std::optional<plan::Job> job_of(const Starter& starter, std::string& refusal) const {
     try {
       plan::Job job = job_for_(std::string(starter.name()));
@@ -304,7 +309,8 @@ class LaunchSearch {
       result = search_(*job);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kInput) throw;
-      return note_refusal(starter, *job, {*job, {}});  // The space of the job is empty.
+      // The job allows no plan with this framework.
+      return note_refusal(starter, *job, {*job, {}});
     }
     StartedPlans started(result.job);
     const std::optional<double> fastest_s = lead(starter, result, started);
@@ -318,13 +324,13 @@ class LaunchSearch {
     answer_.started = std::move(started);
   }
 
-  /// Notes that the space of a framework holds nothing faster. What is built on it says nothing of
-  /// others.
+  /// Records that a framework has no faster plan. Only a base framework is recorded, because a
+  /// variant tells nothing about others.
   void note_searched(const Turn& turn) {
     if (!turn.is_variant() && turn.name() == turn.base()) searched_.insert(turn.base());
   }
 
-  /// Notes why a framework starts no plan, by the best that were found for it.
+  /// Records why a framework starts no plan, judged by the best plans found for it.
   void note_refusal(const Starter& starter, const plan::Job& job, const tune::FastPlans& found) {
     if (answer_.launch) return;
     std::string why;
@@ -337,7 +343,7 @@ class LaunchSearch {
     answer_.refusals.push_back(fmt::format("{}: {}", starter.name(), why));
   }
 
-  /// Takes the fastest plan of any framework, unless one starts it after all.
+  /// Stores the fastest plan without framework limits, unless a framework starts it after all.
   void set_unbound(const tune::FastPlans& free) {
     const tune::TunedPlan& fastest = free.plans.front();
     const plan::PlannedJob planned{free.job, fastest.plan};
@@ -353,8 +359,8 @@ class LaunchSearch {
   const SearchJob& search_;
   const tune::TuneOptions& options_;
   tune::TuneOptions quick_;
-  double fastest_s_ = kNever;  ///< Fastest step of the plans that the answer's framework starts.
-  /// Frameworks in whose space nothing faster than the answer's plan is left.
+  double fastest_s_ = kNever;  ///< Fastest step among the plans that the answer's framework starts.
+  /// Base frameworks that have no plan faster than the answer's.
   std::set<std::string_view> searched_;
   LaunchAnswer answer_;
 };

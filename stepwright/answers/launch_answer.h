@@ -12,47 +12,51 @@
 
 namespace stepwright::answers {
 
-/// The files of a framework that start a plan.
+/// How to start a plan: a framework, and the export target that writes its files.
 struct Launch {
-  std::string framework;  ///< Word of the framework in jobs.
-  std::string target;     ///< Word of `export --to`.
+  std::string framework;  ///< Framework, by its name in job files.
+  std::string target;     ///< Target that `export --to` names for its files.
 
-  /// The command that writes them; `plan_file` has the plan (empty: plan.yaml).
+  /// Returns the command that writes the files. `plan_file`: file of the plan; empty: plan.yaml.
   [[nodiscard]] std::string command(const std::string& plan_file) const;
 };
 
-/// A plan that is faster than the first of an answer, and that no framework's files start.
+/// A plan that is faster than the first plan of an answer, but that no framework's files can start.
 struct UnboundPlan {
   plan::Job job;
   tune::TunedPlan tuned;
-  std::string why;  ///< Why no framework runs it.
+  std::string why;  ///< Reason why no framework can run the plan.
 };
 
-/// A search whose first plan a framework's files start, where there is one.
+/// The result of a search for a plan that a framework's files can start.
 struct LaunchAnswer {
-  plan::Job job;  ///< Job that was searched for that framework, on all of the cluster.
+  /// The job that was searched, with the chosen framework and all devices of the cluster.
+  plan::Job job;
   tune::TuneResult result;
-  std::optional<Launch> launch;       ///< Launch of the first plan; nullopt: no files start it.
-  std::vector<std::string> refusals;  ///< Reasons of each framework, if there is no launch.
-  /// Faster plan that no files start, if the job leaves the framework open.
+  /// How to start the first plan; nullopt: no framework's files can.
+  std::optional<Launch> launch;
+  /// Reason of each framework for not starting it, if there is no launch.
+  std::vector<std::string> refusals;
+  /// A faster plan that no files can start; nullopt: none, or the job names a framework.
   std::optional<UnboundPlan> unbound;
-  StartedPlans started;  ///< Started plans of `result.job`.
+  StartedPlans started;  ///< Cache: which frameworks' files start plans of `result.job`.
 };
 
-/// Reads the job as its file says it for a framework; fails where the framework lacks a part of it.
+/// Reads the job again with another framework; fails if that framework lacks a feature of the job.
 using JobFor = std::function<plan::Job(const std::string& framework)>;
 
-/// Searches a job; what it throws goes on.
+/// Searches the plans of a job; exceptions are passed on.
 using SearchJob = std::function<tune::TuneResult(const plan::Job& job)>;
 
-/// The answer for the framework that has the fastest plan that its files start, in its own kernels.
-/// A job that names a framework is searched for that alone, as is one without `job_for`.
+/// Searches the job for each framework, with that framework's kernels, and returns the answer of
+/// the one whose files start the fastest plan. A job that names a framework is searched for it
+/// alone, and so is any job if `job_for` is empty.
 LaunchAnswer answer_launch(const plan::Job& job, const JobFor& job_for, const SearchJob& search,
                            const tune::TuneOptions& options);
 
-/// Finds for each framework the plan that its files start instead of a plan of the job of
-/// `started`: the plan itself or the nearest one. A run without a plan: the files start none that
-/// is near. `started` keeps what is found, for whoever asks again.
+/// For each framework, finds the plan that its files start instead of `plan`: the plan itself or
+/// the nearest one. A run without a plan means that the framework starts no plan near it. The
+/// result is kept in `started` for later calls; the plan must be of the job of `started`.
 const std::vector<tune::FrameworkRun>& framework_starts(StartedPlans& started,
                                                         const plan::Plan& plan, int threads);
 

@@ -4,8 +4,8 @@
 
 namespace stepwright::answers {
 
-/// `made_by` of an answer with predicted figures, {`version`, `constants`}: the program and a hash
-/// of its constants, by which a figure can be repeated.
+/// Returns `made_by` of an answer with predicted figures, {`version`, `constants`}: the program's
+/// version and a hash of its constants, with which a figure can be reproduced.
 nlohmann::ordered_json made_by_json();
 
 }  // namespace stepwright::answers

@@ -13,35 +13,35 @@
 
 namespace stepwright::answers {
 
-/// The options of a memory account.
+/// The arguments of the command `stepwright memory`.
 struct MemoryRequest {
   std::string name;                  ///< Name of the plan's file, for messages.
   std::vector<std::string> changes;  ///< Changes to try: "FIELD=VALUE", "FIELD=2x".
   MemoryReserve reserve;
-  /// Snapshots of PyTorch's caching allocator, of ranks that run the plan; empty: none.
+  /// Snapshots of PyTorch's caching allocator, from ranks that run the plan; empty: none.
   std::vector<std::string> snapshots;
 };
 
-/// The memory of each stage of a plan at its peak, by kind.
+/// The result of `memory`: the peak memory of each stage of a plan, by kind.
 struct MemoryAnswer {
-  plan::PlannedJob planned;  ///< Plan with the changes.
+  plan::PlannedJob planned;  ///< Plan after the changes of the request.
   memory::MemoryReport report;
-  /// Memory of each stage as PyTorch's allocator counts it.
+  /// Peak memory of each stage as PyTorch's caching allocator would report it.
   std::vector<memory::AllocatedMemory> allocated;
-  /// The snapshots beside the plan; nullopt without snapshots.
+  /// The snapshots compared with the plan; nullopt: no snapshots were given.
   std::optional<snapshot::SnapshotComparison> snapshot;
-  std::vector<std::string> notes;  ///< Remarks for people who read the answer.
+  std::vector<std::string> notes;  ///< Notes about assumptions and gaps, for the user.
 };
 
-/// Accounts a plan's memory. Fails with `kInput` where a change is none, or where the plan is not
-/// legal then.
+/// Computes the memory of a plan. Fails with `kInput` if a change is invalid or makes the plan
+/// illegal.
 MemoryAnswer answer_memory(plan::PlannedJob planned, const MemoryRequest& request);
 
-/// Writes a step of the plan as a snapshot of PyTorch's caching allocator
+/// Writes the predicted allocations of a step as a snapshot of PyTorch's caching allocator
 /// (`snapshot::write_snapshot`). Fails as `OutputFile`.
 void write_planned_snapshot(const plan::PlannedJob& planned, const std::string& path);
 
-/// The document of `memory --json` (docs/formats.md).
+/// Returns the document of `memory --json` (docs/formats.md).
 nlohmann::ordered_json memory_answer_json(const MemoryAnswer& answer);
 
 }  // namespace stepwright::answers

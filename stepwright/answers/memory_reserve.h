@@ -6,13 +6,14 @@
 
 namespace stepwright::answers {
 
-/// How surely plans shall fit in memory, where a person says it beside the job; at most one of the
-/// two.
+/// The safety margin of device memory that a user asks for beside the job: a share or a
+/// probability, at most one of them.
 struct MemoryReserve {
-  std::optional<double> share;       ///< Share of the device's memory that plans leave free.
-  std::optional<double> confidence;  ///< Probability with which plans fit.
+  /// Share of device memory that plans leave free; nullopt: not given.
+  std::optional<double> share;
+  std::optional<double> confidence;  ///< Probability with which plans must fit; nullopt: not given.
 
-  /// Puts what was given into a job.
+  /// Overrides the margin of a job with the one that was given.
   void apply(plan::Job& job) const {
     if (share) job.objective.memory_reserve = *share;
     if (!confidence) return;
@@ -21,7 +22,7 @@ struct MemoryReserve {
   }
 };
 
-/// Largest share that can be asked for.
+/// The largest share of device memory that a user may reserve.
 inline constexpr double kMostReserve = 0.99;
 
 }  // namespace stepwright::answers

@@ -11,7 +11,8 @@ namespace stepwright::answers {
 
 learn::ClosedLoop answer_own_runs(const plan::Job& given, const OwnRunsRequest& request,
                                   const tune::TuneOptions& options) {
-  // A row that names no kernel ran what the search's plans are timed with.
+  // A row that names no kernel is taken to have run the kernels with which the search's plans are
+  // timed.
   const plan::Job job = tune::with_free_kernels(given);
   const learn::OwnRuns runs = learn::read_own_runs(load_csv(request.runs), &job);
   std::optional<learn::OwnRuns> candidates;

@@ -9,11 +9,11 @@
 
 namespace stepwright::answers {
 
-/// The names of a plan in a report: {`code`, `words`}.
+/// Returns the names of a plan in a report: {`code`, `words`}.
 nlohmann::ordered_json plan_name(const plan::Plan& plan, const plan::Job& job);
 
-/// The names of the plans in `plans`, `alternatives`, `pareto`, `sweep` and `baseline` of an answer
-/// of `tune`, each list in its order.
+/// Returns the names of the plans in `plans`, `alternatives`, `pareto`, `sweep` and `baseline` of
+/// the answer of `tune`, each list in the order of the answer.
 nlohmann::ordered_json plan_names(const tune::TuneResult& result,
                                   const std::optional<tune::Sweep>& sweep);
 

@@ -23,30 +23,31 @@ namespace stepwright::answers {
 namespace {
 
 constexpr double kMiB = 1024.0 * 1024;
-/// Tensors of a size that are named.
+/// The most tensors of the requested size that are named.
 constexpr std::size_t kMostNamed = 3;
-/// Share of the device that a remedy frees where a message does not say what was missing.
+/// Share of device memory that a remedy must free if the message does not tell how much was
+/// missing.
 constexpr double kUnknownShortage = 0.02;
 
 using diagnose::Finding;
 using diagnose::FindingKind;
 using diagnose::OutOfMemory;
 
-/// The pipeline position of a rank; nullopt: the plan has no such rank.
+/// Returns the pipeline position of a rank; nullopt: the plan has no such rank.
 std::optional<std::int64_t> stage_of(const plan::Plan& plan, std::int64_t rank) {
   const plan::Grid grid(plan);
   if (rank < 0 || rank >= grid.ranks()) return std::nullopt;
   return grid.coordinates(rank).pipeline;
 }
 
-/// True if a message that prints two digits may mean a tensor of that many bytes.
+/// True if a size that is printed with two digits may be that of a tensor with this many bytes.
 bool same_size(double asked_bytes, double tensor_bytes) {
   const double unit = asked_bytes >= 1024 * kMiB ? 1024 * kMiB : kMiB;
   return std::abs(segment_bytes(tensor_bytes) - asked_bytes) <= 0.0051 * unit;
 }
 
-/// "mlp.fc1: activation (24)", tensors of a position that were allocated with that size; the most
-/// frequent ones first.
+/// Returns tensors of a pipeline position that are allocated with the requested size, the most
+/// frequent first: "mlp.fc1: activation (24)".
 std::vector<std::string> tensors_of_size(const simulate::Prediction& prediction, std::int64_t stage,
                                          double asked_bytes) {
   std::map<std::string, std::int64_t> counts;
@@ -69,7 +70,8 @@ std::vector<std::string> tensors_of_size(const simulate::Prediction& prediction,
   return names;
 }
 
-/// The plan with so much memory kept free that it does not fit by what a device missed.
+/// Returns the plan with so much memory reserved that it exceeds the device by the bytes that were
+/// missing.
 plan::PlannedJob with_shortage(const simulate::Prediction& prediction, const OutOfMemory& event) {
   plan::PlannedJob planned = prediction.planned;
   const memory::MemoryReport& report = prediction.memory;
@@ -88,7 +90,7 @@ std::string change_text(const check::SaidRemedy& said) {
                      format_bytes(said.remedy.peak_memory_bytes));
 }
 
-/// Blocks of snapshots that the plan does not have, of the fullest rank.
+/// Returns blocks in the fullest rank's snapshot that the plan does not predict.
 std::vector<std::string> unplanned_blocks(const std::vector<diagnose::SnapshotMemory>& snapshots,
                                           const simulate::Prediction& prediction) {
   std::vector<std::string> files;
@@ -114,7 +116,7 @@ std::vector<std::string> unplanned_blocks(const std::vector<diagnose::SnapshotMe
   return lines;
 }
 
-/// Adds the plan's figures of a device without memory in front of those of the log.
+/// Adds the plan's figures about an out-of-memory device, in front of those from the log.
 void add_memory(const OutOfMemory& event, const std::vector<diagnose::SnapshotMemory>& snapshots,
                 PlannedDiagnosis& answer, Finding& finding) {
   const simulate::Prediction& prediction = answer.prediction;
@@ -151,7 +153,8 @@ void add_memory(const OutOfMemory& event, const std::vector<diagnose::SnapshotMe
   finding.changes.insert(finding.changes.begin(), changes.begin(), changes.end());
 }
 
-/// Seconds of a step as a log says them: the time itself, or the tokens of the plan over the rate.
+/// Returns the measured seconds of a step: logged directly, or the plan's tokens divided by the
+/// logged rate.
 std::optional<double> measured_time(const plan::PlannedJob& planned,
                                     const diagnose::SteadySteps& steady) {
   if (steady.step_time_s > 0) return steady.step_time_s;

@@ -10,21 +10,22 @@
 
 namespace stepwright::answers {
 
-/// A plan beside what a run of it left.
+/// A prediction of a plan beside the measurements in the files of its run.
 struct PlannedDiagnosis {
   simulate::Prediction prediction;
-  std::optional<double> measured_s;  ///< The median of steady steps; nullopt: no log has one.
-  /// Remedies for a device without memory; empty: none ran out.
+  /// Median seconds of measured steady steps; nullopt: no log has any.
+  std::optional<double> measured_s;
+  /// Changes that need less memory; empty: no device ran out of memory.
   std::vector<check::SaidRemedy> remedies;
 };
 
-/// Predicts a plan and adds to a diagnosis of its run what the prediction says: the measured step
-/// beside the predicted one; of devices without memory the stage, its predicted peak, tensors of
-/// the size that was asked for, and changes that need less. Fails as `simulate::predict`.
+/// Predicts a plan and adds the prediction to the diagnosis of its run: the predicted beside the
+/// measured step, and for a device that ran out of memory its stage, the predicted peak, tensors of
+/// the requested size, and changes that need less memory. Fails as `simulate::predict`.
 PlannedDiagnosis add_plan(const plan::PlannedJob& planned, diagnose::Diagnosis& diagnosis);
 
-/// Bytes that PyTorch's caching allocator asks a device for where a tensor needs a new segment:
-/// 2 MiB below 1 MiB, 20 MiB below 10 MiB, else whole pieces of 2 MiB
+/// Returns the bytes that PyTorch's caching allocator requests from a device for a tensor that
+/// needs a new segment: 2 MiB below 1 MiB, 20 MiB below 10 MiB, else a multiple of 2 MiB
 /// (c10/cuda/CUDACachingAllocator.cpp, `get_allocation_size`).
 double segment_bytes(double tensor_bytes);
 

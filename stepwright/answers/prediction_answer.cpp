@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns `after` minus `before`, number by number, without what is no number in both.
+/// Returns `after` minus `before` for each number that both have.
 Json difference(const Json& before, const Json& after) {
   Json result = Json::object();
   for (const auto& [key, value] : after.items()) {
@@ -34,7 +34,7 @@ Json difference(const Json& before, const Json& after) {
   return result;
 }
 
-/// Returns all that a prediction says but its remarks.
+/// Returns all members of a prediction's document except the notes.
 Json figures(const simulate::Prediction& prediction) {
   Json json = simulate::prediction_json(prediction);
   json.erase("notes");

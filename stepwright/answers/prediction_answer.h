@@ -12,32 +12,32 @@
 
 namespace stepwright::answers {
 
-/// The options of a prediction.
+/// The arguments of the command `stepwright predict`.
 struct PredictionRequest {
   std::string name;                  ///< Name of the plan's file, for messages.
   std::vector<std::string> changes;  ///< Changes to try: "FIELD=VALUE", "FIELD=2x".
   std::optional<tune::TrainingRun> run;
   MemoryReserve reserve;
-  bool timeline = false;  ///< True if the events of the step are recorded.
+  bool timeline = false;  ///< True: record the events of the step.
 };
 
-/// All that `predict` says of a plan.
+/// The result of the command `stepwright predict`.
 struct PredictionAnswer {
-  /// Prediction of the plan as it is; nullopt without changes.
+  /// Prediction without the changes; nullopt: there are no changes.
   std::optional<simulate::Prediction> before;
-  simulate::Prediction prediction;  ///< Prediction of the plan with the changes.
+  simulate::Prediction prediction;  ///< Prediction with the changes.
   std::optional<tune::TrainingRun> run;
-  std::vector<check::SaidRemedy> remedies;  ///< Changes that let it fit; empty: it fits.
+  /// Changes that would let the plan fit in memory; empty: it fits.
+  std::vector<check::SaidRemedy> remedies;
 };
 
-/// Predicts a plan. Fails with `kInput` where a change is none, or where the plan is not legal
-/// then.
+/// Predicts a plan. Fails with `kInput` if a change is invalid or makes the plan illegal.
 PredictionAnswer answer_prediction(plan::PlannedJob planned, const PredictionRequest& request);
 
-/// The document of `predict --json` (docs/formats.md).
+/// Returns the document of `predict --json` (docs/formats.md).
 nlohmann::ordered_json prediction_answer_json(const PredictionAnswer& answer);
 
-/// The page of `predict --report`.
+/// Returns the HTML page of `predict --report`.
 std::string prediction_report(const PredictionAnswer& answer);
 
 }  // namespace stepwright::answers

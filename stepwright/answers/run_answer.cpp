@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kMostPlayedCheckpoints = 1e9;
 
-/// Works on a file; an error about it begins with its name.
+/// Calls `work` on a file; errors are prefixed with the file's name.
 template <class Work>
 auto on_file(const std::string& name, const Work& work) {
   try {
@@ -42,7 +42,7 @@ void play(RunAnswer& answer, const RunRequest& request) {
   answer.played = whole_run::simulate_runs(process, *request.played, request.seed);
 }
 
-/// Puts what is asked into a job.
+/// Writes the requested settings into a job.
 void settle(plan::Job& job, const RunRequest& request) {
   request.reserve.apply(job);
   job.run = read_run_settings(request.settings, job.run);

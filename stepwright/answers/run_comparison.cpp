@@ -26,7 +26,7 @@ nlohmann::ordered_json routed_json(const std::vector<logs::RoutedCalls>& rows) {
   return list;
 }
 
-/// Compares a ledger of our own call by call; of other logs the counts alone.
+/// Compares a ledger of `stepwright train` call by call; for other logs, compares counts only.
 logs::Comparison compared_ledger(const step::StepProgram& program, const plan::Grid& grid,
                                  const logs::Log& log, const std::vector<std::string>& files) {
   const auto is_ledger = [](const logs::LogSource& source) {

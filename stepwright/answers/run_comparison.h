@@ -12,26 +12,28 @@
 
 namespace stepwright::answers {
 
-/// A plan beside the logs of a run of it.
+/// A plan compared with the logs of a run of it.
 struct RunComparison {
   logs::Log log;
-  logs::LogComparison found;  ///< Differences; of a ledger of our own call by call.
+  /// Differences between log and plan; for a ledger of `stepwright train`, see `ledger`.
+  logs::LogComparison found;
   logs::Comparison ledger;
-  std::optional<double> logged_s;  ///< A step in the logs.
+  /// Seconds of a step in the logs; nullopt: the logs do not show it.
+  std::optional<double> logged_s;
 
   [[nodiscard]] bool is_ledger() const;
   [[nodiscard]] bool differs() const { return !found.differences.empty(); }
 };
 
-/// Reads logs of any program in docs/logs.md, best of all ranks, and compares them. Fails as
-/// `read_logs`.
+/// Reads logs of any program in docs/logs.md, preferably of all ranks, and compares them with a
+/// prediction. Fails as `read_logs`.
 RunComparison compare_run(const simulate::Prediction& prediction,
                           const std::vector<std::string>& files);
 
-/// Bytes of a routed call, in the mean of those that were executed.
+/// Returns the mean bytes of a routed call over its executions.
 double mean_bytes(const logs::RoutedCalls& row);
 
-/// The document of `compare --json`.
+/// Returns the document of `compare --json`.
 nlohmann::ordered_json run_comparison_json(const RunComparison& run,
                                            const simulate::Prediction& prediction);
 

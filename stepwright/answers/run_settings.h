@@ -8,11 +8,11 @@
 
 namespace stepwright::answers {
 
-/// The option of a key of a job's `run`: "--spare-nodes" for `spare_nodes`.
+/// Returns the command-line option for a key of a job's `run`: "--spare-nodes" for `spare_nodes`.
 std::string run_option(std::string_view key);
 
-/// Returns what a job states of its whole run, replaced by what a person says beside it: `words` by
-/// key; absent or empty: as stated. Fails with `kInput`, naming the option.
+/// Returns a job's run settings, with those given on the command line in their place. `words`:
+/// values by key; absent or empty: keep the job's. Fails with `kInput`, naming the option.
 plan::RunSettings read_run_settings(const std::map<std::string, std::string, std::less<>>& words,
                                     const plan::RunSettings& stated);
 

@@ -12,7 +12,8 @@
 
 namespace stepwright::answers {
 
-/// Which frameworks' files start plans of one job. Each plan is written for each framework once.
+/// A cache of the frameworks whose files start each plan of one job: each plan is exported at most
+/// once for each framework.
 class StartedPlans {
  public:
   StartedPlans() = default;
@@ -20,26 +21,27 @@ class StartedPlans {
 
   [[nodiscard]] const plan::Job& job() const { return job_; }
 
-  /// True if the files of a framework start a plan as it is; `place`: of the framework among
+  /// True if the files of a framework start a plan unchanged. `place`: index of the framework in
   /// `framework_files::starters()`.
   bool starts(std::size_t place, const plan::Plan& plan);
 
-  /// Writes plans for frameworks on some threads: the plan that stands at the place of each;
-  /// nullopt: none of that framework's.
+  /// Exports plans on several threads. `plans`: for each framework of `starters()`, a plan to
+  /// export; nullopt: none for that framework.
   void write(const std::vector<std::optional<plan::Plan>>& plans, int threads);
 
-  /// Names of the frameworks whose files start a plan as it is.
+  /// Returns the names of the frameworks whose files start a plan unchanged.
   std::vector<std::string> frameworks(const plan::Plan& plan);
 
-  /// The runs that `keep_runs` keeps for a plan; nullptr: none.
+  /// Returns the runs stored by `keep_runs` for a plan; nullptr: none.
   [[nodiscard]] const std::vector<tune::FrameworkRun>* runs_near(const plan::Plan& plan) const;
 
-  /// Keeps the runs that each framework starts for a plan; the reference lasts as long as this.
+  /// Stores the plans that each framework starts in place of a plan; the returned reference is
+  /// valid as long as this object.
   const std::vector<tune::FrameworkRun>& keep_runs(const plan::Plan& plan,
                                                    std::vector<tune::FrameworkRun> runs);
 
  private:
-  /// Whether each framework's files start a plan, in the order of starters; nullopt: not asked yet.
+  /// For each framework of `starters()`, whether its files start a plan; nullopt: not tried yet.
   using Started = std::vector<std::optional<bool>>;
 
   Started& started(const plan::Plan& plan);

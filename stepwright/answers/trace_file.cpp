@@ -7,7 +7,7 @@
 namespace stepwright::answers {
 namespace {
 
-/// The ranks behind each stage; empty where they are consecutive, which the writer says itself.
+/// Returns the ranks of each stage; empty if they are consecutive, which the writer prints itself.
 std::vector<std::string> stage_ranks(const plan::Grid& grid, std::int64_t stages) {
   const std::int64_t each = grid.ranks() / stages;
   std::vector<std::string> names;

@@ -14,31 +14,32 @@
 
 namespace stepwright::answers {
 
-/// The options of a count of messages.
+/// The arguments of the command `stepwright traffic`.
 struct TrafficRequest {
   std::string name;                  ///< Name of the plan's file, for messages.
   std::vector<std::string> changes;  ///< Changes to try: "FIELD=VALUE", "FIELD=2x".
-  std::optional<std::int64_t> rank;  ///< Rank from 0; nullopt: all ranks.
-  bool links = false;                ///< True if the bytes on links and NICs are wanted, too.
-  std::string sweep;                 ///< "FIELD=VALUE,VALUE,..."; empty: no sweep.
+  /// Rank whose messages are listed, from 0; nullopt: all ranks.
+  std::optional<std::int64_t> rank;
+  bool links = false;  ///< True: also compute the bytes on links and NICs.
+  std::string sweep;   ///< Field to vary, as "FIELD=VALUE,VALUE,..."; empty: none.
 };
 
-/// Every message that a step of a plan sends.
+/// The result of `traffic`: every message that a step of a plan sends.
 struct TrafficAnswer {
-  std::int64_t ranks = 0;            ///< Ranks of the plan.
-  std::optional<std::int64_t> rank;  ///< Rank whose messages `ledger` has; nullopt: all ranks.
+  std::int64_t ranks = 0;            ///< Number of ranks of the plan.
+  std::optional<std::int64_t> rank;  ///< Rank whose messages are in `ledger`; nullopt: all ranks.
   traffic::Ledger ledger;
   traffic::TrafficMatrix matrix;
   std::optional<collective::LinkLoads> links;
   std::optional<TrafficSweep> sweep;
-  std::vector<std::string> notes;  ///< Remarks for people who read the answer.
+  std::vector<std::string> notes;  ///< Notes about assumptions and gaps, for the user.
 };
 
-/// Lists the messages of a plan. Fails with `kInput` where a change, a value or the rank is none,
-/// or where the plan is not legal with the changes.
+/// Lists the messages of a plan. Fails with `kInput` if a change, a value or the rank is invalid,
+/// or if a change makes the plan illegal.
 TrafficAnswer answer_traffic(plan::PlannedJob planned, const TrafficRequest& request);
 
-/// The document of `traffic --json` (docs/formats.md).
+/// Returns the document of `traffic --json` (docs/formats.md).
 nlohmann::ordered_json traffic_answer_json(const TrafficAnswer& answer);
 
 }  // namespace stepwright::answers

@@ -48,8 +48,8 @@ void tune_values(tune::Sweep& sweep, const TuneRequest& request, const TellTuneA
   });
 }
 
-/// Takes the framework of a person's plan where the job names none. A plan without one is compared
-/// with what any framework runs, as `predict` would say it.
+/// If the job names no framework, takes that of the user's own plan. An own plan without framework
+/// is compared with plans that any framework can run, as in `predict`.
 void own_framework(const plan::PlannedJob& own, plan::Job& job, JobFor& job_for) {
   const plan::Framework& framework = own.job.framework;
   if (!job.framework.name.empty() || !job_for) return;
@@ -72,7 +72,7 @@ TuneAnswer answer_tune(plan::Job job, const TuneRequest& request, const TellTune
   const auto start = std::chrono::steady_clock::now();
   JobFor job_for = request.job_for;
   if (request.own) {
-    job.use_all = true;  // as the person's plan does
+    job.use_all = true;  // as the user's own plan does
     own_framework(*request.own, job, job_for);
   }
   const SearchJob search_job = [&](const plan::Job& one) {
@@ -80,7 +80,8 @@ TuneAnswer answer_tune(plan::Job job, const TuneRequest& request, const TellTune
       if (progress) progress({.search = now});
     });
   };
-  if (!request.sweep.empty()) tune::read_sweep(job, request.sweep);  // what is wrong is said first
+  // Reports errors before the search starts.
+  if (!request.sweep.empty()) tune::read_sweep(job, request.sweep);
   LaunchAnswer found = answer_launch(job, job_for, search_job, request.options);
   TuneAnswer answer{.result = std::move(found.result),
                     .run = request.run,

@@ -21,75 +21,82 @@
 
 namespace stepwright::answers {
 
-/// The most plans and threads that a person can ask for.
+/// The most plans, and the most threads, that a user can ask for.
 inline constexpr std::int64_t kMostPlans = 100'000;
 inline constexpr int kMostThreads = 1024;
 
-/// The options of a search.
+/// The arguments of the command `stepwright tune`.
 struct TuneRequest {
-  /// Name of the job's file: errors about the job begin with it.
+  /// Name of the job's file, which begins errors about the job.
   std::string name;
-  tune::TuneOptions options;            ///< Options of each search; `progress` is not used.
-  std::optional<plan::PlannedJob> own;  ///< A plan to compare with the best (`read_own_plan`).
-  std::string sweep;  ///< Values to tune for: "FIELD=VALUE,VALUE,..."; empty: no sweep.
+  tune::TuneOptions options;  ///< Options of each search; `progress` is ignored.
+  /// The user's own plan, to be compared with the best (`read_own_plan`); nullopt: none.
+  std::optional<plan::PlannedJob> own;
+  std::string sweep;  ///< Field and values to tune for: "FIELD=VALUE,VALUE,..."; empty: none.
   std::optional<tune::TrainingRun> run;
-  bool more_memory = false;  ///< True if the gain of more memory is wanted, too.
-  /// Reads the job for the framework that starts the fastest plan, where the job names none; empty:
-  /// the answer may be a plan that none starts.
+  bool more_memory = false;  ///< True: also compute the gain from more memory.
+  /// Reads the job for a given framework, so that the answer is for the framework that starts the
+  /// fastest plan. Empty: the job names its framework, or the answer may be a plan that no
+  /// framework starts.
   JobFor job_for;
-  std::string plan_file;  ///< File to write the best plan to, for commands; empty: none.
+  /// File to which the best plan will be written, for commands in the answer; empty: none.
+  std::string plan_file;
 };
 
-/// How far an answer is.
+/// The progress of an answer of `tune`.
 struct TuneAnswerProgress {
   tune::TuneProgress search;
-  std::size_t value = 0;   ///< Index of the sweep's value, from 1; 0: the job as it is.
-  std::size_t values = 0;  ///< Values of the sweep; 0: no sweep.
+  std::size_t value = 0;   ///< Index of the sweep's value being tuned, from 1; 0: the job itself.
+  std::size_t values = 0;  ///< Number of values in the sweep; 0: no sweep.
 };
 
-/// Called between rounds of each search; what it throws ends the answer. May be empty.
+/// Receives progress between the rounds of each search; an exception that it throws ends the
+/// answer. May be empty.
 using TellTuneAnswer = std::function<void(const TuneAnswerProgress&)>;
 
-/// All that `tune` says of a job.
+/// The result of the command `stepwright tune`.
 struct TuneAnswer {
   tune::TuneResult result;
-  simulate::Prediction best;  ///< Prediction of the first plan of `result`.
+  simulate::Prediction best;  ///< Prediction of the first plan in `result`.
   std::optional<tune::Against> against;
   std::optional<tune::Sweep> sweep;
   std::optional<tune::TrainingRun> run;
-  std::vector<tune::MemoryStep> more_memory;  ///< Empty unless asked for.
+  std::vector<tune::MemoryStep> more_memory;  ///< Gains from more memory; empty: not asked for.
   std::optional<tune::StrandsGain> strands;
-  std::vector<check::SaidRemedy> remedies;  ///< Remedies of the first plan; empty where it fits.
-  /// Frameworks, and what their files start for the first plan.
+  /// Changes that would let the first plan fit; empty: it fits.
+  std::vector<check::SaidRemedy> remedies;
+  /// For each framework, the plan that its files start in place of the first plan.
   std::vector<tune::FrameworkRun> frameworks;
-  /// Launch of the first plan; nullopt: no files start it.
+  /// How to start the first plan; nullopt: no files start it.
   std::optional<Launch> launch;
-  std::vector<std::string> refusals;            ///< Refusals, as in `LaunchAnswer`.
-  std::optional<UnboundPlan> unbound;           ///< Unbound plan, as in `LaunchAnswer`.
-  std::optional<tune::TunedPlan> with_experts;  ///< Plan with experts, from `best_with_experts`.
-  std::string plan_file;                        ///< Plan file, as in `TuneRequest`.
-  StartedPlans started;                         ///< Started plans, as in `LaunchAnswer`.
-  /// Why no plan can be trained, naming the job's file; empty: one fits or is tight.
+  /// Reason of each framework for not starting it, as in `LaunchAnswer`.
+  std::vector<std::string> refusals;
+  std::optional<UnboundPlan> unbound;  ///< Faster plan that no files start, as in `LaunchAnswer`.
+  /// Fastest plan with expert parallelism (`best_with_experts`).
+  std::optional<tune::TunedPlan> with_experts;
+  std::string plan_file;  ///< File for the best plan, as in `TuneRequest`; empty: none.
+  StartedPlans started;   ///< Cache of the frameworks that start each plan, as in `LaunchAnswer`.
+  /// Reason why no plan can be trained, naming the job's file; empty: a plan fits or is tight.
   std::string fault;
 
-  /// The best plan with the job as searched.
+  /// Returns the best plan with the job that was searched.
   [[nodiscard]] plan::PlannedJob planned() const { return {result.job, result.plans.front().plan}; }
-  /// The command that writes the files that start the best plan; empty: there are none.
+  /// Returns the command that writes the files to start the best plan; empty: no files start it.
   [[nodiscard]] std::string export_command() const {
     return launch ? launch->command(plan_file) : "";
   }
 };
 
-/// Searches the job's space, then answers what is asked about the best plan. Fails as `tune`, with
-/// the name of the job's file before the message.
+/// Searches the plans of a job, then computes the requested details about the best plan. Fails as
+/// `tune`, with the name of the job's file before the message.
 TuneAnswer answer_tune(plan::Job job, const TuneRequest& request,
                        const TellTuneAnswer& progress = {});
 
-/// The document of `tune --json` (docs/formats.md).
+/// Returns the document of `tune --json` (docs/formats.md).
 nlohmann::ordered_json tune_answer_json(const TuneAnswer& answer);
 
-/// The page of `tune --report`: the answer with what its pictures need. `threads` is of the search
-/// that one node fewer is given; 0: one per processor.
+/// Returns the HTML page of `tune --report`: the answer and the data for its charts. `threads`:
+/// threads of the additional search with one node fewer; 0: one per processor.
 std::string tune_report(const TuneAnswer& answer, int threads);
 
 }  // namespace stepwright::answers

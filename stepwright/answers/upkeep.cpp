@@ -10,7 +10,8 @@
 namespace stepwright::answers {
 namespace {
 
-/// The plan of the same degrees, micro-batch and recomputation as the framework's recipe has it.
+/// Returns the plan with equal degrees, micro-batch and recomputation, and all other choices as in
+/// the framework's recipe.
 plan::Plan recipe_plan(const plan::Job& job, const plan::Plan& plan) {
   const plan::FrameworkDefaults& defaults = plan::framework_defaults(job.framework);
   plan::Plan recipe;

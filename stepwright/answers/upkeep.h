@@ -9,25 +9,25 @@
 
 namespace stepwright::answers {
 
-/// The share of a step by which repeated runs of one plan differ (docs/accuracy.md, "What the bars
-/// ask of predictions"): plans that are closer are told apart by nothing but what they ask of
-/// people.
+/// The relative difference in step time between repeated runs of one plan (docs/accuracy.md, "What
+/// the bars ask of predictions"). Plans that are closer than this are ordered by the effort of
+/// running them.
 inline constexpr double kLevel = 0.01;
 
-/// Upkeep counts what a plan asks of the people who run it. Less is better; the first member that
+/// The effort that a plan asks of the people who run it. Less is better; the first member that
 /// differs decides.
 struct Upkeep {
-  int kinds = 0;            ///< Kinds of parallelism, data apart.
-  int moves = 0;            ///< Choices in which it leaves its framework's recipe.
-  bool recomputes = false;  ///< True if it computes anything twice.
+  int kinds = 0;            ///< Number of kinds of parallelism, without data parallelism.
+  int moves = 0;            ///< Number of choices that differ from the recipe of its framework.
+  bool recomputes = false;  ///< True if the plan recomputes any activations.
   auto operator<=>(const Upkeep&) const = default;
 };
 
-/// Counts the upkeep of a canonical plan under the framework of its job.
+/// Counts the effort of running a canonical plan with the framework of its job.
 Upkeep upkeep(const plan::Job& job, const plan::Plan& plan);
 
-/// Orders the plans that are level with the first by their upkeep; `plans` are the fastest first.
-/// Returns how many are level.
+/// Reorders the plans within `kLevel` of the fastest by the effort of running them; `plans` must be
+/// sorted fastest first. Returns the number of these plans.
 std::size_t order_level_plans(const plan::Job& job, std::vector<tune::TunedPlan>& plans);
 
 }  // namespace stepwright::answers

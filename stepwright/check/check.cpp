@@ -26,9 +26,10 @@ FullestStage fullest_stage(const simulate::Prediction& prediction) {
 
 namespace {
 
-/// Looks for the way to the best plan, and for what lets a plan fit that does not. Finds no way
-/// where the table of the framework has no legal plan of the job: files can start more than is
-/// listed. No changes where the plan is as good as the best, or no plan fits.
+/// Searches the changes that lead to the best plan, and the remedies for a plan that does not fit.
+/// `better` stays empty if the framework's table allows no legal plan of the job (files can start
+/// more than the table lists). Its list of changes is empty if the plan is already as good as the
+/// best, or no plan fits.
 void look_for_better(JobCheck& check, const tune::TuneOptions& options) {
   const plan::PlannedJob& planned = check.prediction->planned;
   const std::optional<tune::TuneResult> result = tune::search_of_job(planned, options);
@@ -42,7 +43,8 @@ void look_for_better(JobCheck& check, const tune::TuneOptions& options) {
   check.better = tune::against(*result, planned.plan, options, own);
 }
 
-/// Settings that matter and are in no plan: what they leave out may be why it does not fit.
+/// Returns a sentence about settings that matter but are in no plan; their absence from the
+/// prediction may be why it does not fit.
 std::string unread_that_matters(const framework_files::ImportReport& report) {
   std::vector<std::string> names;
   for (const framework_files::UnreadSetting& one : report.not_read) {
@@ -52,7 +54,7 @@ std::string unread_that_matters(const framework_files::ImportReport& report) {
   return fmt::format("; without what was not read ({})", fmt::join(names, ", "));
 }
 
-/// Settings that no table of the program has.
+/// Returns the settings that are in no table of the program.
 std::vector<const framework_files::UnreadSetting*> unheard_of(
     const framework_files::ImportReport& report) {
   std::vector<const framework_files::UnreadSetting*> found;
@@ -62,7 +64,7 @@ std::vector<const framework_files::UnreadSetting*> unheard_of(
   return found;
 }
 
-/// Finds the lines that each change sets in the files that were imported.
+/// Finds the lines to set in the imported files for each change.
 std::vector<std::vector<std::string>> changes_in_files(const JobCheck& check) {
   std::vector<std::vector<std::string>> all;
   if (!check.better) return all;

@@ -14,54 +14,57 @@
 
 namespace stepwright::check {
 
-/// The fullest device of a plan: where memory runs out first.
+/// The stage of a plan whose devices need the most memory.
 struct FullestStage {
   std::int64_t stage = 0;       ///< Pipeline position of the stage.
-  std::int64_t first_rank = 0;  ///< The lowest rank there; all ranks of a stage hold the same.
+  std::int64_t first_rank = 0;  ///< Lowest rank of the stage; all its ranks need the same memory.
 };
 
 FullestStage fullest_stage(const simulate::Prediction& prediction);
 
-/// Whether a job starts, as far as its files say. kUnknown: something in them is unheard of, and
-/// nobody knows whether its program takes it.
+/// Whether a job starts, judged by its files. kUnknown: the files contain a setting that is not
+/// known, and its program may refuse it.
 enum class Starts : std::uint8_t { kNo, kUnknown, kYes };
 inline constexpr Named<Starts> kStartsNames[] = {
     {Starts::kNo, "NO"}, {Starts::kUnknown, "unknown"}, {Starts::kYes, "yes"}};
 
-/// Result of checking a job before it is queued.
+/// The result of checking a job before it is queued.
 struct JobCheck {
-  /// Imported files; without a target where a plan file was given.
+  /// The imported files; `target` is empty if a plan file was given.
   framework_files::ImportedPlan imported;
-  std::optional<simulate::Prediction> prediction;  ///< Prediction of a plan that starts.
+  /// Prediction of the plan; nullopt: the plan is not legal.
+  std::optional<simulate::Prediction> prediction;
   FullestStage fullest;
-  /// The way to the best plan that the framework runs; nullopt if the plan does not start, or the
-  /// framework is known to run no legal plan of the job.
+  /// Changes towards the best plan that the framework can run; nullopt: the plan is not legal, or
+  /// the framework can run no legal plan of the job.
   std::optional<tune::Against> better;
-  /// Changes that let the job fit. Empty: the job fits, or no change helps.
+  /// Changes that would let the job fit in memory; empty: it fits, or no change helps.
   std::vector<SaidRemedy> remedies;
-  /// The lines of the imported files that each change of `better` sets. Empty: they are not known.
+  /// For each change of `better`, the lines to set in the imported files; empty: they are not
+  /// known.
   std::vector<std::vector<std::string>> in_files;
 
   [[nodiscard]] Starts starts() const;
-  /// Why `starts()` is not kYes; empty otherwise.
+  /// Returns the reason why `starts()` is not kYes; empty if it is.
   [[nodiscard]] std::string start_doubt() const;
-  /// True if the plan is one, so that there is a prediction.
+  /// True if the plan is legal, and there is a prediction.
   [[nodiscard]] bool legal() const { return !imported.refused; }
   [[nodiscard]] bool fits() const { return prediction && prediction->memory.fits(); }
-  /// The share of the step that the changes save; 0 where nothing does.
+  /// Returns the share of the step time that the changes of `better` save; 0: none.
   [[nodiscard]] double gain() const;
 };
 
-/// Predicts a plan, and looks for a better one of the same job under the same framework. Fails with
-/// `kInput` where its job says what no search can take.
+/// Predicts a plan, and searches a better plan for the same job and framework. Fails with `kInput`
+/// if the job contains something that a search cannot handle.
 JobCheck check_job(framework_files::ImportedPlan imported, const tune::TuneOptions& options = {});
 
-/// Why the job should not be queued, in one sentence: it does not start, does not fit (what is
-/// tight may), is not known to start, or leaves `most_gain` of a step or more on the table; empty:
-/// it should.
+/// Returns the reason why the job should not be queued, in one sentence: it does not start, does
+/// not fit in memory (a tight plan is accepted), may not start, or a better plan would save at
+/// least `most_gain` of a step. Empty: it should be queued. `most_gain` nullopt: any gain is
+/// accepted.
 std::string fault_of(const JobCheck& check, std::optional<double> most_gain);
 
-/// The document of `check --json`; keys as in docs/formats.md, "Check".
+/// Returns the document of `check --json`; its keys are in docs/formats.md, "Check".
 nlohmann::ordered_json check_json(const JobCheck& check, const std::string& fault);
 
 }  // namespace stepwright::check

@@ -31,7 +31,7 @@ void add_prediction(Json& json, const JobCheck& check) {
   json["stages"] = memory["stages"];
 }
 
-/// true or false; null where it is not known.
+/// Returns true or false; null if it is not known.
 Json starts_json(Starts starts) {
   return starts == Starts::kUnknown ? Json(nullptr) : Json(starts == Starts::kYes);
 }

@@ -11,7 +11,7 @@
 namespace stepwright::check {
 namespace {
 
-/// The framework or variant whose plans are written in the files of a target.
+/// Returns the framework or variant whose plans the files of a target start.
 plan::Framework framework_of(std::string_view target) {
   for (const framework_files::Starter& starter : framework_files::starters()) {
     if (starter.target == target) return starter.framework;

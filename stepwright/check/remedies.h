@@ -9,27 +9,28 @@
 
 namespace stepwright::check {
 
-/// A change that lets a job fit, with the words that its framework has for it.
+/// A change that lets a job fit in memory, and how to make it in the job's framework.
 struct SaidRemedy {
   tune::Remedy remedy;
-  /// The lines that the framework's files gain; where none are written, its own setting of that
-  /// kind; where neither is known, `remedy.set`.
+  /// Lines to add to the framework's files; if no files can be written for it, the framework's
+  /// setting for this kind of change; if that is not known, `remedy.set`.
   std::vector<std::string> words;
 };
 
-/// The word of the files that start a framework's plans (`export --to`); empty: none do.
+/// Returns the export target (`export --to`) that starts plans of a framework; empty: there is
+/// none.
 std::string_view target_of(const plan::Framework& framework);
 
-/// Finds the changes that let a legal plan fit (`tune::remedies`). `target`: whose files say it;
-/// empty: those of the job's framework.
+/// Finds changes that let a legal plan fit in memory (`tune::remedies`). `target`: export target in
+/// whose words they are given; empty: that of the job's framework.
 std::vector<SaidRemedy> said_remedies(const plan::PlannedJob& planned, std::string_view target = {},
                                       const tune::TuneResult* searched = nullptr, int threads = 0);
 
-/// The list as it stands in answers: [{`kind`, `set`, `words`, `step_time_s`, `peak_memory_bytes`,
-/// `p_fits`}].
+/// Returns the changes as answers list them: [{`kind`, `set`, `words`, `step_time_s`,
+/// `peak_memory_bytes`, `p_fits`}].
 nlohmann::ordered_json remedies_json(const std::vector<SaidRemedy>& remedies);
 
-/// A sentence for people; empty without remedies.
+/// Returns a sentence about the changes, for people; empty: there are none.
 std::string remedies_sentence(const std::vector<SaidRemedy>& remedies);
 
 }  // namespace stepwright::check

@@ -31,10 +31,10 @@ std::string fault_text(const tune::TunedPlan& best, const tune::TunedPlan& own) 
                      format_percent(1 - own.step_time_s / best.step_time_s));
 }
 
-/// Characters of a cell.
+/// The most characters of a cell.
 constexpr std::size_t kWidest = 72;
 
-/// Words on as few lines as hold them.
+/// Puts words on as few lines of a cell's width as possible.
 std::vector<std::string> wrapped(const std::vector<std::string>& words) {
   std::vector<std::string> lines(1);
   for (const std::string& word : words) {
@@ -48,7 +48,8 @@ std::vector<std::string> wrapped(const std::vector<std::string>& words) {
   return lines;
 }
 
-/// The columns of changes; `own`: words of a person's files come first.
+/// Returns the columns of a table of changes; `own`: with a first column for settings of the user's
+/// own files.
 std::vector<Column> change_columns(bool own) {
   std::vector<Column> columns = {{"#", Align::kRight}};
   if (own) columns.push_back({"in the file"});
@@ -60,7 +61,7 @@ std::vector<Column> change_columns(bool own) {
   return columns;
 }
 
-/// Cells that say what a change reaches. They are empty on all lines of a change but its first.
+/// Returns the cells with the effect of a change; they are empty on all lines but its first.
 std::vector<std::string> figures(const tune::Change& change, bool first) {
   if (!first) return {"", "", "", ""};
   const bool loses = change.gain_s < 0;

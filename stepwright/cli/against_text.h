@@ -7,13 +7,14 @@
 
 namespace stepwright::cli {
 
-/// A table of changes, one after the other. `in_files`: what each sets in words of the files that a
-/// person has, which then come first; empty where there are none.
+/// Returns a table of changes to a plan, in the order in which they are made. `in_files`: for each
+/// change, its settings in the option names of the user's own files, shown as the first column;
+/// empty: the table has no such column.
 std::string changes_text(const std::vector<tune::Change>& changes,
                          const std::vector<std::vector<std::string>>& in_files = {});
 
-/// The text that `tune --against` prints below its answer: the plan, what is wrong with it, and the
-/// changes.
+/// Returns the text that `tune --against` prints below its answer: the user's plan, its faults, and
+/// the changes that make it faster.
 std::string against_text(const tune::TuneResult& result, const tune::Against& against);
 
 }  // namespace stepwright::cli

@@ -14,13 +14,13 @@ namespace {
 
 std::string signed_time(double seconds) { return (seconds > 0 ? "+" : "") + format_time(seconds); }
 
-/// Names of the kinds of computation, in their order.
+/// Names of the kinds of computation, in the order of their enumeration.
 constexpr std::array<std::string_view, simulate::kComputeKinds> kComputationNames = {
     "matrix products",      "attention",         "matrix products of experts", "routing of tokens",
     "memory-bound kernels", "embedding and head"};
 
-/// Calls `add(name, seconds before, seconds after)` for each term, and below computation for each
-/// of its kinds; what is zero in both is left out.
+/// Calls `add(name, seconds before, seconds after)` for each term and, below computation, for each
+/// of its kinds; terms that are zero in both are left out.
 template <class Add>
 void each_row(const simulate::Breakdown& before, const simulate::Breakdown& after, Add&& add) {
   const auto olds = simulate::breakdown_terms(before);
@@ -40,7 +40,7 @@ void each_row(const simulate::Breakdown& before, const simulate::Breakdown& afte
 }
 
 std::vector<std::string> difference_row(std::string_view name, double before, double after) {
-  constexpr double kRounding = 1e-9;  // of sums in another order
+  constexpr double kRounding = 1e-9;  // differences caused by summing in another order
   if (std::abs(after - before) <= kRounding * before) after = before;
   const std::string share =
       before > 0 ? (after > before ? "+" : "") + format_percent((after - before) / before)

@@ -6,11 +6,12 @@
 
 namespace stepwright::cli {
 
-/// A table of term, time and share of the step, computation by kind too; terms of zero are left
-/// out.
+/// Returns a table with the time of each term of a step and its share of the step, computation also
+/// by kind; terms of zero are left out.
 std::string breakdown_text(const simulate::Breakdown& breakdown);
 
-/// A table of both and the difference, term by term and in all.
+/// Returns a table of the time of each term before and after a change, with the difference, and a
+/// last row for the whole step.
 std::string difference_text(const simulate::Breakdown& before, const simulate::Breakdown& after);
 
 }  // namespace stepwright::cli

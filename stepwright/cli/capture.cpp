@@ -53,7 +53,7 @@ class Capture : public Command {
   }
 
  private:
-  /// One line for each launch, then what did nothing.
+  /// Returns one line for each launch that was captured, then the programs that did nothing.
   static std::string seen_text(const capture::Captured& captured) {
     std::string text;
     for (std::size_t i = 0; i < captured.commands.size(); ++i) {

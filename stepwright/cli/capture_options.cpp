@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kMostSeconds = 86'400;
 
-/// Asks whether to go on; a person who cannot be asked is only told.
+/// Asks whether to continue; if nobody can be asked, only informs.
 void ask(const std::string& command, bool only_launchers, const Console& console) {
   const std::string what = fmt::format(
       "{} runs on this machine now; its launchers are replaced, {} (docs/capture.md)", command,

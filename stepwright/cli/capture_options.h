@@ -14,15 +14,18 @@ class Option;
 
 namespace stepwright::cli {
 
-/// The options of a capture that `capture`, `import --capture` and `check --capture` share.
+/// Options for capturing a launch script, shared by `capture`, `import --capture` and `check
+/// --capture`.
 class CaptureOptions {
  public:
-  /// Adds the options to a command. They need `captures`, its flag; null: it always captures.
+  /// Adds the options to a command. `captures`: the flag that they require; null: the command
+  /// always captures.
   void add_to(CLI::App& command, CLI::Option* captures = nullptr);
 
-  /// Says that the script will run, asks a person who can answer, and runs it with stand-ins for
-  /// its launchers. `nodes`: of the job; nullopt: the script says. Fails as `capture::capture`,
-  /// with `kInput` if the person says no, and with `kRuntime` if a signal interrupted the capture.
+  /// Captures a script: says that it will run, asks for consent if a person can answer, and runs it
+  /// with stand-ins for its launchers. `nodes`: number of nodes of the job; nullopt: the script's
+  /// own. Fails as `capture::capture`, with `kInput` if the person refuses, and with `kRuntime` if
+  /// a signal interrupted the capture.
   [[nodiscard]] capture::Captured capture(const std::vector<std::string>& command,
                                           std::optional<std::int64_t> nodes,
                                           const Console& console) const;

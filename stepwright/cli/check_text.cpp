@@ -17,7 +17,7 @@ std::string line(std::string_view name, const std::string& text) {
   return fmt::format("{:<10}  {}\n", name, text);
 }
 
-/// "tight: 83% that it fits; stage 0 (rank 0) needs 73.1 GiB of ...".
+/// Says whether the job fits: "tight: 83% that it fits; stage 0 (rank 0) needs 73.1 GiB of ...".
 std::string fits_text(const check::JobCheck& check) {
   const memory::MemoryReport& memory = check.prediction->memory;
   std::string_view word = "yes";

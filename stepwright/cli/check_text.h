@@ -6,8 +6,8 @@
 
 namespace stepwright::cli {
 
-/// One screen: whether the job starts and fits, its step time, what would be better, and what was
-/// not read.
+/// Returns one screen of text about a job: whether it starts and fits, its step time, better
+/// settings, and settings that were not read.
 std::string check_text(const check::JobCheck& check);
 
 }  // namespace stepwright::cli

@@ -69,8 +69,8 @@ std::string checkpoint_text(const std::filesystem::path& path,
                      index.run.plan);
 }
 
-/// Fails where the plan of a checkpoint cannot be read: it goes on nowhere and converts to no
-/// format of others.
+/// Fails if the plan of a checkpoint cannot be read: such a checkpoint can neither be resumed nor
+/// be converted to other formats.
 void check_plan(const std::filesystem::path& path, const checkpoint::CheckpointIndex& index) {
   const std::string name = (path / checkpoint::kIndexName).string() + ": plan";
   plan::read_plan(Document::parse(index.run.plan, name), path);

@@ -10,7 +10,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Lines shown for each reason.
+/// The most lines shown for each reason.
 constexpr std::size_t kShownParts = 3;
 
 std::string percent(const fit::ErrorSummary& error) {

@@ -6,11 +6,12 @@
 
 namespace stepwright::cli {
 
-/// A table of the machines with the error on rows and on whole layouts left out, beside that of the
-/// unfitted constants; then the fits that are not used, and why.
+/// Returns a table of fitted machines, with the error on left-out rows and on left-out layouts
+/// beside that of the unfitted constants; below it the fits that were refused, and why.
 std::string collective_fit_table(const fit::FittedCollectives& fitted);
 
-/// The dropped rows, the first ones of each reason by file and line, and how many more there are.
+/// Returns the rows that the fit dropped: for each reason the first rows by file and line, and the
+/// number of further ones.
 std::string dropped_samples_text(const fit::FittedCollectives& fitted);
 
 }  // namespace stepwright::cli

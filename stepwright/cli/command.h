@@ -16,44 +16,45 @@ namespace stepwright::cli {
 
 class Logger;
 
-/// The streams that a command reads and writes.
+/// The streams that a command reads from and writes to.
 struct Console {
-  std::ostream& out;  ///< The answer; on a terminal a `TextStream`.
-  const Logger& log;  ///< Log of everything else that it says.
-  /// The stream on which progress is shown and questions are asked; null when standard error is no
-  /// terminal.
+  std::ostream& out;  ///< Stream of the answer; a `TextStream` if it is a terminal.
+  const Logger& log;  ///< Log of all messages other than the answer.
+  /// Stream for progress and questions; null: standard error is no terminal.
   std::ostream* terminal = nullptr;
-  /// The stream on which a person answers; null when standard input or standard error is no
+  /// Stream from which a person's answers are read; null: standard input or standard error is no
   /// terminal.
   std::istream* keyboard = nullptr;
-  /// Where the output of programs that a command runs is passed on as it is; null: `out`.
+  /// Stream to which the output of programs that a command runs is copied unchanged; null: `out`.
   std::ostream* relayed = nullptr;
-  /// Texts that are read in place of the files of their names.
+  /// Texts to read instead of the files with their names.
   std::span<const answers::GivenFile> texts = {};
-  /// A program whose main() calls `capture::stand_in` first; empty: the program that runs.
+  /// Program whose main() calls `capture::stand_in` first, to be run as a stand-in; empty: the
+  /// running program.
   std::filesystem::path stand_in = {};
 };
 
-/// A subcommand: its options, and what it does with them.
+/// Base class of a subcommand: its options and its action.
 class Command {
  public:
-  /// Adds the subcommand to the program. `examples` closes its help text.
+  /// Adds the subcommand to the program. `examples`: text at the end of its help.
   Command(CLI::App& program, const std::string& name, const std::string& description,
           const std::string& examples);
   virtual ~Command() = default;
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
-  /// Whether the arguments named it.
+  /// True if the arguments named this subcommand.
   [[nodiscard]] bool chosen() const;
-  /// Does it. Fails with `Error`.
+  /// Runs the subcommand. Fails with `Error`.
   virtual void run(const Console& console) = 0;
 
  protected:
   [[nodiscard]] CLI::App& app() { return *app_; }
-  /// Whether the answer is one JSON document instead of text for people.
+  /// True if the answer is one JSON document (`--json`) instead of text for people.
   [[nodiscard]] bool json() const { return json_; }
-  /// Fails with `kInput` when one of these options was given, saying where it belongs.
+  /// Fails with `kInput` if one of the options was given; the message says with what they may be
+  /// used (`belongs_to`).
   void refuse(std::span<const char* const> options, std::string_view belongs_to) const;
 
  private:

@@ -97,7 +97,8 @@ Commands add_commands(CLI::App& program) {
   return commands;
 }
 
-/// A word that is no command gets the nearest that is; CLI11 would only miss a command.
+/// For a word that is no command, suggests the nearest command; CLI11 would only say that a command
+/// is missing.
 void check_name(const CLI::App& program, const std::vector<std::string>& arguments) {
   const auto names = command_names(program);
   const std::vector<std::string_view> known(names.begin(), names.end());
@@ -117,8 +118,8 @@ void add_options(const CLI::App& command, std::vector<std::string>& names) {
   for (const CLI::App* inner : command.get_subcommands({})) add_options(*inner, names);
 }
 
-/// An option that the command does not have gets the nearest that it has. What follows `--` is
-/// another program's.
+/// For an option that the command does not have, suggests the nearest one. Words after `--` belong
+/// to another program.
 void check_options(const CLI::App& program, const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front().starts_with('-')) return;
   const CLI::App& command = *program.get_subcommand(arguments.front());
@@ -134,7 +135,7 @@ void check_options(const CLI::App& program, const std::vector<std::string>& argu
   }
 }
 
-/// No option means something by nothing: a variable of a script was empty.
+/// Refuses empty values: no option accepts one; usually a variable of a script was empty.
 void refuse_empty_values(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     const std::vector<std::string> values = option->results();
@@ -212,7 +213,7 @@ int run_command_line(int argc, char** argv, const std::filesystem::path& stand_i
   text.flush();
   const int unwritten = out.finish();
   if (unwritten == 0) return code;
-  // A reader that has seen enough, as `head` has, needs no word.
+  // A reader that closes the pipe early, such as `head`, needs no message.
   if (unwritten != EPIPE) {
     log.error("cannot write to standard output: " + std::generic_category().message(unwritten));
   }

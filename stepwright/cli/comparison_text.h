@@ -6,7 +6,7 @@
 
 namespace stepwright::cli {
 
-/// A log beside a plan, for people.
+/// Returns the comparison of a log with a plan, as text for people.
 std::string comparison_text(const logs::LogComparison& comparison, const logs::Log& log);
 
 }  // namespace stepwright::cli

@@ -14,7 +14,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Something that is written for those who read it.
+/// A text that describes the commands, for one reader: a shell or `man`.
 struct Reader {
   const char* name;
   std::string (*text)(const CLI::App& program);

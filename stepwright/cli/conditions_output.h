@@ -9,17 +9,18 @@
 
 namespace stepwright::cli {
 
-/// The conditions with which a fit begins.
+/// The training conditions from which a fit starts.
 struct StartConditions {
   cost::TrainingConditions training;
   std::vector<plan::MemoryConditions> memory;
 };
 
-/// Loads a file of conditions; empty name: the built-in ones, and none of memory.
+/// Loads a file of conditions. Empty name: the built-in training conditions, and no memory
+/// conditions.
 StartConditions start_conditions(const std::string& file);
 
-/// Writes fitted conditions, a YAML text, and logs how a job names their file. Empty name: does
-/// nothing.
+/// Writes fitted conditions (`yaml`) to a file, and logs how a job refers to that file. Empty name:
+/// does nothing.
 void write_conditions(const std::string& yaml, const std::string& file, const Console& console);
 
 }  // namespace stepwright::cli

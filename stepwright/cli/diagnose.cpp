@@ -18,7 +18,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Largest table of runs to which a row is added.
+/// Largest table of runs to which a row can be added, in bytes.
 constexpr std::size_t kMostTableBytes = std::size_t{64} << 20;
 
 class Diagnose : public Command {

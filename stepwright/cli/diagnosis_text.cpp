@@ -8,7 +8,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Lines of evidence that are shown.
+/// The most lines of evidence that are shown.
 constexpr std::size_t kMostListed = 12;
 
 std::string list_text(std::string_view title, const std::vector<std::string>& lines) {

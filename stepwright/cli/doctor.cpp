@@ -16,7 +16,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Something that the command can do where nothing is missing for it.
+/// Something that the command can do if nothing needed for it is missing.
 struct Capability {
   std::string name;
   std::string purpose;

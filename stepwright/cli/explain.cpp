@@ -57,7 +57,7 @@ class Explain : public Command {
  private:
   [[nodiscard]] bool is_file() const { return words_.size() == 1 && is_there(words_.front()); }
 
-  /// A code of a plan, or else a term of the glossary.
+  /// Explains a plan's code, or else a term of the glossary.
   static std::vector<plan::CodeMark> explained(const std::string& text) try {
     return plan::explained_code(text);
   } catch (const Error&) {

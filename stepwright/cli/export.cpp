@@ -43,7 +43,7 @@ constexpr Named<collective::Collective> kExportedCollectives[] = {
     {collective::Collective::kBroadcast, "broadcast"},
     {collective::Collective::kReduce, "reduce"}};
 
-/// Beyond it a plan has more steps than a loader is meant for.
+/// Larger plans have more steps than loaders of these files are made for.
 constexpr std::int32_t kMostExportedRanks = 1024;
 
 template <class Enum, std::size_t kCount>
@@ -61,12 +61,12 @@ Enum value_of(const Named<Enum> (&table)[kCount], const std::string& word) {
   fail_input(fmt::format("'{}' is not known", word));
 }
 
-/// Options that only schedules, and that only tuner files, are made from.
+/// Options for exporting schedules only, and options for exporting tuner files only.
 constexpr const char* kScheduleOptions[] = {"--collective", "--algorithm", "--tiers", "--chunks"};
 constexpr const char* kTunerOptions[] = {"--cluster", "--nodes", "--channels"};
-/// Options that only files of training programs are made from.
+/// Options for exporting files of training programs only.
 constexpr const char* kLaunchOptions[] = {"--release", "--nearest", "--even-if-it-does-not-fit"};
-/// Targets that carry out collectives.
+/// Targets that execute collectives.
 constexpr const char* kCollectiveTargets[] = {"mscclpp", "msccl-xml", "nccl-tuner"};
 
 std::vector<std::string> target_words() {
@@ -75,7 +75,7 @@ std::vector<std::string> target_words() {
   return plan::with_framework_names(std::move(words));
 }
 
-/// Refuses by its name a program whose files are read alone.
+/// Returns a validator that refuses a program whose files cannot be read on their own, naming it.
 CLI::Validator not_read_alone() {
   const auto why = [](const std::string& word) -> std::string {
     const std::vector<std::string> written = target_words();
@@ -90,7 +90,7 @@ CLI::Validator not_read_alone() {
   return {why, ""};
 }
 
-/// The most channels that NCCL has.
+/// The most channels that NCCL can use.
 constexpr int kMostNcclChannels = 64;
 
 class Export : public Command {
@@ -113,7 +113,8 @@ class Export : public Command {
         ->required()
         ->transform(one_of(target_words()))
         ->transform(
-            not_read_alone());  // Asked first: CLI11 runs the last one added before the others.
+            // Checked first: CLI11 runs the validator that was added last before the others.
+            not_read_alone());
     add_launch_options();
     add_schedule_options();
     add_tuner_options();

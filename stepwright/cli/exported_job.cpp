@@ -18,7 +18,8 @@
 namespace stepwright::cli {
 namespace {
 
-/// Note on the time of a step as the file starts it, and by the plan where that differs.
+/// Returns a note with the predicted step time of the exported files and, if it differs, of the
+/// plan.
 std::string time_note(const plan::PlannedJob& planned, const simulate::Prediction& started) {
   const double here_s = simulate::predict(planned).step_time_s();
   const double there_s = started.step_time_s();
@@ -30,7 +31,7 @@ std::string time_note(const plan::PlannedJob& planned, const simulate::Predictio
                      name_of(cluster::kAttentionKernelNames, planned.job.kernels.attention));
 }
 
-/// By how much what the file starts does not fit.
+/// Returns a note with the excess of memory of the exported files.
 std::string misfit_note(const simulate::Prediction& started) {
   const memory::MemoryReport& memory = started.memory;
   const bool tight = memory.verdict() == memory::FitVerdict::kTight;
@@ -44,7 +45,7 @@ std::string misfit_note(const simulate::Prediction& started) {
               {.file = request.plan});
 }
 
-/// The file of the plan nearest to one whose file starts what does not fit.
+/// Returns the launch file of the nearest plan that fits, if the exported one does not.
 framework_files::LaunchFile fitting_file(const ExportRequest& request,
                                          const plan::PlannedJob& planned,
                                          const simulate::Prediction& misfit) {
@@ -63,7 +64,8 @@ framework_files::LaunchFile fitting_file(const ExportRequest& request,
   return file;
 }
 
-/// The request with the release that the ending of its output asks for, where nothing says one.
+/// Returns the request with the release that the extension of its output file implies, if no
+/// release is given.
 ExportRequest with_release(ExportRequest request, const plan::PlannedJob& planned,
                            const Console& console) {
   if (!request.release.empty() || !planned.job.framework.version.empty()) return request;

@@ -14,7 +14,7 @@ constexpr const char* kReadsDocument = "reads a document";
 constexpr const char* kWrites = "writes";
 constexpr const char* kWritesFile = "writes a file";
 
-/// A mark is a validator that takes every value.
+/// Marks an option by adding a validator that accepts every value.
 CLI::Option* marked(CLI::Option* option, const char* mark) {
   return option->check(CLI::Validator([](std::string&) { return std::string(); }, "", mark));
 }
@@ -25,7 +25,7 @@ bool has_mark(CLI::Option& option, const char* mark) try {
   return false;
 }
 
-/// The files that options with a mark name.
+/// Returns the files named by options that have a mark.
 std::vector<NamedFile> marked_files(CLI::App& command, const char* mark) {
   std::vector<NamedFile> files;
   for (CLI::Option* option : command.get_options()) {

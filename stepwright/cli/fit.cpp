@@ -20,7 +20,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Samples in any of the forms of docs/formats.md.
+/// Reads samples in any of the forms of docs/formats.md.
 SampleFile load_samples(const std::string& path) {
   logs::ByteSource bytes{std::filesystem::path(path)};
   if (logs::is_kineto_trace(bytes)) return logs::read_kineto_trace(bytes);
@@ -35,7 +35,8 @@ SampleFile load_samples(const std::string& path) {
   return table;
 }
 
-/// A trace has both kinds of samples: those of its collectives are meant when a machine is named.
+/// True if the samples are of collectives. A trace has operators and collectives; the latter are
+/// fitted if a machine is named.
 bool is_of_collectives(const FitRequest& request) {
   return std::ranges::any_of(request.samples, [&](const SampleFile& samples) {
     const auto* table = std::get_if<CsvTable>(&samples);

@@ -29,13 +29,14 @@ Json dropped_json(const fit::FittedCollectives& fitted) {
   return json;
 }
 
-/// The machine that is named, or after which a file is.
+/// Returns the machine that is named; if none is, the file's name, if it is that of a known
+/// machine.
 std::string machine_of_file(const FitRequest& request, const std::string& file) {
   const std::string stem = std::filesystem::path(file).stem().string();
   return request.machine.empty() && fit::find_machine(stem) != nullptr ? stem : request.machine;
 }
 
-/// The messages of a file; a trace says what it did not use.
+/// Returns the messages of a file; for a trace, also records which kernels were not used.
 fit::CollectiveSamples messages_of(const SampleFile& samples, const std::string& machine,
                                    UnusedByFile& unused) {
   const auto* table = std::get_if<CsvTable>(&samples);
@@ -49,7 +50,8 @@ fit::CollectiveSamples messages_of(const SampleFile& samples, const std::string&
   return fit::read_collective_samples(collectives.table, machine);
 }
 
-/// Fails with `kInput` when no fit is left, or one that no profile can hold.
+/// Returns the fitted profiles. Fails with `kInput` if no fit can be used, or one that no profile
+/// can store.
 Json useful_profiles(const fit::FittedCollectives& fitted, const std::string& unused,
                      const FitRequest& request) {
   Json profiles = Json::array();

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// "start_us 12.3, flops_per_s 4e+10" of a law.
+/// Formats the constants of a law: "start_us 12.3, flops_per_s 4e+10".
 std::string constants_text(const Json& law) {
   std::string text;
   for (const auto& [key, value] : law.items()) {

@@ -37,7 +37,7 @@ Json answer_json(const Json& profile, const fit::DeviceFit& fit, const UnusedByF
   return answer;
 }
 
-/// The operators of a file; a trace says what it did not use.
+/// Returns the operators of a file; for a trace, also records which kernels were not used.
 fit::OperatorTable operators_of(const SampleFile& samples, UnusedByFile& unused) {
   if (const auto* table = std::get_if<CsvTable>(&samples))
     return fit::read_operator_samples(*table);
@@ -47,7 +47,7 @@ fit::OperatorTable operators_of(const SampleFile& samples, UnusedByFile& unused)
   return std::move(operators.table);
 }
 
-/// Fails with `kInput`, naming the files and what was dropped, when no table has a sample.
+/// Fails with `kInput`, naming the files and the dropped rows, if no table has a sample.
 void check_samples(const std::vector<fit::OperatorTable>& tables, const FitRequest& request,
                    const UnusedByFile& unused) {
   std::vector<fit::BadRow> dropped;

@@ -10,12 +10,12 @@ struct Console;
 struct FitRunsRequest {
   std::string runs;
   std::string conditions;  ///< Conditions to start from; empty: the built-in ones.
-  std::string output;      ///< Empty: nothing is written.
+  std::string output;      ///< File to write; empty: none is written.
   bool json = false;
 };
 
-/// Calibrates the conditions of training with a person's own runs, says how well that does on runs
-/// left out, and writes the file.
+/// Calibrates the training conditions with the user's own runs, prints the error on runs left out
+/// of the fit, and writes the file.
 void fit_runs(const FitRunsRequest& request, const Console& console);
 
 }  // namespace stepwright::cli

@@ -11,39 +11,41 @@
 
 namespace stepwright::cli {
 
-/// The content of a file of samples: a table, or what the PyTorch profiler exported.
+/// The content of a file of samples: a table, or a trace that the PyTorch profiler exported.
 using SampleFile = std::variant<CsvTable, logs::KinetoTrace>;
 
 /// The arguments of `stepwright fit`.
 struct FitRequest {
   std::vector<std::string> files;
-  std::vector<SampleFile> samples;  ///< Samples of the files.
+  std::vector<SampleFile> samples;  ///< Content of each file in `files`.
   std::string output;
-  std::string device;   ///< Device of operator samples that do not say.
-  std::string name;     ///< Name of the profile; empty: that of the file.
-  std::string machine;  ///< Machine of collective samples that name none.
-  std::string plan;     ///< File of the plan whose traces the files are; empty: they are samples.
+  std::string device;   ///< Device of operator samples whose table does not name it.
+  std::string name;     ///< Name of the profile; empty: the name of the output file.
+  std::string machine;  ///< Machine of collective samples whose table does not name it.
+  /// Plan file of the job whose traces `files` are; empty: the files are samples.
+  std::string plan;
   bool json = false;
 };
 
-/// Fits the kind of samples that the tables hold, writes the profile and says how well it fits.
-/// All fail with `kInput` when a table holds something else, or no fit is left.
+/// Fits operator (or collective) samples, writes the profile and prints its error. Both functions
+/// fail with `kInput` if a table has other samples, or if no fit can be used.
 void fit_operator_tables(const FitRequest& request, const Console& console);
 void fit_collective_tables(const FitRequest& request, const Console& console);
-/// Fits the tables that `stepwright sample` wrote.
+/// Fits a measured profile to the tables that `stepwright sample` wrote, writes it and prints its
+/// error.
 void fit_measured_tables(const FitRequest& request, const Console& console);
 
-/// Fits a measured profile to the traces of a job of that plan (`FitRequest::plan`).
+/// Fits a measured profile to profiler traces of a job that ran the plan `FitRequest::plan`.
 void fit_step_traces(const FitRequest& request, const Console& console);
 
-/// Writes a fit as a measured profile and says it: `heading`, then a line for each law.
+/// Writes a fit as a measured profile, and prints `heading` and a line for each fitted law.
 void write_measured(const fit::ClusterFit& fit, const FitRequest& request,
                     const std::string& heading, const Console& console);
 
-/// Whether an output is a folder of profiles, which is made where it is not there.
+/// True if an output names a folder of profiles, which is created if it does not exist.
 bool names_folder(const std::string& output);
 
-/// The names of the request's files, without folders.
+/// Returns the names of the request's files, without folders.
 std::vector<std::string> source_names(const FitRequest& request);
 
 }  // namespace stepwright::cli

@@ -17,7 +17,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// The entries of `memory` with that of a framework in the place of an older one.
+/// Returns the entries of `memory`, in which a framework's new entry replaces an older one.
 std::vector<plan::MemoryConditions> with_entry(std::vector<plan::MemoryConditions> entries,
                                                plan::MemoryConditions learned) {
   std::erase_if(entries, [&](const plan::MemoryConditions& entry) {

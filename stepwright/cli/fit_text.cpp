@@ -11,7 +11,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Lines shown for each reason.
+/// The most rows shown for each reason.
 constexpr std::size_t kShownRows = 5;
 
 std::string percent(double share) { return fmt::format("{:.1f}", 100 * share); }
@@ -37,7 +37,7 @@ double chosen_mean(const fit::FittedOperator& fitted, double fit::FitError::* va
   }
 }
 
-/// The middle of the mean errors of all series and passes.
+/// Returns a line with the median of the mean errors of all series and passes.
 std::string median_line(const fit::DeviceFit& fit) {
   std::vector<double> means;
   for (const fit::FittedOperator& fitted : fit.operators) {
@@ -52,7 +52,7 @@ std::string median_line(const fit::DeviceFit& fit) {
       counted(static_cast<std::int64_t>(means.size()), "fit"), percent(means[means.size() / 2]));
 }
 
-/// Name of a fitted class: "product", "attention, cudnn".
+/// Returns the name of a fitted class: "product", "attention, cudnn".
 std::string fitted_name(const cost::OperatorEntry& entry) {
   const std::string_view name = name_of(cost::kOperatorClassNames, entry.what);
   if (entry.what != cost::OperatorClass::kAttention) return std::string(name);

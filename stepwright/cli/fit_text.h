@@ -7,10 +7,11 @@
 
 namespace stepwright::cli {
 
-/// A table of the fits with the held-out error of each candidate.
+/// Returns a table of the fits with the held-out error of each candidate law.
 std::string fit_table(const fit::DeviceFit& fit);
 
-/// The dropped rows, the first ones of each reason by file and line, and how many more there are.
+/// Returns the rows that the fit dropped: for each reason the first rows by file and line, and the
+/// number of further ones.
 std::string dropped_text(std::span<const fit::BadRow> dropped);
 
 }  // namespace stepwright::cli

@@ -18,7 +18,7 @@ std::string lower(std::string_view text) {
   return small;
 }
 
-/// The two cells of a row of the table; nullopt: the line is none.
+/// Reads the two cells of a table row; nullopt: the line is no row.
 std::optional<Term> row_of(const std::string& line) {
   constexpr std::string_view kBar = " | ";
   const std::size_t bar = line.find(kBar);

@@ -44,7 +44,7 @@ class Import : public Command {
   }
 
  private:
-  /// The plan below what was read and what not.
+  /// Returns the import report followed by the plan.
   static std::string text_of(const framework_files::ImportedPlan& imported) {
     std::string text = fmt::format("# imported from a configuration of {}\n#\n", imported.target);
     std::istringstream lines(import_text(imported.report));

@@ -9,16 +9,16 @@
 
 namespace stepwright::cli {
 
-/// The files of a framework on the command line, and what a person says beside them: the options
-/// that `import` and `check` share.
+/// The options that `import` and `check` share: the files of a framework, and values that these
+/// files do not contain.
 class ImportOptions {
  public:
   explicit ImportOptions(CLI::App& command);
 
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
 
-  /// The files, each the console's text of its name where there is one, with what is said beside
-  /// them. A script that is captured runs here, and its record stands for it. Fails as
+  /// Returns the files (from the console's texts where these have their names) and the values given
+  /// beside them. If a script is to be captured, it runs here, and its record replaces it. Fails as
   /// `CaptureOptions::capture`.
   [[nodiscard]] answers::ImportRequest request(const Console& console) const;
 

@@ -27,13 +27,13 @@ std::string read_text(const framework_files::ImportReport& report) {
   return table.rows.empty() ? "" : to_text(table) + "\n";
 }
 
-/// True for the value of a field that nobody set.
+/// True if a value means that nothing special is set, so that a default need not be listed.
 bool is_nothing(std::string_view value) {
   static constexpr std::string_view kWords[] = {"1", "false", "none", "library", "even"};
   return std::ranges::find(kWords, value) != std::end(kWords);
 }
 
-/// Fields with one reason stand on one line.
+/// Returns the assumptions; fields with the same reason share a line.
 std::string assumed_text(const framework_files::ImportReport& report) {
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
   for (const framework_files::AssumedField& one : report.assumed) {

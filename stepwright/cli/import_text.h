@@ -6,12 +6,13 @@
 
 namespace stepwright::cli {
 
-/// Text of what was read, assumed and not read: one line each, with the place in the file; defaults
-/// of the framework together, without those that are 1 or off.
+/// Returns text about imported files: what was read, assumed and not read, one line each with the
+/// place in its file. Framework defaults are listed together, without those that are 1 or off.
 std::string import_text(const framework_files::ImportReport& report);
 
-/// The last part of it: what was not read, with what a prediction leaves out; what changes no
-/// figure by name, or only how many where that is long.
+/// Returns the last section of `import_text`: settings that were not read and what a prediction
+/// therefore omits. Settings that change no figure are listed by name if `names_harmless`;
+/// otherwise a long list is replaced by its length.
 std::string unread_text(const framework_files::ImportReport& report, bool names_harmless);
 
 }  // namespace stepwright::cli

@@ -36,7 +36,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Text before and after the last character of that kind; the latter is empty without one.
+/// Splits a text at the last occurrence of a character; the second part is empty if there is none.
 std::pair<std::string, std::string> cut_at_last(const std::string& text, char mark) {
   const std::size_t at = text.rfind(mark);
   if (at == std::string::npos) return {text, ""};
@@ -53,18 +53,18 @@ model::Architecture model_of_flag(const std::string& text) {
   return model::read_model(document.root(), {});
 }
 
-/// A path of this folder as it is from another.
+/// Converts a path relative to the current folder into one relative to another folder.
 std::string path_from(const fs::path& path, const fs::path& folder) {
   const auto whole = [](const fs::path& any) { return fs::absolute(any).lexically_normal(); };
   return whole(path).lexically_proximate(whole(folder.empty() ? "." : folder)).string();
 }
 
-/// A thing to know, from its flag or from a person.
+/// A value that the job needs, given by a flag or asked from a person.
 struct Question {
   const char* flag;
-  const char* words;  ///< Question for a person.
+  const char* words;  ///< Question to show to a person.
   std::string* answer;
-  std::function<void()> check;  ///< Takes the answer; fails when no job can say it.
+  std::function<void()> check;  ///< Reads the answer; fails if it is not valid for a job.
   bool open = false;            ///< True if the answer may be empty.
 };
 
@@ -134,7 +134,7 @@ class Init : public Command {
     }
   }
 
-  /// Settles options that one flag implies for another.
+  /// Splits values that contain two: nodes from `--cluster NAME:N`, the length from `--batch NxL`.
   void split() {
     if (const auto [profile, nodes] = cut_at_last(cluster_, ':'); !nodes.empty()) {
       if (!gpus_.empty()) fail_input("--gpus and the nodes of --cluster say the same: give one");
@@ -148,7 +148,7 @@ class Init : public Command {
     }
   }
 
-  /// Asks for what no flag says, and checks each answer when it is given.
+  /// Asks for values that no flag gives, and checks each answer at once.
   void settle(const Console& console) {
     const std::vector<Question> all = questions();
     std::vector<std::string_view> open;
@@ -186,7 +186,7 @@ class Init : public Command {
     return all;
   }
 
-  /// Until the answer is one that a job can say.
+  /// Asks until the answer is valid for a job.
   static void ask(const Question& question, const Console& console) {
     for (;;) {
       *console.terminal << question.words << ": " << std::flush;
@@ -227,7 +227,7 @@ class Init : public Command {
     if (!nodes_.empty()) read_machine("--cluster", "nodes", nodes_);
   }
 
-  /// The cluster with as many nodes or devices as a flag says.
+  /// Reads the cluster with as many nodes or devices as a flag says.
   void read_machine(const char* flag, const char* key, const std::string& count) {
     Tree cluster = Tree::flow_mapping();
     cluster.set("profile", cluster_).set(key, count_of_flag(flag, count));
@@ -235,7 +235,7 @@ class Init : public Command {
     machine_ = cluster::read_cluster(document.root(), {});
   }
 
-  /// The name by which the job's file knows a model or cluster.
+  /// Returns the name by which the job's file refers to a model or cluster.
   [[nodiscard]] std::string named(const std::string& text, bool built_in) const {
     return built_in || output_.empty() ? text : path_from(text, folder());
   }

@@ -27,7 +27,7 @@ namespace {
 
 constexpr double kMostPairBytes = 1e18;
 
-/// How long a collective and computations take that run together.
+/// How the time of a collective and computations that run together is computed.
 enum class PairCost : std::uint8_t { kMax, kContention };
 constexpr Named<PairCost> kPairCostNames[] = {{PairCost::kMax, "max"},
                                               {PairCost::kContention, "contention"}};
@@ -36,7 +36,7 @@ std::string joined(const std::vector<std::string>& ids) {
   return fmt::format("{}", fmt::join(ids, " "));
 }
 
-/// The operators behind the ids, forward and backward side by side.
+/// Lists the operators behind the ids, forward and backward beside each other.
 std::string operators_text(const interleave::StrandPair& pair) {
   Table table{.columns = {{"id"},
                           {"forward"},

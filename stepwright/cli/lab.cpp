@@ -19,7 +19,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Long enough for TCP to reach its pace.
+/// Long enough for TCP to reach its steady rate.
 constexpr double kSelfTestSeconds = 0.3;
 constexpr double kBusySeconds = 1;
 
@@ -80,7 +80,8 @@ class LabCommand : public Command {
 
   void run_lab(const Console& console) {
     const lab::LabSpec spec = lab::load_lab(file_);
-    const Interrupts interrupts;  // outlives the lab, so that nothing keeps it from going
+    // It outlives the lab, so that no signal ends this process before the lab is removed.
+    const Interrupts interrupts;
     const std::string warning = too_fast(spec, lab::tcp_capacity_bytes_per_s(kSelfTestSeconds));
     if (!warning.empty()) console.log.warn(warning);
     const lab::Lab lab(spec);

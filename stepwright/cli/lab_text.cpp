@@ -12,10 +12,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Above this share of what the machine carries the links no longer keep their rates.
+/// Above this share of the machine's TCP rate, links may no longer keep their rates.
 constexpr double kMostOfCapacity = 0.5;
 
-/// A rate in Mbit/s, as in a lab file.
+/// Formats a rate in Mbit/s, the unit of lab files.
 std::string mbit_text(double bytes_per_s) {
   return format_count(std::llround(bytes_per_s * 8 / 1e6)) + " Mbit/s";
 }

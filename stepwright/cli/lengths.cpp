@@ -23,13 +23,14 @@ namespace {
 constexpr std::size_t kMostLengths = 20'000;
 constexpr std::size_t kLookedAt = 1024;  // bytes
 
-/// Whether a file is one of lengths already, by its name; data sets are called .json, too.
+/// True if a file already is a table of lengths, judged by its name and, for .json (also used for
+/// data sets), by its first bytes.
 bool holds_lengths(const std::filesystem::path& path) {
   if (path.extension() != ".json") return path.extension() == ".yaml";
   return start_if_plain(path, kLookedAt).value_or("").find("\"lengths/") != std::string::npos;
 }
 
-/// The length that a share of the documents does not exceed.
+/// Returns the length that a given share of the documents does not exceed.
 std::int64_t quantile(const packing::LengthHistogram& histogram, double share) {
   const double due = share * packing::total_count(histogram);
   double seen = 0;

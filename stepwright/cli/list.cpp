@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A thing that can be listed.
+/// A kind of entries that `stepwright list` can show.
 struct Listing {
   const char* name;
   Json (*json)();
@@ -30,10 +30,11 @@ constexpr Listing kListings[] = {{"models", models_json, models_text},
                                  {"collectives", collectives_json, collectives_text},
                                  {"frameworks", frameworks_json, frameworks_text}};
 
-/// Names and shapes of the weights in files of transformers.
+/// Returns names and shapes of the weights in files of transformers.
 Json tensors_json(const Document& config, const model::Architecture& model) {
   Json tensors = Json::object();
-  auto& members = tensors.get_ref<Json::object_t&>();  // `[]` would look through all before.
+  // `operator[]` would search all earlier members.
+  auto& members = tensors.get_ref<Json::object_t&>();
   for (const huggingface::ForeignTensor& tensor :
        huggingface::foreign_tensors(model, huggingface::weights_family(config))) {
     members.emplace_back(tensor.name, tensor.shape());
@@ -86,7 +87,7 @@ class List : public Command {
     }
   }
 
-  /// A list of the one model that the file describes.
+  /// Returns the list with the one model that the file describes.
   [[nodiscard]] Json configured(const Console& console) const {
     const Document config = Document::load(config_);
     std::vector<std::string> notes;

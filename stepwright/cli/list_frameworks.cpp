@@ -22,7 +22,8 @@ Json words_json(plan::Ability ability, const plan::WordSet& words) {
   return list;
 }
 
-/// Degrees by their names, other words behind their ability: "sharding NNG".
+/// Returns the words of a condition: degrees by their names; other words preceded by their ability,
+/// such as "sharding NNG".
 Json condition_json(const plan::AbilityCondition& condition) {
   Json list = words_json(condition.ability, condition.words);
   if (condition.ability == plan::Ability::kParallel) return list;
@@ -58,13 +59,13 @@ Json default_json(const plan::DefaultLine& line) {
   return json;
 }
 
-/// Joins words: "1f1b, interleaved".
+/// Joins words with a separator: "1f1b, interleaved".
 std::string joined_by(const char* between, const Json& words) {
   const auto listed = words.get<std::vector<std::string>>();
   return listed.empty() ? "none" : fmt::format("{}", fmt::join(listed, between));
 }
 
-/// " from 0.19.8" of a line that speaks of some releases.
+/// Returns the releases to which a line applies, such as " from 0.19.8"; empty: all.
 std::string releases_text(const Json& line) {
   std::string text;
   for (const char* bound : {"from", "before"}) {
@@ -74,7 +75,7 @@ std::string releases_text(const Json& line) {
   return text;
 }
 
-/// Whether a line has all words of an ability with many: nobody reads a hundred orders.
+/// True if a line has all words of an ability that has more than twenty; it is then shown as "any".
 bool takes_any(const Json& line) {
   constexpr std::size_t kMany = 20;
   const auto word = line.at("ability").get<std::string>();
@@ -110,7 +111,7 @@ std::string line_text(const Json& line) {
                      takes_any(line) ? "any" : joined_by(", ", line.at("words")));
 }
 
-/// Targets whose files are of a framework, and how it is known what they mean.
+/// Returns the export targets of a framework, and how the meaning of their files is known.
 Json targets_json(std::string_view framework) {
   Json list = Json::array();
   for (const framework_files::LaunchTarget& target : framework_files::launch_targets()) {
@@ -124,7 +125,8 @@ Json targets_json(std::string_view framework) {
   return list;
 }
 
-/// "  by default of bridge: accumulate stored".
+/// Returns defaults of a framework or its variant, a line each: "  by default of bridge: accumulate
+/// stored".
 std::string default_text(const Json& line) {
   const auto whose = line.value("variant", std::string("by default")) + releases_text(line) + ":";
   std::string text;

@@ -18,10 +18,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// FLOPs per token are told at this length, or at the model's own where that is shorter.
+/// Sequence length for FLOPs per token; the model's own length if that is shorter.
 constexpr std::int64_t kLength = 4096;
 
-/// The collectives of a training step.
+/// The collectives that occur in training steps.
 constexpr Named<collective::Collective> kListedCollectives[] = {
     {collective::Collective::kAllReduce, "all_reduce"},
     {collective::Collective::kAllGather, "all_gather"},
@@ -115,7 +115,7 @@ Json schedules_json() {
 
 namespace {
 
-/// Who carries out an operation by an algorithm.
+/// Returns the programs that execute an operation with an algorithm.
 Json runners(collective::Algorithm algorithm, collective::Collective collective) {
   Json who = Json::array();
   if (!collective::covers(algorithm, collective)) return who;

@@ -8,9 +8,11 @@
 
 namespace stepwright::cli {
 
-/// The entries of `stepwright list`, each as a JSON array of named entries.
+/// Returns the entries that `stepwright list models` prints, as a JSON array; the functions below
+/// return the other lists.
 nlohmann::ordered_json models_json();
-/// One model as such an array, with FLOPs per token at `length`; 0: at a usual one.
+/// Returns one model as a JSON array with one entry. `length`: sequence length for its FLOPs per
+/// token; 0: a usual length.
 nlohmann::ordered_json model_list_json(const model::Architecture& model, std::int64_t length);
 nlohmann::ordered_json profiles_json();
 nlohmann::ordered_json shardings_json();
@@ -18,15 +20,16 @@ nlohmann::ordered_json schedules_json();
 nlohmann::ordered_json collectives_json();
 nlohmann::ordered_json frameworks_json();
 
-/// Tables of models, profiles and shardings, for people.
+/// Returns a table of models (profiles, shardings) from its JSON array, for people.
 std::string models_text(const nlohmann::ordered_json& models);
 std::string profiles_text(const nlohmann::ordered_json& profiles);
 std::string shardings_text(const nlohmann::ordered_json& shardings);
-/// A table of schedules: name, whether it is supported, what it is.
+/// Returns a table of schedules: name, whether it is supported, description.
 std::string described_text(const nlohmann::ordered_json& entries);
-/// Name, whether a plan may say it, whether `collective/` makes schedules of it, what it is.
+/// Returns a table of collective algorithms: name, whether a plan may name it, whether
+/// `collective/` generates schedules for it, description.
 std::string collectives_text(const nlohmann::ordered_json& entries);
-/// A table of frameworks with a line for each ability, and the kernels of each.
+/// Returns a table of frameworks with a line for each ability, and the kernels of each framework.
 std::string frameworks_text(const nlohmann::ordered_json& frameworks);
 
 }  // namespace stepwright::cli

@@ -12,7 +12,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Bytes of a text from a log that are shown.
+/// The most bytes of a text from a log that are shown.
 constexpr std::size_t kLongestReason = 400;
 
 std::string volume_text(const std::vector<logs::OperationVolume>& rows) {
@@ -64,7 +64,7 @@ std::string histogram_text(const logs::SizeHistogram& histogram) {
   return to_text(table);
 }
 
-/// "0, 1, 2, 3", cut where it is long.
+/// Returns ranks as "0, 1, 2, 3", cut if the list is long.
 std::string ranks_text(const std::vector<std::int64_t>& ranks) {
   constexpr std::size_t kMostRanks = 8;
   if (ranks.empty()) return "?";
@@ -130,7 +130,8 @@ std::string knee_text(const std::vector<logs::SmallCalls>& rows, const logs::Bat
   return text;
 }
 
-/// The share of the bytes that follows from the plan, where the log tells the rest apart.
+/// Returns the share of the bytes that follows from the plan, if the log distinguishes them from
+/// routed bytes.
 std::string routed_text(const logs::RoutedTraffic& routed) {
   if (routed.routed_bytes == 0) return {};
   const auto bytes = static_cast<double>(routed.routed_bytes);

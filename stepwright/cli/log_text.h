@@ -7,10 +7,10 @@
 
 namespace stepwright::cli {
 
-/// The text of `stepwright characterize`, for people.
+/// Returns the text of `stepwright characterize`, for people.
 std::string characterize_text(const logs::Characterization& of);
 
-/// A line for each file of a log: format, lines, what was not explained, notes.
+/// Returns a line for each log file: format, number of lines, unexplained lines, notes.
 std::string sources_text(const std::vector<logs::LogSource>& sources);
 
 }  // namespace stepwright::cli

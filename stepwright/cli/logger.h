@@ -6,10 +6,11 @@
 
 namespace stepwright::cli {
 
-/// Log of what a command says beside its answer. Whoever runs the command says where it goes.
+/// Log of the messages of a command other than its answer. The caller of the command provides the
+/// sink.
 class Logger {
  public:
-  /// Takes a level ("info", "warning" or "error") and a text without an end of line.
+  /// Receives a level ("info", "warning" or "error") and a text without a line end.
   using Sink = std::function<void(const char* level, const std::string& text)>;
   explicit Logger(Sink sink) : sink_(std::move(sink)) {}
 

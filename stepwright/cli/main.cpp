@@ -9,7 +9,9 @@
 int main(int argc, char** argv) {
   stepwright::end_where_memory_is_over("stepwright");
   stepwright::fill_standard_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // A limit on the size of files fails the write, with its reason.
+  // If the file size limit is reached, the write then fails with a reason instead of ending the
+  // program.
+  std::signal(SIGXFSZ, SIG_IGN);
   if (const auto code = stepwright::capture::stand_in(argc, argv)) return *code;
   stepwright::remove_unfinished_at_signals();
   return stepwright::cli::run_command_line(argc, argv);

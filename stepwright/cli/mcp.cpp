@@ -29,7 +29,7 @@ constexpr const char* kInstructions =
 
 using Json = nlohmann::ordered_json;
 
-/// Returns the answer of a command as a mapping: a list stands under `list`.
+/// Returns the answer of a command as a mapping; a list becomes its member `list`.
 Json as_mapping(const std::string& answer) {
   Json json = Json::parse(answer);
   return json.is_array() ? Json{{"list", std::move(json)}} : json;

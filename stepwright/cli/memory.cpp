@@ -20,7 +20,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// One row for stages that hold the same.
+/// Returns the row for consecutive stages with equal memory.
 std::vector<std::string> stage_row(const memory::StageMemory& stage, std::size_t first,
                                    std::size_t last) {
   std::vector<std::string> row = {first == last ? fmt::format("{}", first)

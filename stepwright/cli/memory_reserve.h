@@ -8,7 +8,7 @@ class App;
 
 namespace stepwright::cli {
 
-/// The options `--memory-confidence` and `--memory-reserve` of commands that say whether a plan
+/// The options `--memory-confidence` and `--memory-reserve`, for commands that tell whether a plan
 /// fits.
 class MemoryReserve {
  public:

@@ -10,12 +10,12 @@ class Validator;
 
 namespace stepwright::cli {
 
-/// Takes an option's value where it is one of some words, in upper or lower case (`transform` gives
-/// it the known spelling); fails with these, and with the nearest to what was given.
+/// Returns a validator that accepts one of the given words in upper or lower case and replaces it
+/// by the known spelling. Its error lists the words and suggests the nearest.
 CLI::Validator one_of(std::vector<std::string> words);
 
-/// Accepts one of these words, which take time to find: they are asked for when the option is given
-/// or its help is written.
+/// Returns a validator that accepts one of some words that take time to find. `words` is called
+/// only when the option is given or its help is written.
 CLI::Validator one_of(std::function<std::vector<std::string>()> words);
 
 }  // namespace stepwright::cli

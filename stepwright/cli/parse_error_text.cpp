@@ -7,7 +7,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Number without zeros at its end: "0.001" of "0.001000".
+/// Removes zeros at the end of a number: "0.001" for "0.001000".
 std::string without_zeros(const std::string& number) {
   return std::regex_replace(number, std::regex(R"(\.0+$|(\.\d*[1-9])0+$)"), "$1");
 }

@@ -50,7 +50,7 @@ std::string step_line(const phases::PhasedStep& step) {
                      format_number(step.tokens_per_s_per_device()), counted(step.devices, "GPU"));
 }
 
-/// ": tight, 83% that it fits"; empty where it fits.
+/// Returns the memory verdict, such as ": tight, 83% that it fits"; empty: it fits.
 std::string misfit_words(const phases::PhasedStep& step) {
   switch (step.verdict()) {
     case memory::FitVerdict::kFits: break;
@@ -95,7 +95,7 @@ std::string phases_table(const phases::PhasedStep& step) {
   return to_text(table);
 }
 
-/// Where a step's critic is trained: "-" without one.
+/// Returns where a step's critic is trained; "-": there is none.
 std::string critic_text(const phases::PhasedStep& step) {
   const plan::SecondModel& critic = step.method().critic;
   if (critic.place == plan::ModelPlace::kOther) return format_count(critic.devices);

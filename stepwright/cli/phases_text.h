@@ -6,11 +6,11 @@
 
 namespace stepwright::cli {
 
-/// The text of `stepwright phases`: devices, step, memory, a table of the phases, and notes, all of
-/// them with `verbose`.
+/// Returns the text of `stepwright phases`: devices, step, memory, a table of the phases, and the
+/// first notes (all notes with `verbose`).
 std::string phased_step_text(const phases::PhasedStep& step, bool verbose);
 
-/// The table of the splits of a job's devices; empty where there is no choice.
+/// Returns the table of ways to split a job's devices between phases; empty if there is only one.
 std::string splits_text(const phases::PoolSplits& splits);
 
 }  // namespace stepwright::cli

@@ -9,10 +9,11 @@ namespace stepwright::cli {
 
 using answers::settled_plan;
 
-/// The file of a path, or the console's text of that name where there is one.
+/// Returns the file at a path, or the console's text with that name if there is one.
 answers::GivenFile given_file(const std::string& path, const Console& console);
 
-/// Reads a file of `given_file` as the function of `answers` of the same purpose does.
+/// Reads a job (or plan) through `given_file`, with the checks of the function of the same purpose
+/// in `answers`.
 plan::Job load_job_file(const std::string& path, const Console& console,
                         const std::string& framework = "");
 plan::PlannedJob load_plan_file(const std::string& path, const Console& console);

@@ -23,7 +23,7 @@ const simulate::Breakdown& critical(const simulate::Prediction& prediction) {
   return simulation.stages[static_cast<std::size_t>(simulation.critical_stage)].breakdown;
 }
 
-/// Which stage it is where there are several.
+/// Names the critical stage if the plan has several stages.
 std::string whose_time(const simulate::Prediction& prediction) {
   const std::size_t stages = prediction.simulation.stages.size();
   if (stages == 1) return "";
@@ -54,15 +54,15 @@ std::string figures_text(const simulate::Prediction& before, const simulate::Pre
   return to_text(table);
 }
 
-/// Examples of an epoch where nobody says how many there are.
+/// Number of examples in an epoch, if it is not known.
 constexpr double kAssumedExamples = 10'000;
 
-/// True if a job goes on from a model that is trained already.
+/// True if a job fine-tunes a model that is already trained.
 bool tunes(const plan::Job& job) {
   return job.model.freezes() || job.method.kind != plan::MethodKind::kPretrain;
 }
 
-/// Examples an hour, and an epoch of some that are assumed.
+/// Returns the examples per hour, and the time of an epoch with an assumed number of examples.
 std::string examples_line(const simulate::Prediction& prediction, std::int64_t devices) {
   const plan::Job& job = prediction.planned.job;
   const double per_sequence =
@@ -77,8 +77,8 @@ std::string examples_line(const simulate::Prediction& prediction, std::int64_t d
       whole_run::duration_text(epoch_s), epoch_s * static_cast<double>(devices) / 3600);
 }
 
-/// Days and GPU-hours: of the run that was asked for, else of a trillion tokens; of a job that goes
-/// on from a trained model its examples.
+/// Returns days and GPU-hours of the requested run, else of a trillion tokens; for fine-tuning
+/// jobs, `examples_line`.
 std::string run_line(const simulate::Prediction& prediction, const whole_run::AskedRun& asked) {
   const plan::Job& job = prediction.planned.job;
   const bool assumed = !asked.run && !job.run.tokens;
@@ -88,7 +88,7 @@ std::string run_line(const simulate::Prediction& prediction, const whole_run::As
   return whole_run_line(prediction, whole_run::run_settings(job, asked), asked.idle, assumed);
 }
 
-/// The largest losses in one line, "5.62 s (9.8%) exposed tensor-parallel messages".
+/// Returns the largest losses in one line: "5.62 s (9.8%) exposed tensor-parallel messages".
 std::string losses_line(const simulate::Prediction& prediction) {
   constexpr std::size_t kMost = 3;
   std::string text;
@@ -100,21 +100,22 @@ std::string losses_line(const simulate::Prediction& prediction) {
   return text;
 }
 
-/// Line about trained parameters, for a model of which some are frozen.
+/// Returns the line about trained parameters, for a model with frozen parameters.
 std::string trained_line(const simulate::Prediction& prediction) {
   const model::Architecture& model = prediction.planned.job.model;
   if (!model.freezes()) return "";
   const std::int64_t trained = model::count_trained_parameters(model);
-  if (trained == prediction.parameters) return "";  // What rests is an encoder's.
+  if (trained == prediction.parameters) return "";  // The frozen parameters belong to an encoder.
   const double share = static_cast<double>(trained) / static_cast<double>(prediction.parameters);
   return fmt::format("trained     {} of {} parameters ({})\n", format_count(trained),
                      format_count(prediction.parameters), format_percent(share));
 }
 
-/// The share of the model's FLOPs behind the causal mask from which on it is said.
+/// The share of the model's FLOPs above the causal mask from which on it is mentioned.
 constexpr double kMaskedWorthSaying = 0.2;
 
-/// "89.9%, 53.0% without what lies behind the causal mask": kernels leave most of that out.
+/// Returns the MFU: "89.9%, 53.0% without what lies behind the causal mask". Kernels skip most of
+/// the masked FLOPs.
 std::string mfu_text(const simulate::Prediction& prediction) {
   std::string text = format_percent(prediction.mfu);
   if (prediction.unmasked_mfu > (1 - kMaskedWorthSaying) * prediction.mfu) return text;
@@ -151,7 +152,7 @@ std::string summary(const simulate::Prediction& prediction, const whole_run::Ask
       name_of(plan::kPrecisionNames, job.precision), losses_line(prediction));
 }
 
-/// Text about documents of unequal lengths; empty where there are none.
+/// Returns text about documents of unequal lengths; empty: the job has none.
 std::string documents_text(const simulate::Prediction& prediction) {
   if (!prediction.planned.job.documents) return "";
   const simulate::DocumentFigures figures = simulate::document_figures(prediction);

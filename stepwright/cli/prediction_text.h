@@ -9,38 +9,42 @@
 
 namespace stepwright::cli {
 
-/// The text of `stepwright predict`: what was asked, the plan, step time, throughput, days and
-/// GPU-hours, memory and the largest losses; where the time of the critical stage goes; notes.
-/// `framework`: a line before the plan, on who runs it. The notes follow by `ranked_notes_text`.
+/// Returns the text of `stepwright predict`: the job, the plan, step time, throughput, days and
+/// GPU-hours, memory, the largest losses, and the times of the critical stage. `framework`: a line
+/// above the plan about the frameworks that run it. Notes are not included; `ranked_notes_text`
+/// prints them.
 std::string prediction_text(const simulate::Prediction& prediction,
                             const whole_run::AskedRun& asked = {},
                             const std::string& framework = "");
 
-/// The text of `stepwright predict --set`: both summaries and the difference by term. The notes
-/// follow by `ranked_notes_text`.
+/// Returns the text of `stepwright predict --set`: summaries of the plan before and after the
+/// change, and the difference by term. Notes are not included; `ranked_notes_text` prints them.
 std::string comparison_text(const simulate::Prediction& before, const simulate::Prediction& after,
                             const whole_run::AskedRun& asked = {});
 
-/// "73.1 GiB of 79.1 GiB (4.7 GiB kept free), which fits with a probability of 91%"; without the
-/// probability where it does not fit.
+/// Returns the memory use as "73.1 GiB of 79.1 GiB (4.7 GiB kept free), which fits with a
+/// probability of 91%"; without the probability if it does not fit.
 std::string memory_use(const memory::MemoryReport& memory);
-/// Returns the line of a prediction about memory: its use, and where a plan does not fit "...,
+/// Returns the memory line of a prediction: `memory_use` and, for a plan that does not fit, "...,
 /// tight: 83% that it fits; 1.2 GiB above what fits with 90%, most of it activations".
 std::string memory_line(const memory::MemoryReport& memory);
-/// "83% that it fits; " where that decides; empty: the account of devices or of a host does.
+/// Returns the probability that a plan fits, as "83% that it fits; ". Empty: the plan fits, no
+/// probability was asked for, or it is host memory that is exceeded.
 std::string misfit_chance(const memory::MemoryReport& memory);
-/// "1.2 GiB above what fits with 90%"; of what does not fit "17.8 GiB too much".
+/// Returns the excess of a plan: "1.2 GiB above what fits with 90%" if it is tight, "17.8 GiB too
+/// much" if it does not fit.
 std::string misfit_excess(const memory::MemoryReport& memory);
-/// "", "tight" or "does not fit".
+/// Returns the words for a verdict in tables: "" (fits), "tight" or "does not fit".
 std::string_view misfit_mark(memory::FitVerdict verdict);
 
-/// A list under a title, one line each; nothing when it is empty.
+/// Returns notes as a list under a heading, one line each; empty: there are none.
 std::string notes_text(const std::vector<std::string>& notes);
 
-/// The first five notes, and how many more there are; all of them with `verbose`.
+/// Returns the first five notes and the number of further ones; with `verbose` all notes.
 std::string ranked_notes_text(std::vector<std::string> notes, bool verbose);
 
-/// A list of the operators whose sizes were not measured, and of these sizes; empty where all were.
+/// Returns a list of operators that were predicted at sizes outside of all measurements, with these
+/// sizes; empty: all sizes were measured.
 std::string unmeasured_text(const simulate::Prediction& prediction);
 
 }  // namespace stepwright::cli

@@ -11,13 +11,13 @@
 namespace stepwright::cli {
 namespace {
 
-/// Back to the first column, and everything after it gone.
+/// Moves the cursor to the first column and erases the line.
 constexpr std::string_view kClear = "\r\x1b[K";
 
-/// Bytes of a text that are shown: more than a line of a terminal has.
+/// The most bytes of a text that are shown, more than a terminal line has.
 constexpr std::size_t kLongestShown = 1000;
 
-/// "48 s", "3 min", "2.5 h".
+/// Formats a duration roughly: "48 s", "3 min", "2.5 h".
 std::string about(double seconds) {
   constexpr double kMinute = 60;
   constexpr double kHour = 3600;

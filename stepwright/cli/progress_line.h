@@ -7,8 +7,8 @@
 
 namespace stepwright::cli {
 
-/// One line on a terminal that is written over and over and leaves no trace. Without a terminal
-/// (null) it says nothing.
+/// A terminal line that shows progress: it is overwritten in place and erased at the end. Null
+/// terminal: nothing is shown.
 class ProgressLine {
  public:
   explicit ProgressLine(std::ostream* terminal) : terminal_(terminal) {}
@@ -18,9 +18,9 @@ class ProgressLine {
 
   void show(std::string_view text);
 
-  /// Shows the text with the time that the rest takes at most if it goes on as it went: `done` of
-  /// `most` parts are done. It is said when a second has shown how it goes; fewer parts than before
-  /// begin anew.
+  /// Shows the text with an estimate of the remaining time, at most, at the present speed: `done`
+  /// of `most` parts are done. The estimate appears after the first second; a smaller `done` than
+  /// before restarts it.
   void show(std::string_view text, std::size_t done, std::size_t most);
 
  private:

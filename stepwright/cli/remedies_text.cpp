@@ -7,7 +7,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Characters of a cell, and lines of a remedy.
+/// The most characters of a cell, and the most lines of a remedy.
 constexpr std::size_t kWidestWords = 72;
 constexpr std::size_t kMostLines = 6;
 

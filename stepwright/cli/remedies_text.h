@@ -7,7 +7,8 @@
 
 namespace stepwright::cli {
 
-/// The table of what lets a job fit, under a title; empty without remedies.
+/// Returns a table, with heading, of the changes that would let a job fit in memory; empty: there
+/// are none.
 std::string remedies_table(const std::vector<check::SaidRemedy>& remedies);
 
 }  // namespace stepwright::cli

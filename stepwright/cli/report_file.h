@@ -7,15 +7,16 @@
 
 namespace stepwright::cli {
 
-/// The option `--report` of commands whose answer can be shown as pictures.
+/// The option `--report`, for commands whose answer can be shown as charts.
 class ReportFile {
  public:
   explicit ReportFile(CLI::App& command);
 
   [[nodiscard]] bool wanted() const { return !path_.empty(); }
-  /// Writes the page, and says so.
+  /// Writes the page to the file of the option, and logs that.
   void write(const Console& console, const std::string& page) const;
-  /// Writes the page of an answer as `--json` prints it and what its pictures need beside it.
+  /// Builds and writes the page of an answer. `answer`: the document of `--json`, followed by the
+  /// additional data that the page's charts need.
   void write(const Console& console, const std::string& title, const nlohmann::ordered_json& answer,
              const nlohmann::ordered_json& pictures) const;
 

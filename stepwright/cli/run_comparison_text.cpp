@@ -10,7 +10,7 @@
 namespace stepwright::cli {
 namespace {
 
-constexpr std::size_t kShown = 20;  ///< Differences that people get to see.
+constexpr std::size_t kShown = 20;  ///< The most differences that are shown.
 
 std::string routed_text(const logs::RoutedCalls& row) {
   return fmt::format(

@@ -6,7 +6,8 @@
 
 namespace stepwright::cli {
 
-/// The text of `stepwright compare`: what differs, and how long a step took.
+/// Returns the text of `stepwright compare`: the differences, and the predicted and logged step
+/// times.
 std::string run_comparison_text(const answers::RunComparison& run,
                                 const simulate::Prediction& prediction);
 

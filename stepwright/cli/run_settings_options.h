@@ -10,12 +10,12 @@ class App;
 
 namespace stepwright::cli {
 
-/// An option for each key of a job's `run`: `--restart` for `restart`.
+/// One command-line option for each key of a job's `run`: `--spare-nodes` for `spare_nodes`.
 class RunSettingsOptions {
  public:
   explicit RunSettingsOptions(CLI::App& command);
 
-  /// The words of the options, by key; empty: not given.
+  /// Returns the options' values by key; empty: not given.
   [[nodiscard]] const std::map<std::string, std::string, std::less<>>& words() const {
     return words_;
   }

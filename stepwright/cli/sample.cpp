@@ -22,7 +22,7 @@ namespace stepwright::cli {
 namespace {
 
 constexpr std::chrono::seconds kSampleGrace{10};
-/// The number of best plans of a job whose messages are sampled.
+/// Number of best plans of a job whose messages are sampled.
 constexpr int kBestPlans = 3;
 
 class Sample : public Command {

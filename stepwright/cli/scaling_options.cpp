@@ -47,7 +47,7 @@ std::vector<std::string> names_in(const Named<Enum> (&table)[kCount]) {
   return names;
 }
 
-/// The values whose names were given, in the order of the table.
+/// Returns the enumerators whose names were given, in the order of the table.
 template <class Enum, std::size_t kCount>
 std::vector<Enum> named_in(const Named<Enum> (&table)[kCount],
                            const std::vector<std::string>& names) {

@@ -15,11 +15,11 @@ class ScalingOptions {
  public:
   void add_to(CLI::App& app);
 
-  /// The names of these options: other studies have no use for them.
+  /// Returns the names of these options, so that other studies can refuse them.
   [[nodiscard]] static std::span<const char* const> names();
 
-  /// The setting for the profile of that name, or for the cluster file. Fails with `kInput`, naming
-  /// the option.
+  /// Returns the setting of the study for a cluster: a profile's name or a cluster file. Fails with
+  /// `kInput`, naming the option.
   [[nodiscard]] study::ScalingSetting setting(const std::string& cluster) const;
 
  private:
@@ -32,7 +32,7 @@ class ScalingOptions {
   bool every_rank_ = false;
 };
 
-/// Bytes of `1e9`, `64MB` or `1GiB`; fails with `kInput`.
+/// Reads a size in bytes from `1e9`, `64MB` or `1GiB`; fails with `kInput`.
 double read_size(const std::string& word);
 
 }  // namespace stepwright::cli

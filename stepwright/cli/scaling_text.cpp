@@ -12,7 +12,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Points of one operation and payload.
+/// The points of one operation and payload.
 using ScalingRows = std::span<const study::ScalingPoint>;
 
 std::string seconds_text(const std::optional<double>& seconds) {
@@ -24,7 +24,7 @@ std::string gain_text(const std::optional<double>& gain) {
   return *gain < 0.1 ? fmt::format("{:.3f}", *gain) : fmt::format("{:.2f}", *gain);
 }
 
-/// The schedules that at least one point has.
+/// Returns the algorithms for which at least one point has a schedule.
 std::vector<collective::Algorithm> methods_of(ScalingRows points) {
   std::vector<collective::Algorithm> methods;
   for (const auto& [method, name] : collective::kGeneratedNames) {

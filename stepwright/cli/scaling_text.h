@@ -6,7 +6,7 @@
 
 namespace stepwright::cli {
 
-/// A table for each operation and payload: a row for each number of nodes.
+/// Returns a table for each operation and payload, with a row for each number of nodes.
 std::string scaling_text(const study::ScalingStudy& study);
 
 }  // namespace stepwright::cli

@@ -13,10 +13,11 @@ class ScheduleOptions {
  public:
   void add_to(CLI::App& app);
 
-  /// The names of these options: other studies have no use for them.
+  /// Returns the names of these options, so that other studies can refuse them.
   [[nodiscard]] static std::span<const char* const> names();
 
-  /// Fails with `kInput` when one that has no default is missing.
+  /// Returns the pipeline that the options describe. Fails with `kInput` if an option without a
+  /// default is missing.
   [[nodiscard]] schedule::UniformPipeline pipeline(const CLI::App& app) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Characters of a drawn line, at most.
+/// The most characters of a drawn line.
 constexpr std::size_t kWidth = 96;
 constexpr char kIdle = '.';
 
@@ -23,7 +23,7 @@ char letter(const schedule::Turn& turn) {
     case schedule::Direction::kDataGradient: return 'D';
     case schedule::Direction::kWeightGradient: return 'W';
     case schedule::Direction::kUpdate: return '?';
-    default: return 'V';  // over the vocabulary
+    default: return 'V';  // a pass over the vocabulary
   }
 }
 
@@ -55,7 +55,8 @@ std::string table_text(const std::vector<study::SchedulePlay>& plays) {
   return to_text(table);
 }
 
-/// The row of a stage, one character for each `step_s`: what it does in the middle of it.
+/// Returns the line of a stage, one character for each `step_s`: the work at the middle of that
+/// time.
 std::string line(const study::SchedulePlay& play, std::size_t position, double step_s) {
   const auto width = static_cast<std::size_t>(std::llround(play.makespan_s / step_s));
   std::string text(std::min(width, kWidth), kIdle);
@@ -69,7 +70,7 @@ std::string line(const study::SchedulePlay& play, std::size_t position, double s
   return text;
 }
 
-/// The shortest turn, unless the whole would then be too wide.
+/// Returns the time of one character: the shortest turn, or more if the line would be too wide.
 double step_of(const study::SchedulePlay& play) {
   double shortest = play.makespan_s;
   for (std::size_t p = 0; p < play.turns.size(); ++p) {

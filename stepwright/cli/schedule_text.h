@@ -7,7 +7,8 @@
 
 namespace stepwright::cli {
 
-/// A table of all schedules, then each one drawn: a line for each stage, time from left to right.
+/// Returns a table of all schedules, then a drawing of each: a line for each stage, time from left
+/// to right.
 std::string schedules_text(const std::vector<study::SchedulePlay>& plays);
 
 }  // namespace stepwright::cli

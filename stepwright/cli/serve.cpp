@@ -24,7 +24,7 @@ constexpr int kUsualPort = 8017;
 constexpr int kMostPort = 65535;
 constexpr std::size_t kLargestPage = std::size_t{256} << 20U;
 
-/// Asks the desktop for a browser; false where there is none that can be asked.
+/// Asks the desktop to open a browser; false if that is not possible.
 bool open_browser(const std::string& address) {
   std::string program = "xdg-open";
   std::string argument = address;

@@ -11,23 +11,23 @@
 namespace stepwright::cli {
 namespace {
 
-/// An option, or an argument without a name.
+/// An option, or a positional argument.
 struct Argument {
-  std::string name;  ///< Without dashes; of an argument as help shows it.
+  std::string name;  ///< Name without dashes; for a positional argument, as help shows it.
   std::string letter;
   std::string words;                 ///< Description of the option on one line.
-  std::string value;                 ///< Name of its value; empty: it takes none.
+  std::string value;                 ///< Name of its value; empty: it is a flag.
   std::vector<std::string> choices;  ///< All values that it can have; empty: any.
 };
 
-/// A command, the program itself or one below a command.
+/// A command: the program itself, or a subcommand at any level.
 struct Leaf {
   std::vector<std::string> path;  ///< Names down to the command: "lab", "run".
   std::string words;
   std::string footer;
   std::vector<Argument> options;
   std::vector<Argument> arguments;
-  std::vector<std::string> inner;  ///< Commands below this one.
+  std::vector<std::string> inner;  ///< Names of its subcommands.
 };
 
 std::string on_one_line(std::string text) {
@@ -35,7 +35,7 @@ std::string on_one_line(std::string text) {
   return text;
 }
 
-/// The words of "TEXT:{a,b,c}".
+/// Returns the words in a type such as "TEXT:{a,b,c}".
 std::vector<std::string> choices_of(const std::string& type) {
   const std::size_t begin = type.find('{');
   const std::size_t end = type.find('}');
@@ -82,7 +82,7 @@ void add_leaves(const CLI::App& command, const std::vector<std::string>& path,
   }
 }
 
-/// The program itself first.
+/// Returns all commands, the program itself first.
 std::vector<Leaf> leaves_of(const CLI::App& program) {
   std::vector<Leaf> leaves;
   add_leaves(program, {}, leaves);
@@ -93,8 +93,8 @@ std::string joined_by(const std::vector<std::string>& words, std::string_view se
   return fmt::format("{}", fmt::join(words, separator));
 }
 
-/// The words that may stand in a command's first free place: commands below it, or the values of
-/// its argument.
+/// Returns the words that can follow a command directly: its subcommands, or the values of its
+/// positional argument.
 std::vector<std::string> plain_words(const Leaf& leaf) {
   std::vector<std::string> words = leaf.inner;
   for (const Argument& argument : leaf.arguments) {
@@ -110,7 +110,8 @@ std::vector<std::string> spellings(const Argument& option) {
   return words;
 }
 
-/// Lines of `case "$path $before"`: values of options; a file name where they can be anything.
+/// Returns lines of `case "$path $before"` that complete the values of options; file names if any
+/// value is allowed.
 std::string bash_values(const Leaf& leaf) {
   const std::string path = joined_by(leaf.path, " ");
   std::string lines;
@@ -128,7 +129,7 @@ std::string bash_values(const Leaf& leaf) {
   return lines;
 }
 
-/// A word in single quotes, for fish.
+/// Returns a word in single quotes, for fish.
 std::string quoted_for_fish(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -138,8 +139,8 @@ std::string quoted_for_fish(const std::string& text) {
   return quoted + "'";
 }
 
-/// A condition which holds where a command line begins with the words of a path, and has none that
-/// leads further: `lab run` is not `run`.
+/// Returns a fish condition that is true if the command line begins with a command's words and does
+/// not continue to one of its subcommands: `lab run` is not `run`.
 std::string fish_condition(const Leaf& leaf) {
   std::string condition;
   std::size_t place = 2;  // The program itself is the first.
@@ -161,7 +162,7 @@ std::string fish_option(const Argument& option) {
   return text + " -d " + quoted_for_fish(option.words);
 }
 
-/// Text that roff shows as it stands.
+/// Escapes a text so that roff shows it unchanged.
 std::string roff(const std::string& text) {
   std::string escaped;
   for (const char c : text) {

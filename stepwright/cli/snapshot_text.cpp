@@ -12,7 +12,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Groups of blocks that a text lists.
+/// The most groups of blocks that are listed.
 constexpr std::size_t kShownGroups = 10;
 
 std::string bytes_text(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }

@@ -6,8 +6,8 @@
 
 namespace stepwright::cli {
 
-/// Snapshots beside a plan for people: a row for each rank, and of the fullest one what the plan
-/// does not explain and what the run does not have.
+/// Returns the comparison of memory snapshots with a plan, for people: a row for each rank; for the
+/// rank with the most memory, also what only the snapshot or only the plan contains.
 std::string snapshot_text(const snapshot::SnapshotComparison& comparison);
 
 }  // namespace stepwright::cli

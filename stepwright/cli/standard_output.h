@@ -8,20 +8,20 @@
 
 namespace stepwright::cli {
 
-/// Standard output as a stream that knows why it could not be written. A terminal shows each line
-/// when it ends; files and pipes get blocks.
+/// Standard output as a stream that remembers why writing failed. On a terminal each line is
+/// written when it ends; to files and pipes, blocks are written.
 class StandardOutput : private std::streambuf {
  public:
   StandardOutput();
-  /// Writes what is left, without a word about failures.
+  /// Writes the remaining bytes; failures are ignored.
   ~StandardOutput() override;
   StandardOutput(const StandardOutput&) = delete;
   StandardOutput& operator=(const StandardOutput&) = delete;
 
   [[nodiscard]] std::ostream& stream() { return stream_; }
 
-  /// Writes what is left. Returns the `errno` of the first failure, after which nothing was
-  /// written; 0: all was written.
+  /// Writes the remaining bytes. Returns 0 if everything was written, else the `errno` of the first
+  /// failure, after which nothing more was written.
   int finish();
 
  private:

@@ -71,7 +71,7 @@ class StudyCommand : public Command {
   }
 
  private:
-  /// Fails with `kInput` when an option of another study was given.
+  /// Fails with `kInput` if an option of another study was given.
   void check_absent(std::span<const char* const> names, std::string_view owner) {
     refuse(names, fmt::format("`study {}`, not with `study {}`", owner, what_));
   }

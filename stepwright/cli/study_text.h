@@ -7,10 +7,10 @@
 
 namespace stepwright::cli {
 
-/// One table per panel: a row for each value of its axis, a column for each curve.
+/// Returns one table for each panel: a row for each value of its axis, a column for each curve.
 std::string study_text(const study::Study& study);
 
-/// The choices side by side.
+/// Returns a table that compares searches with different choices side by side.
 std::string comparison_text(const study::SearchComparison& comparison);
 
 }  // namespace stepwright::cli

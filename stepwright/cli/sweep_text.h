@@ -7,8 +7,8 @@
 
 namespace stepwright::cli {
 
-/// The text that `tune --sweep` prints below its answer: a row and a bar of the step time for each
-/// value.
+/// Returns the text that `tune --sweep` prints below its answer: for each value a row and a bar of
+/// the step time.
 std::string sweep_text(const tune::Sweep& sweep, const std::optional<tune::TrainingRun>& run);
 
 }  // namespace stepwright::cli

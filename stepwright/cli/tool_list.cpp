@@ -16,20 +16,20 @@
 
 namespace stepwright::cli {
 
-/// The files of docs/schemas/.
+/// Returns the files of docs/schemas/, which are compiled in.
 std::span<const EmbeddedFile> embedded_schemas();
-/// Returns tools.yaml as it is compiled in.
+/// Returns the file tools.yaml, which is compiled in.
 std::span<const EmbeddedFile> embedded_tools();
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The numbers between "[" and "]" of the description of an option's type, "INT in [1 - 64]".
+/// The bounds of a number, read from the description of an option's type, "INT in [1 - 64]".
 struct Bounds {
   std::optional<double> low;
   std::optional<double> high;
-  bool above = false;  ///< True if `low` itself is refused.
+  bool above = false;  ///< True if `low` itself is not allowed.
 };
 
 Bounds bounds_of(const std::string& type) {
@@ -44,7 +44,7 @@ Bounds bounds_of(const std::string& type) {
           .above = type[begin + kBefore - 1] == '('};
 }
 
-/// The words of "TEXT:{a,b,c}"; empty: any.
+/// Returns the words in a type such as "TEXT:{a,b,c}"; empty: any text is allowed.
 std::vector<std::string> words_in(const std::string& type) {
   const std::size_t begin = type.find('{');
   const std::size_t end = type.find('}');
@@ -56,7 +56,7 @@ Json number_json(double number, bool whole) {
   return whole ? Json(static_cast<std::int64_t>(number)) : Json(number);
 }
 
-/// The schema of one value of an option.
+/// Returns the JSON schema of one value of an option.
 Json value_schema(CLI::Option& option) {
   const std::string type = option.get_type_name();
   if (const std::vector<std::string> words = words_in(type); !words.empty()) {
@@ -114,7 +114,7 @@ Json file_schema(const std::string& name) {
   return Json::parse(find_embedded(embedded_schemas(), name)->text);
 }
 
-/// The schema of a tool's answer: a mapping, in which a list stands under `list`.
+/// Returns the schema of a tool's answer, a mapping; a list becomes its member `list`.
 Json output_schema(const std::vector<std::string>& names) {
   Json first = file_schema(names.front());
   const bool lists = first.value("type", "") == "array";
@@ -125,7 +125,7 @@ Json output_schema(const std::vector<std::string>& names) {
     Json any = Json::array();
     for (const std::string& name : names) {
       Json one = file_schema(name);
-      one["$id"] = "urn:stepwright:" + name;  // so that its references mean itself
+      one["$id"] = "urn:stepwright:" + name;  // so that references inside this schema refer to it
       any.push_back(std::move(one));
     }
     schema["anyOf"] = std::move(any);

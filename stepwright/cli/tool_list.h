@@ -13,18 +13,19 @@ class App;
 
 namespace stepwright::cli {
 
-/// A command that agents can call as a tool.
+/// A command that AI agents can call as a tool.
 struct ToolCommand {
   std::string command;
-  std::string when;                   ///< The question that it answers.
-  std::vector<std::string> schemas;   ///< Files of docs/schemas/; none: it answers in text.
-  std::vector<std::string> excluded;  ///< Options that a tool does not have.
+  std::string when;  ///< Question for which an agent should call the tool.
+  /// Files of docs/schemas/ that describe its answers; empty: it answers in text.
+  std::vector<std::string> schemas;
+  std::vector<std::string> excluded;  ///< Options of the command that the tool does not offer.
 };
 
-/// All of them. Commands that start programs or open sockets are no tools.
+/// Returns all commands that are tools. Commands that start programs or open sockets are not.
 std::span<const ToolCommand> tool_commands();
 
-/// The tools of the program, their arguments as its options say them.
+/// Returns the descriptions of all tools; their arguments come from the commands' options.
 std::vector<mcp::Tool> tool_list(CLI::App& program);
 
 }  // namespace stepwright::cli

@@ -20,9 +20,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Options for people at a terminal.
+/// Options that only people at a terminal need.
 constexpr const char* kForPeople[] = {"help", "json", "verbose"};
-/// The largest power of ten up to which every whole number is a double.
+/// The largest power of ten up to which every whole number is exact in a double.
 constexpr double kWholeDoubles = 1e15;
 
 bool is_named(const CLI::Option& option) { return !option.get_lnames().empty(); }
@@ -34,7 +34,7 @@ std::string number_word(const Json& value) {
   return whole ? fmt::format("{:.0f}", number) : fmt::format("{}", number);
 }
 
-/// Builds the command line of one call.
+/// Builds the command line for one call of a tool.
 class Words {
  public:
   void add(CLI::Option& option, const Json& value) {
@@ -58,7 +58,8 @@ class Words {
     if (value.get<bool>()) words_.words.push_back("--" + option.get_lnames().front());
   }
 
-  /// A named option stands with its value in one word, so that no value is taken for an option.
+  /// An option and its value are one word (`--name=value`), so that a value is never taken for an
+  /// option.
   void add_word(const CLI::Option& option, std::string word) {
     if (!is_named(option)) {
       unnamed_.push_back(std::move(word));

@@ -13,28 +13,29 @@ class Option;
 
 namespace stepwright::cli {
 
-/// The arguments of a command line, and the documents that stand in memory.
+/// A command line made from a tool's arguments, and the documents to be read from memory.
 struct ToolWords {
   std::vector<std::string> words;
   std::vector<answers::GivenFile> texts;
 };
 
-/// The key of an option in the arguments of a tool: "price_per_gpu_hour", "job"; of an argument
-/// without a name that takes several values its plural, "files".
+/// Returns the name of an option as a tool's argument: "price_per_gpu_hour", "job". A positional
+/// argument that takes several values has the plural, "files".
 std::string tool_key(const CLI::Option& option);
 
 /// True if an option takes more than one value.
 bool takes_several(const CLI::Option& option);
 
-/// True for a flag, which takes no value.
+/// True for a flag, an option without a value.
 bool is_flag(const CLI::Option& option);
 
-/// The options of a command that a tool has, without `excluded` and those that only people need.
+/// Returns the options of a command that its tool offers: all but `excluded` and those that are
+/// useful only to people.
 std::vector<CLI::Option*> tool_options(CLI::App& command, const std::vector<std::string>& excluded);
 
-/// Returns the command line that gives a command the arguments of a tool, a JSON text. A mapping in
-/// place of a path becomes a text that the command reads in its place. Fails with `kInput` for an
-/// argument that the tool does not have, and for a value of the wrong type.
+/// Converts a tool's arguments (a JSON text) into a command line. A mapping given instead of a path
+/// becomes a text that the command reads instead of the file. Fails with `kInput` for an argument
+/// that the tool does not have, and for a value of the wrong type.
 ToolWords tool_words(CLI::App& command, const std::vector<std::string>& excluded,
                      const std::string& arguments);
 

@@ -6,7 +6,8 @@
 
 namespace stepwright::cli {
 
-/// A table with a row for each value, bars for the bytes of a token.
+/// Returns a table with a row for each value of the swept field, and bars for the bytes sent per
+/// token.
 std::string traffic_sweep_text(const answers::TrafficSweep& sweep);
 
 }  // namespace stepwright::cli

@@ -9,11 +9,12 @@
 
 namespace stepwright::cli {
 
-/// The text of `stepwright traffic` for a ledger: sums by scheme, then every kind of message.
-/// `rank`: whose messages they are; nothing: of all ranks.
+/// Returns the text of `stepwright traffic` for a ledger: sums by scheme, then every kind of
+/// message. `rank`: the rank whose messages the ledger has; nullopt: all ranks.
 std::string traffic_text(const traffic::Ledger& ledger, std::optional<std::int64_t> rank);
 
-/// The text that `stepwright traffic --links` adds: the bytes that each kind of link carries.
+/// Returns the text that `stepwright traffic --links` adds: the bytes that each kind of link
+/// carries.
 std::string links_text(const collective::LinkLoads& links);
 
 }  // namespace stepwright::cli

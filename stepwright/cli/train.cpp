@@ -25,7 +25,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Seconds that the other ranks have to say what they waited for when one has failed.
+/// When one rank has failed, the seconds for the other ranks to report what they waited for.
 constexpr std::chrono::seconds kGrace{10};
 
 void check_ranks(const std::string& file, std::int64_t planned, std::int64_t started,
@@ -34,7 +34,8 @@ void check_ranks(const std::string& file, std::int64_t planned, std::int64_t sta
   fail_input(fmt::format("{}: the plan has {} ranks, but {} {}", file, planned, how, started));
 }
 
-/// A text as a file that lives as long as this process and those that inherit it.
+/// Returns the path of an in-memory file with a text; it exists as long as this process and those
+/// that inherit it.
 std::string file_of(const std::string& text) {
   const int file = ::memfd_create("stepwright", 0);
   for (std::size_t at = 0; file >= 0 && at < text.size();) {
@@ -46,7 +47,8 @@ std::string file_of(const std::string& text) {
   return fmt::format("/proc/self/fd/{}", file);
 }
 
-/// The plan for ranks, which have no prices to settle an order with.
+/// Returns such a file with the plan, its schedule order already chosen, because ranks have no
+/// prices for choosing it.
 std::string file_of_plan(plan::PlannedJob planned) {
   for (std::string* path : {&planned.job.conditions, &planned.job.measured}) {
     if (!path->empty()) *path = std::filesystem::absolute(*path).string();
@@ -90,7 +92,7 @@ class Train : public Command {
   }
 
  private:
-  /// Says how a run ended that was not done, and how to go on.
+  /// Reports how an incomplete run ended, and how to continue it.
   void finish(const runtime::RanksEnding& ending, const Console& console) const {
     if (ending.interrupted != 0) {
       console.log.error("interrupted" + how_to_go_on());
@@ -108,7 +110,7 @@ class Train : public Command {
                           (kind == ErrorKind::kRuntime ? how_to_go_on() : ""));
   }
 
-  /// Remark on what a run that has ended left behind, and how to go on from there.
+  /// Returns a remark about the checkpoint of a run that has ended, and how to continue from it.
   [[nodiscard]] std::string how_to_go_on() const {
     if (options_.hold) return "";
     if (options_.checkpoint.empty()) return "; nothing was saved (--checkpoint DIR saves)";
@@ -125,7 +127,7 @@ class Train : public Command {
     check_distinct(outputs, inputs);
   }
 
-  /// Says before a run what its checkpoints will not be converted to.
+  /// Warns before a run about formats to which its checkpoints cannot be converted.
   void tell_of_adapters(const model::Architecture& model, const Console& console) const try {
     if (model.adapters) huggingface::check_adapter_folder(model, options_.weights_from);
   } catch (const Error& error) {
@@ -133,7 +135,7 @@ class Train : public Command {
         "`checkpoint convert --format peft` will refuse what this trains: {}", error.what()));
   }
 
-  /// Says once what else every rank would say.
+  /// Checks the data once here, so that not every rank reports the same fault.
   void check_data(const plan::Job& job) const {
     const runtime::TokenFile tokens(options_.data,
                                     runtime::token_format(options_.data, options_.data_format),

@@ -11,12 +11,13 @@ class App;
 
 namespace stepwright::cli {
 
-/// Options `--tokens` and `--price-per-gpu-hour`.
+/// The options `--tokens` and `--price-per-gpu-hour`.
 class TrainingRunOptions {
  public:
   explicit TrainingRunOptions(CLI::App& app);
 
-  /// The training run, which is nothing without `--tokens`. Fails with `kInput`, naming the option.
+  /// Returns the training run; nullopt: `--tokens` was not given. Fails with `kInput`, naming the
+  /// option.
   [[nodiscard]] std::optional<tune::TrainingRun> run() const;
 
  private:

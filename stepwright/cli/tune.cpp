@@ -28,7 +28,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// Names of frameworks, and words of their files.
+/// Returns the words that `--framework` accepts: names of frameworks, and of their files.
 std::vector<std::string> framework_choices() {
   std::vector<std::string> words = plan::framework_words();
   for (const plan::FileWord& one : plan::kFileWords) words.emplace_back(one.word);
@@ -132,7 +132,7 @@ class Tune : public Command {
         });
   }
 
-  /// Prints what the person's own runs of the job say.
+  /// Prints the answer about the user's own runs of the job.
   void answer_runs(const plan::Job& job, const Console& console) {
     const answers::OwnRunsRequest request = own_runs_.request(job_);
     const learn::ClosedLoop loop = [&] {

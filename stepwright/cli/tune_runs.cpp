@@ -50,7 +50,7 @@ std::string next_text(const learn::ClosedLoop& loop) {
       loop.stop ? "No measurement is expected to make the step 1 % faster: stop measuring.\n" : "");
 }
 
-/// "+4.2 %": how far a prediction is above what was measured.
+/// Formats how far a prediction is above the measurement: "+4.2 %".
 std::string error_text(double predicted_s, double measured_s) {
   return fmt::format("{:+.1f} %", 100 * (predicted_s / measured_s - 1));
 }

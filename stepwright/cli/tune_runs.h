@@ -10,21 +10,21 @@ class App;
 
 namespace stepwright::cli {
 
-/// The options of `stepwright tune` that take a person's own runs of the job.
+/// The options of `stepwright tune` that name tables of the user's own measured runs.
 class TuneRuns {
  public:
   void add_to(CLI::App& command);
 
   [[nodiscard]] bool asked() const { return !request_.runs.empty(); }
 
-  /// Request about the job of a file.
+  /// Returns the request for the job in a file.
   [[nodiscard]] answers::OwnRunsRequest request(const std::string& job_file) const;
 
  private:
   answers::OwnRunsRequest request_;
 };
 
-/// The answer for people.
+/// Returns the answer of `tune --runs` as text for people.
 std::string runs_answer_text(const learn::ClosedLoop& loop);
 
 }  // namespace stepwright::cli

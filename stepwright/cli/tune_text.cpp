@@ -36,7 +36,7 @@ std::string mark(const tune::TunedPlan& tuned, const tune::TunedPlan& best) {
   return ties_simply(tuned, best) ? "tied, simpler" : tuned.tied ? "tied" : "";
 }
 
-/// Legend of the marks that stand beside these plans.
+/// Returns the legend of the marks beside plans.
 std::string marks_legend(const std::vector<tune::TunedPlan>& plans) {
   if (std::ranges::count(plans, true, &tune::TunedPlan::tied) < 2) return "";
   const auto simply = [&](const tune::TunedPlan& tuned) {
@@ -101,7 +101,8 @@ std::string alternatives_text(const tune::TuneResult& result) {
          "\nHow they compare with the best\n" + verdicts;
 }
 
-/// The front thinned to a few points: both ends and what lies evenly between.
+/// Returns the front of time against memory, reduced to a few points: both ends, and points evenly
+/// between.
 std::string front_text(const std::vector<tune::FrontPoint>& front) {
   Table table{.columns = {{"plan"}, {"time", Align::kRight}, {"memory", Align::kRight}},
               .rows = {}};
@@ -181,13 +182,13 @@ std::string refusals_text(const std::vector<tune::Refusal>& refusals) {
 }
 
 std::string baseline_text(const tune::TuneResult& result) {
-  if (!result.baseline) return "";  // A note says so.
+  if (!result.baseline) return "";  // A note reports its absence.
   return fmt::format("\nThe plan by the usual rule of thumb ({}) takes {}, {:.2f} times as long.\n",
                      plan::plan_code(result.baseline->plan),
                      format_time(result.baseline->step_time_s), result.speedup_over_baseline);
 }
 
-/// "megatron-core (cudnn, 58.1 s)".
+/// Formats a framework's run: "megatron-core (cudnn, 58.1 s)".
 std::string framework_text(const tune::FrameworkRun& run) {
   return fmt::format("{} ({}, {}{}{})", run.framework,
                      name_of(cluster::kAttentionKernelNames, run.attention),
@@ -205,7 +206,8 @@ std::string nearest_text(const std::vector<tune::FrameworkRun>& runs, const plan
   return text;
 }
 
-/// Whose files start the best plan as it is, and the fastest that another framework has near it.
+/// Returns the frameworks whose files start the best plan unchanged, and the fastest nearby plan of
+/// another framework.
 std::string runs_on_text(const std::vector<tune::FrameworkRun>& runs, const plan::Plan& best) {
   std::vector<std::string> as_it_is;
   const tune::FrameworkRun* fastest = nullptr;
@@ -225,7 +227,7 @@ std::string runs_on_text(const std::vector<tune::FrameworkRun>& runs, const plan
                             framework_text(*fastest), plan::changes(best, *fastest->plan));
 }
 
-/// Who starts the best plan, and by which command; empty where that is not known.
+/// Returns the framework that starts the best plan, with the command; empty: not known.
 std::string framework_line(const answers::TuneAnswer& answer) {
   const plan::Job& job = answer.result.job;
   if (answer.launch) {
@@ -241,7 +243,7 @@ std::string framework_line(const answers::TuneAnswer& answer) {
                            job.framework.name);
 }
 
-/// The plan that is faster and that nobody starts.
+/// Returns text about a faster plan that no framework's files start.
 std::string unbound_text(const answers::TuneAnswer& answer) {
   if (!answer.unbound) return "";
   const auto& [job, tuned, why] = *answer.unbound;
@@ -253,7 +255,7 @@ std::string unbound_text(const answers::TuneAnswer& answer) {
       name_of(cluster::kAttentionKernelNames, job.kernels.attention), why);
 }
 
-/// The best plan of a mixture with expert parallelism, where the first has none.
+/// Returns text about the best plan with expert parallelism, if the first plan has none.
 std::string with_experts_text(const answers::TuneAnswer& answer) {
   if (!answer.with_experts) return "";
   const tune::TunedPlan& tuned = *answer.with_experts;
@@ -262,7 +264,7 @@ std::string with_experts_text(const answers::TuneAnswer& answer) {
                      format_bytes(tuned.peak_memory_bytes), tuned.lost);
 }
 
-/// Why no framework starts a plan.
+/// Returns the reasons why no framework starts a plan.
 std::string refusals_text(const answers::TuneAnswer& answer) {
   if (answer.launch || answer.refusals.empty()) return "";
   std::string text = "\nWhy no framework starts it\n";
@@ -270,7 +272,7 @@ std::string refusals_text(const answers::TuneAnswer& answer) {
   return text;
 }
 
-/// The plans whose codes an answer has.
+/// Returns the plans whose codes occur in an answer.
 std::vector<plan::Plan> coded_plans(const answers::TuneAnswer& answer, const TuneDetail& detail) {
   const tune::TuneResult& result = answer.result;
   std::vector<plan::Plan> plans = {result.plans.front().plan};
@@ -313,7 +315,7 @@ std::string best_text(const answers::TuneAnswer& answer) {
                          framework_line(answer));
 }
 
-/// Text about what the person asked beside the best plan.
+/// Returns text about the additional questions: the user's own plan, the run and the sweep.
 std::string asked_text(const answers::TuneAnswer& answer) {
   std::string text;
   if (answer.against) text += against_text(answer.result, *answer.against);

@@ -6,22 +6,23 @@
 
 namespace stepwright::cli {
 
-/// How much `stepwright tune` prints.
+/// Options for the amount of detail that `stepwright tune` prints.
 struct TuneDetail {
-  /// Whether the runners-up, whatever their families, and why they lost stand in place of the
-  /// alternatives.
+  /// True: list the next-best plans, even if they are similar to each other, and why they lost,
+  /// instead of one alternative for each kind of plan.
   bool plain_list = false;
-  /// Whether the front of time against memory, the gain of more memory, the nearest plan of every
-  /// framework and the refusals are told, too.
+  /// True: also print the front of time against memory, the gain from more memory, the nearest plan
+  /// of every framework, and the refusals.
   bool verbose = false;
 };
 
-/// The text of `stepwright tune`: the best plan with its prediction, where the time goes, the
-/// alternatives and what they win and lose, who runs it, and how the search went; then the person's
-/// own plan, the training run and the sweep, where they were asked about.
+/// Returns the text of `stepwright tune`: the best plan with its prediction, the losses of its
+/// step, the alternatives with their advantages and disadvantages, the frameworks that run it, and
+/// a summary of the search; then, if asked for, the user's own plan, the training run and the
+/// sweep.
 std::string tune_text(const answers::TuneAnswer& answer, const TuneDetail& detail);
 
-/// One line that says how far a search is, or an answer with a sweep.
+/// Returns one line about the progress of a search, or of an answer with a sweep.
 std::string progress_text(const tune::TuneProgress& progress);
 std::string progress_text(const answers::TuneAnswerProgress& progress);
 

@@ -11,9 +11,9 @@
 namespace stepwright::cli {
 namespace {
 
-/// Rows shown of each file.
+/// The most rows shown for each file.
 constexpr std::size_t kShownNames = 20;
-/// Kernel names are long templates.
+/// The most characters of a kernel's name, since some are long templates.
 constexpr std::size_t kShownLetters = 60;
 
 std::vector<const fit::UnusedByName::value_type*> longest_first(const fit::UnusedByName& unused) {

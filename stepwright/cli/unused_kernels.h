@@ -8,13 +8,15 @@
 
 namespace stepwright::cli {
 
-/// The kernels of each trace that a fit did not use.
+/// For each trace, the kernels that a fit did not use.
 using UnusedByFile = std::map<std::string, fit::UnusedByName>;
 
-/// A table of each file, the longest time first; empty when every kernel is a sample.
+/// Returns a table for each file, kernels with the longest time first; empty: every kernel became a
+/// sample.
 std::string unused_text(const UnusedByFile& unused);
 
-/// A list of {file, name, reason, kernels, seconds} in the same order.
+/// Returns the unused kernels as a list of {file, name, reason, kernels, seconds}, those with the
+/// longest time first.
 nlohmann::ordered_json unused_json(const UnusedByFile& unused);
 
 }  // namespace stepwright::cli

@@ -47,7 +47,7 @@ class Validate : public Command {
   }
 
  private:
-  /// A report holds at most `kMostResults`, evenly spread over the file.
+  /// Writes a report with at most `kMostResults` rows, evenly spread over the file.
   void write_report(const validate::Validation& validation, const Console& console) const {
     nlohmann::ordered_json answer = validate::validation_json(validation);
     const std::size_t all = answer["results"].size();

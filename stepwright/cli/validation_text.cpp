@@ -57,7 +57,8 @@ std::string skipped_text(const std::map<std::string, validate::SkippedRows>& ski
   return '\n' + to_text(table);
 }
 
-/// The mean errors of operators in the middle: what each counts for, however many rows it has.
+/// Returns the median over operators of their mean errors, so that each operator counts once,
+/// whatever its number of rows.
 std::string operators_text(const validate::Validation& v) {
   if (v.kind != validate::TableKind::kOperatorSamples || v.errors.used == 0) return "";
   constexpr std::size_t kOperator = 2;
@@ -84,7 +85,7 @@ std::string labels_text(const validate::LabelCount& labels) {
   return text;
 }
 
-/// How good the plans are that the predictions would choose.
+/// Returns text about the quality of the plans that predictions would choose.
 std::string choices_text(const validate::Choices& choices) {
   if (choices.groups == 0) return "";
   return fmt::format(
@@ -109,7 +110,8 @@ std::string value_text(validate::TableKind kind, double value) {
   return bytes ? format_bytes(value) : format_time(value);
 }
 
-/// The part of a bad row that a person looks for: the largest term of a run, what a sample is of.
+/// Returns the most informative part of a bad row: the largest term of a run, or the operator or
+/// collective of a sample.
 std::string about(const validate::RowResult& row) {
   if (!row.terms.empty()) return std::string(row.largest_term());
   return fmt::format("{}", fmt::join(row.groups.begin() + 2, row.groups.end(), ", "));

@@ -6,11 +6,11 @@
 
 namespace stepwright::cli {
 
-/// The text of `stepwright validate`: rows used and skipped, errors in all and by group, labels of
-/// memory, and the ten worst rows with the largest term of their prediction.
+/// Returns the text of `stepwright validate`: numbers of used and skipped rows, errors overall and
+/// by group, memory labels, and the ten worst rows with the largest term of their prediction.
 std::string validation_text(const validate::Validation& validation);
 
-/// Why no row of a file could be used.
+/// Returns the message for a file of which no row could be used, with the reasons.
 std::string unusable_text(const std::string& file, const validate::Validation& validation);
 
 }  // namespace stepwright::cli

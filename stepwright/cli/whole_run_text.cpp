@@ -16,12 +16,12 @@
 namespace stepwright::cli {
 namespace {
 
-/// Plans that are shown, beside the one with the fastest step.
+/// The most plans that are shown, besides the one with the fastest step.
 constexpr std::size_t kMostPlansByRun = 8;
 
 std::string days(double seconds) { return amount(seconds / whole_run::kDayS); }
 
-/// "162 days (145 to 190)".
+/// Formats days with their range: "162 days (145 to 190)".
 std::string days_range(const whole_run::WholeRun& run) {
   return fmt::format("{} days ({} to {})", days(run.time.wall_s), days(run.low_s),
                      days(run.high_s));
@@ -123,7 +123,7 @@ std::string assumed_text(const whole_run::WholeRun& run) {
   return text;
 }
 
-/// The plans none of whose runs would end, by the first of them.
+/// Returns text about the plans whose runs would never end, with the reason of the first.
 std::string endless_text(const whole_run::PlansByRun& comparison) {
   if (comparison.endless.empty()) return "";
   const auto& [planned, step_s, why] = comparison.endless.front();

@@ -8,17 +8,19 @@
 
 namespace stepwright::cli {
 
-/// The text of `stepwright run`: days, GPU-hours and cost with where they lie, the useful share,
-/// failures and checkpoints, where the time goes, what is assumed; beside it what played runs took.
+/// Returns the text of `stepwright run`: days, GPU-hours and cost with their ranges, the useful
+/// share, failures and checkpoints, how the time is spent, and the assumptions; beside these, the
+/// results of runs simulated event by event.
 std::string whole_run_text(const simulate::Prediction& prediction, const whole_run::WholeRun& run,
                            const std::optional<whole_run::SimulatedRuns>& played);
 
-/// The plans of a job by their whole runs, and whether the fastest step is the shortest run.
+/// Returns a table of a job's plans, ordered by the time of the whole run, and whether the plan
+/// with the fastest step is also the one with the shortest run.
 std::string plans_by_run_text(const whole_run::PlansByRun& comparison);
 
-/// "1T tokens take 162 days (145 to 190) and 249,000 GPU-hours, 96.4% of it steps; ...": what
-/// `predict` and `tune` say. Where no run would end, steps alone and why. `assumed`: nobody said
-/// how many tokens.
+/// Returns the line about the whole run in `predict` and `tune`: "1T tokens take 162 days (145 to
+/// 190) and 249,000 GPU-hours, 96.4% of it steps; ...". If no run would ever end, it gives the time
+/// of the steps alone and the reason. `assumed`: true if the number of tokens is an assumption.
 std::string whole_run_line(const simulate::Prediction& prediction,
                            const plan::RunSettings& settings, const whole_run::IdleDevices& idle,
                            bool assumed);

@@ -6,11 +6,11 @@
 
 namespace stepwright::cluster {
 
-/// The links of a cluster whose switches add and copy.
+/// The switches of a cluster that can reduce and multicast data (in-network reduction).
 enum class AddingSwitches : std::uint8_t {
   kNone,
-  kInsideNodes,   ///< Switches inside nodes (NVLink SHARP).
-  kBetweenNodes,  ///< Switches of the network (SHARP); inside, ranks add.
+  kInsideNodes,   ///< The switches inside nodes (NVLink SHARP).
+  kBetweenNodes,  ///< The switches of the network (SHARP); inside a node the ranks add.
   kEverywhere,
 };
 
@@ -18,12 +18,12 @@ constexpr bool adds_inside(AddingSwitches where) {
   return where == AddingSwitches::kInsideNodes || where == AddingSwitches::kEverywhere;
 }
 
-/// Ranks of a node from which libraries let its switches add: NCCL takes NVLS for whole nodes of
-/// eight.
+/// Ranks per node from which libraries use the switches for reductions: NCCL uses NVLS for whole
+/// nodes of eight.
 inline constexpr std::int64_t kAddingRanks = 8;
 
-/// The switches of a cluster that add. NVSwitches do from the third generation on, which came with
-/// Hopper; those of networks are not known.
+/// Returns which switches of a cluster add. NVSwitches do from the third generation on, which came
+/// with Hopper; network switches are never assumed to.
 AddingSwitches adding_switches(const Cluster& cluster);
 
 }  // namespace stepwright::cluster

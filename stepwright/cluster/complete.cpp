@@ -9,7 +9,8 @@
 namespace stepwright::cluster {
 namespace {
 
-/// The value of a key, or the whole cluster when the value came from a profile.
+/// Returns the node of a key, for errors; if the value came from a profile, that of the whole
+/// cluster.
 Node place_of(Node node, std::string_view key) {
   return node.is_mapping() ? node.find(key).value_or(node) : node;
 }
@@ -36,14 +37,15 @@ void count_nodes(ClusterDescription& cluster, Node node) {
           cluster.devices, per_node, whole, whole + per_node, per_node));
 }
 
-/// Levels inside a node: each joins units of the one below, the last joins the whole node.
+/// Checks the levels inside a node: each joins units of the level below, and the last joins the
+/// whole node.
 void check_node_levels(const ClusterDescription& cluster, Node node) {
   const std::int64_t devices = cluster.devices_per_node;
   const bool needed = cluster.levels.empty() && devices > 1;
   const Node place = needed ? node.get("levels") : place_of(node, "levels");
   std::int64_t lower = 1;
   for (const Level& level : cluster.levels) {
-    // A lone node may end in an incomplete unit: three devices, two of them a pair.
+    // A single node may end in an incomplete unit: three devices, two of which form a pair.
     const bool whole = level.size % lower == 0 || (level.size == devices && cluster.nodes == 1);
     if (level.size <= lower || !whole) {
       place.fail(
@@ -136,7 +138,7 @@ void cut_node(ClusterDescription& cluster, std::int64_t devices) {
   cluster.devices_per_node = devices;
   std::vector<Level> left;
   for (Level& level : cluster.levels) {
-    if (level.mesh && level.size > devices) {  // the links to the devices that are cut go with them
+    if (level.mesh && level.size > devices) {  // the links to the removed devices are removed too
       const std::int64_t lower = left.empty() ? 1 : left.back().size;
       const std::int64_t peers = level.size / lower - 1;
       const std::int64_t left_peers = divide_up(devices, lower) - 1;

@@ -38,7 +38,7 @@ void read_mapping(Node node, Place place, Device& device) {
   }
   if (device.peak_flops.empty() || node.find("peak")) {
     read_peaks(node.get("peak"), device.peak_flops);
-    device.generation = nullptr;  // of other peaks
+    device.generation = nullptr;  // its peaks are different
   }
   if (const auto generation = node.find("generation")) {
     device.generation = &generation_named(generation->text(), *generation);

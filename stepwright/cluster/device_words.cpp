@@ -10,7 +10,8 @@
 namespace stepwright::cluster {
 namespace {
 
-/// The letters and digits of a device's name, in lower case, without maker, series and form.
+/// Reduces a device's name to letters and digits in lower case, without maker, series and form
+/// factor.
 std::string plain(std::string_view words) {
   std::string text;
   for (const char c : lower_case(words)) {
@@ -24,7 +25,8 @@ std::string plain(std::string_view words) {
   return text;
 }
 
-/// The place of the memory in a device's name, as of `-80g` in `h100-sxm-80g`; its end if absent.
+/// Returns the index of the memory size in a device's name, such as that of `-80g` in
+/// `h100-sxm-80g`; the name's length if absent.
 std::size_t memory_of(std::string_view device) {
   const std::size_t dash = device.rfind('-');
   if (dash == std::string_view::npos || !device.ends_with('g')) return device.size();
@@ -33,7 +35,7 @@ std::size_t memory_of(std::string_view device) {
   return is_number && !digits.empty() ? dash : device.size();
 }
 
-/// `words`: in the form of `plain`.
+/// True if `words` mean a device; they must have passed `plain`.
 bool means(const std::string& words, std::string_view device) {
   return words == plain(device) || words == plain(device.substr(0, memory_of(device)));
 }

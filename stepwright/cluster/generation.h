@@ -13,38 +13,47 @@
 
 namespace stepwright::cluster {
 
-/// Figures of the devices of one architecture, which attain alike shares of their peaks: a file in
-/// `generations/` with a source for each figure (docs/formats.md, "Generation").
+/// Figures shared by the devices of one architecture, which reach similar shares of their peaks.
+/// Each is a file in `generations/` with a source for each figure (docs/formats.md, "Generation").
 struct Generation {
-  std::string name;          ///< Name of the generation's best-known device.
-  std::string architecture;  ///< Another word for it, such as Hopper; empty: none.
-  /// Dense 16-bit peaks between which its devices lie; 0: devices must name it.
+  std::string name;          ///< Name of the generation: that of its best-known device.
+  std::string architecture;  ///< Name of the architecture, such as Hopper; empty: none.
+  /// Range of the dense 16-bit peaks of its devices, in FLOP/s; 0: devices belong to it only by
+  /// naming it.
   double lowest_flops = 0, highest_flops = 0;
-  int compute_capability = 0;    ///< The major number that PyTorch reports; 0: not known.
-  bool adding_switches = false;  ///< The switches of its links inside a node add what passes.
-  /// Kernels of attention that exist for it, and what each attains forward at head dimension 128,
-  /// of the 16-bit peak; by `AttentionKernel`. `unfused` has neither.
+  int compute_capability = 0;  ///< Major compute capability that PyTorch reports; 0: not known.
+  /// True if the switches inside a node add data that passes (NVLink SHARP).
+  bool adding_switches = false;
+  /// For each `AttentionKernel`: whether it exists for this generation, and which share of the
+  /// 16-bit peak its forward pass reaches at head dimension 128. `unfused` has neither.
   std::array<bool, std::size(kAttentionKernelNames)> has_kernel{};
   std::array<double, std::size(kAttentionKernelNames)> attention_share{};
-  /// Rate of a long attention backward over its forward, by kernel; 0: that of other generations
-  /// (`kAttentionBackward`, cost/laws/constants.h).
+  /// For each kernel, rate of a long attention's backward pass divided by its forward rate; 0: as
+  /// in other generations (`kAttentionBackward`, cost/laws/constants.h).
   std::array<double, std::size(kAttentionKernelNames)> attention_backward{};
-  double matrix_share = 0;  ///< Large products in 16 bits, of their peak.
-  /// Rate of products in a running job over their rate alone: power and clocks.
+  double matrix_share = 0;  ///< Share of the 16-bit peak that large matrix products reach.
+  /// Rate of matrix products inside a running job divided by their rate in isolation; power and
+  /// clock limits cause the difference.
   double sustained_share = 0;
-  double fp8_speedup = 1;            ///< Rate of fp8 and mxfp8 products over those in 16 bits.
-  double fp4_speedup = 1;            ///< Rate of nvfp4 products over those in 16 bits.
-  double fp8_attention_speedup = 1;  ///< Rate of fused attention in fp8 over that in 16 bits.
-  double board_power_w = 0;          ///< Limit of the best-known board, W; 0: not known.
-  double board_tflops = 0;  ///< Dense 16-bit peak of that board, TFLOP/s; 0: of any of its devices.
-  double tf32_slowdown = 0;  ///< Rate of products in 16 bits over those in TF32; 0: has no TF32.
-  double start_us = 0;       ///< Start of a product: a rate of F / (F + start * rate).
-  double network_share = 0;  ///< Share of the NICs' line rate that is attained.
-  std::map<std::string, std::string, std::less<>> sources;  ///< Sources, by the keys of the file.
+  double fp8_speedup = 1;  ///< Rate of fp8 and mxfp8 products divided by that of 16-bit products.
+  double fp4_speedup = 1;  ///< Rate of nvfp4 products divided by that of 16-bit products.
+  double fp8_attention_speedup = 1;  ///< Rate of fused attention in fp8 divided by that in 16 bits.
+  double board_power_w = 0;          ///< Power limit of the best-known board, in W; 0: not known.
+  /// Dense 16-bit peak of the best-known board, in TFLOP/s; 0: unknown (a device counts with its
+  /// own peak).
+  double board_tflops = 0;
+  /// Rate of 16-bit products divided by that in TF32; 0: the generation has no TF32.
+  double tf32_slowdown = 0;
+  /// Startup of a matrix product, in microseconds: a product of F FLOPs reaches the share F / (F +
+  /// start * rate) of its rate.
+  double start_us = 0;
+  double network_share = 0;  ///< Share of the NICs' line rate that messages reach.
+  /// Sources of the figures, by their keys in the file.
+  std::map<std::string, std::string, std::less<>> sources;
 };
 
-/// A figure of a generation: its key, and between which values it lies. Those that begin at 1 may
-/// be left out.
+/// A figure of a generation: its key, and the range of its values. Figures whose range begins at 1
+/// may be left out.
 struct GenerationFigure {
   std::string_view key;
   double Generation::* value;
@@ -62,28 +71,29 @@ inline constexpr GenerationFigure kGenerationFigures[] = {
     {"start_us", &Generation::start_us, 0, 1000},
     {"network_share", &Generation::network_share, 0.01, 1}};
 
-/// Reads such a file. Fails with `kInput` on unknown and missing keys, values out of range, and
-/// figures without a source.
+/// Reads the file of a generation. Fails with `kInput` on unknown and missing keys, values out of
+/// range, and figures without a source.
 Generation read_generation(Node root);
 
-/// All of them, those of `generations/`, in the order of their files. They live forever, so that a
-/// pointer to one stands for it.
+/// Returns all generations of `generations/`, in the order of their files. They exist until the
+/// program ends, so that pointers to them can be compared and kept.
 std::span<const Generation> generations();
 
-/// The generation of a name or an architecture; `where` fails when there is none, naming all.
+/// Returns the generation with this name or architecture. If there is none, fails at `where`,
+/// naming all.
 const Generation& generation_named(std::string_view word, Node where);
-/// The generation of a word that is known.
+/// Returns the generation with this name or architecture, which must exist.
 const Generation& generation_named(std::string_view word);
 
-/// The generation of devices of which nothing else is known, so that any device is priced.
+/// Name of the generation for devices that match no other, so that any device can be priced.
 inline constexpr std::string_view kOtherDevice = "other device";
 
-/// Dense 16-bit peak; the widest narrower (or else the only) one when the device states none.
+/// Returns the dense bf16 peak of a device in FLOP/s. If the device states none, its peak in fp16,
+/// fp32 or fp64, in this order, else in any precision that it states; 1 if it states no peak.
 double sixteen_bit_flops(const Device& device);
 
-/// The generation that a device states; of one that states none, the generation with whose members'
-/// dense 16-bit peaks its own goes: so are devices priced that a person describes by their peaks
-/// alone.
+/// Returns the generation that a device states; if it states none, the generation whose range of
+/// dense 16-bit peaks contains the device's peak. So a device can be described by its peaks alone.
 const Generation& generation_of(const Device& device);
 const Generation& generation_of_peak(double sixteen_bit_flops_per_s);
 

@@ -6,11 +6,11 @@
 namespace stepwright::cluster {
 namespace {
 
-/// Keys with a source that are not among `kGenerationFigures`.
+/// Keys that need a source but are not among `kGenerationFigures`.
 constexpr std::string_view kOthers[] = {"peak",    "compute_capability", "adding_switches",
                                         "kernels", "attention",          "attention_backward"};
 
-/// One source for all, or one for each key that is there.
+/// Reads the sources: one for all figures, or one for each key.
 void read_sources(Node root, Generation& read) {
   const Node given = root.get("source");
   const auto add = [&](std::string_view key) {

@@ -10,26 +10,26 @@
 namespace stepwright::cluster {
 namespace {
 
-/// Ranks in blocks of size x stride, each holding `stride` groups. Below, a position is the place
-/// of a rank, or of the edge of a unit, within its block.
+/// Blocks of size x stride ranks, each with `stride` groups. In the functions below, a position is
+/// the index of a rank, or of the edge of a unit, within its block.
 struct Partition {
   std::int64_t size;
   std::int64_t stride;
-  std::int64_t block;  ///< Ranks of a block.
-  std::int64_t ranks;  ///< Ranks of all whole blocks.
+  std::int64_t block;  ///< Number of ranks in a block.
+  std::int64_t ranks;  ///< Number of ranks in all whole blocks.
 
-  /// Groups with members on both sides of an edge at `position`.
+  /// Returns the number of groups with members on both sides of an edge at `position`.
   [[nodiscard]] std::int64_t across(std::int64_t position) const {
     return std::min({stride, position, block - position});
   }
 
-  /// Whether some group leaves some unit of `unit` ranks.
+  /// True if any group leaves a unit of `unit` ranks.
   [[nodiscard]] bool crosses(std::int64_t unit) const {
     return size > 1 && unit < ranks && unit % block != 0;
   }
 };
 
-/// Groups that leave the unit of ranks [begin, end).
+/// Returns the number of groups that leave the unit of ranks [begin, end).
 std::int64_t leaving(const Partition& groups, std::int64_t begin, std::int64_t end) {
   const std::int64_t from = begin % groups.block;
   const std::int64_t to = from + (end - begin);
@@ -40,21 +40,22 @@ std::int64_t leaving(const Partition& groups, std::int64_t begin, std::int64_t e
   return present - std::max<std::int64_t>(0, complete);
 }
 
-/// The most groups that leave one unit when the edges of units take every position that is a
-/// multiple of `step`, the greatest common divisor of unit and block. A unit with both edges in
-/// one block gives the same count wherever it lies. Otherwise the count is the sum of two concave
-/// functions that mirror each other, which is largest where the edges lie symmetrically.
+/// Returns the most groups that leave one unit if the edges of units occur at every multiple of
+/// `step`, the greatest common divisor of unit and block. A unit with both edges in one block gives
+/// the same count at every position. Otherwise the count is the sum of two concave functions that
+/// mirror each other, which is largest if the edges are placed symmetrically.
 std::int64_t most_leaving(const Partition& groups, std::int64_t unit, std::int64_t step) {
   const std::int64_t rest = unit % groups.block;
   const auto middle = [step](std::int64_t length) { return length / 2 / step * step; };
-  const std::int64_t over = middle(rest);  // the part of the rest beyond a block's end
+  const std::int64_t over = middle(rest);  // the part of the remainder beyond the end of a block
   const std::int64_t broken = groups.across(over) + groups.across(over + groups.block - rest);
   if (unit < groups.block) return std::max(broken, groups.across(unit));
   const std::int64_t begin = middle(groups.block - rest);
   return std::max(broken, groups.across(begin) + groups.across(begin + rest));
 }
 
-/// Does as above for edges that take only some positions: looks at each unit.
+/// Returns the most groups that leave one unit, for edges that occur only at some positions: looks
+/// at each unit.
 std::int64_t most_leaving_listed(const Partition& groups, std::int64_t unit, std::int64_t bound) {
   std::int64_t most = 0;
   for (std::int64_t begin = 0; begin < groups.ranks && most < bound; begin += unit) {
@@ -64,7 +65,7 @@ std::int64_t most_leaving_listed(const Partition& groups, std::int64_t unit, std
   return most;
 }
 
-/// The most groups that leave one unit of `unit` ranks.
+/// Returns the most groups that leave one unit of `unit` ranks.
 std::int64_t sharers_of(const Partition& groups, std::int64_t unit) {
   if (groups.block % unit == 0) return groups.across(unit);
   const std::int64_t step = std::gcd(unit, groups.block);

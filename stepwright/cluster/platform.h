@@ -4,7 +4,7 @@
 
 namespace stepwright::cluster {
 
-/// True of AMD's accelerators, which are called MI and a number: ROCm stands for CUDA there.
+/// True for AMD's accelerators, whose names are MI and a number; they run ROCm instead of CUDA.
 inline bool runs_rocm(const Device& device) {
   const std::string& name = device.name;
   return name.size() > 2 && (name.starts_with("mi") || name.starts_with("MI")) && name[2] >= '0' &&

@@ -6,7 +6,7 @@
 
 namespace stepwright::cluster {
 
-/// The files of `profiles/`, of `devices/` and of `generations/`, compiled in.
+/// Returns the compiled-in files of `profiles/` (of `devices/`, of `generations/`).
 std::span<const EmbeddedFile> embedded_clusters();
 std::span<const EmbeddedFile> embedded_devices();
 std::span<const EmbeddedFile> embedded_generations();

@@ -52,9 +52,9 @@ NetworkLevel read_network_level(Node node, std::size_t index) {
   return level;
 }
 
-/// A list with at most so many elements.
+/// Returns the length of a list; fails if it has more elements than `most`.
 std::size_t length_of(Node node, std::int64_t most) {
-  if (!node.is_sequence()) static_cast<void>(node.at(0));  // fails, saying so
+  if (!node.is_sequence()) static_cast<void>(node.at(0));  // fails: not a list
   const std::size_t length = node.size();
   if (length > static_cast<std::size_t>(most)) {
     node.fail(fmt::format("has {} elements; at most {} are allowed", length, most));
@@ -103,8 +103,8 @@ void read_host(Node node, Host& host) {
   }
 }
 
-/// Other nodes than the profile's: of fewer devices, with what belongs to them, where nothing else
-/// is said of their levels.
+/// Reads nodes with another number of devices than the profile's. If there are fewer and no levels
+/// are given, the profile's levels, NICs and host are cut to them.
 void read_node_size(Node node, ClusterDescription& cluster) {
   const std::int64_t of_profile = cluster.devices_per_node;
   std::int64_t devices = of_profile;
@@ -114,7 +114,7 @@ void read_node_size(Node node, ClusterDescription& cluster) {
   }
   cluster.devices_per_node = devices;
   if (of_profile == 0) return;
-  // Other nodes of the same machine have so much of its hosts.
+  // Nodes of the same machine with other device counts have a proportional share of the host.
   const double part = static_cast<double>(devices) / static_cast<double>(of_profile);
   cluster.host.memory_bytes *= part;
   cluster.host.memory_bandwidth_bytes_per_s *= part;
@@ -142,7 +142,7 @@ void read_keys(Node node, ClusterDescription& cluster) {
   if (const auto fit = node.find("fit")) cluster.fit = stepwright::read_name(*fit);
 }
 
-/// Other words that people use for a key, and the key.
+/// Other names that people use for a key, and the key itself.
 constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
     {"gpus", "'devices' for all of them, or 'nodes', each of devices_per_node"},
     {"num_gpus", "'devices' for all of them, or 'nodes', each of devices_per_node"},
@@ -157,7 +157,7 @@ void refuse_other_words(Node node) {
   }
 }
 
-/// A mapping and the files that it names.
+/// Reads a mapping and the files that it names.
 class Reader {
  public:
   void read(Node node, Place place, const std::filesystem::path& directory) {
@@ -190,7 +190,7 @@ class Reader {
   [[nodiscard]] ClusterDescription take() { return std::move(cluster_); }
 
  private:
-  /// PROFILE or PROFILE:NODES, one node where none are said.
+  /// Reads PROFILE or PROFILE:NODES; one node if no number is given.
   void read_word(Node node, const std::filesystem::path& directory) {
     const std::string text = stepwright::read_name(node, kLongestPath);
     const std::size_t colon = std::min(text.rfind(':'), text.size());
@@ -207,8 +207,8 @@ class Reader {
     cluster_.nodes = nodes.value;
   }
 
-  /// Finds a profile by its name, or by the name of its device (h100, a10g, RTX 3090); null if
-  /// there is none. Fails if `name` fits several devices.
+  /// Finds a profile by its name, or by the name of its device (h100, a10g, RTX 3090); null: none.
+  /// Fails if `name` matches several devices.
   static const EmbeddedFile* profile_named(Node node, const std::string& name) {
     if (const EmbeddedFile* own = find_embedded(embedded_clusters(), name)) return own;
     if (const EmbeddedFile* own = find_embedded(embedded_clusters(), "dgx-" + name)) return own;

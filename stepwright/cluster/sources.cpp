@@ -25,8 +25,9 @@ const Tree* child(const Tree& parent, const std::string& key) {
   return index < parent.items.size() ? &parent.items[index] : nullptr;
 }
 
-/// The source of the value at a path: `source` of the innermost mapping around it that speaks of
-/// it, as one text for all or by key. Nothing when the file does not state the value.
+/// Returns the source of the value at a path: the `source` in the innermost mapping around it that
+/// covers it, either one text for all values or one for each key. nullopt: the file does not have
+/// the value.
 std::optional<std::string> stated_source(const Tree& root, const std::vector<std::string>& path) {
   std::string found;
   const Tree* at = &root;
@@ -40,7 +41,7 @@ std::optional<std::string> stated_source(const Tree& root, const std::vector<std
   return found;
 }
 
-/// The two files of a profile and what they say.
+/// The two files of a profile (cluster and device), with their sources.
 class Sources {
  public:
   explicit Sources(const EmbeddedFile& file) : cluster_(parse(file)) {
@@ -84,7 +85,7 @@ Json cluster_sources(std::string_view name) {
   const EmbeddedFile* file = find_embedded(embedded_clusters(), name);
   if (file == nullptr) fail_input(fmt::format("unknown profile '{}'", name));
   Json mapping = inline_cluster(built_in_cluster(name, 1).value());
-  mapping.erase("nodes");  // the person's
+  mapping.erase("nodes");  // it is the user's choice and has no source
   Json found = Json::object();
   std::vector<std::string> path;
   collect(mapping, Sources(*file), path, found);

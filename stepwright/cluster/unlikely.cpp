@@ -7,7 +7,7 @@
 namespace stepwright::cluster {
 namespace {
 
-/// The least and most that a figure has anywhere.
+/// The smallest and the largest value of a figure in any existing machine.
 struct Usual {
   double least;
   double most;

@@ -7,8 +7,8 @@
 
 namespace stepwright::cluster {
 
-/// Remarks on figures of a cluster that are far from any that exists, a laptop's and an emulated
-/// lab's among them: most often a number in another unit than the file's.
+/// Returns remarks on figures of a cluster that are far from those of any existing machine, laptops
+/// and emulated labs included; the usual cause is a number in another unit than the file's.
 std::vector<std::string> unlikely_figures(const Cluster& cluster);
 
 }  // namespace stepwright::cluster

@@ -17,7 +17,7 @@ namespace {
 
 TextPosition place_of(const Tree& tree) { return {tree.line, tree.column}; }
 
-/// Size that a copy of a value adds to a document.
+/// Size of a value that is copied for an alias: its bytes, values and levels.
 struct Extent {
   std::size_t values = 1;
   std::size_t bytes = 0;
@@ -37,7 +37,8 @@ Extent extent_of(const Tree& tree) {
   return extent;
 }
 
-/// Adds the members that a mapping lacks; of those that several others have, the first counts.
+/// Adds members of merged mappings to a mapping, unless it has their keys itself; if several merged
+/// mappings have a key, the first one counts.
 void add_absent(Tree& mapping, std::vector<Tree> others) {
   if (others.empty()) return;
   std::set<std::string> present;

@@ -9,66 +9,73 @@
 
 namespace stepwright {
 
-/// Levels of nesting that a document may have.
+/// The most levels of lists and mappings inside each other that a document may have.
 inline constexpr std::size_t kDeepestNesting = 100;
 
-/// Values and keys that a document may have. Each takes about 100 bytes of memory, and twice that
-/// while its list grows.
+/// The most values and keys that a document may have. Each takes about 100 bytes of memory, and
+/// twice that while its list grows.
 inline constexpr std::size_t kMostValues = 2'000'000;
 
-/// Bytes that what anchors name and aliases repeat may have in memory, so that short text is not
-/// a large document.
+/// The most bytes of memory that anchored values and their aliased copies may take, so that a short
+/// text cannot become a large document.
 inline constexpr std::size_t kMostCopied = std::size_t{16} << 20U;
 
-/// Bytes that a key may have: with every byte escaped it still is a YAML simple key (1,024).
+/// The most bytes of a key: even with every byte escaped, the key remains a simple key of YAML
+/// (1,024 bytes).
 inline constexpr std::size_t kLongestKey = 240;
 
-/// A place in a file, both from 1.
+/// A position in a text file: line and column (in bytes), both counted from 1.
 struct TextPosition {
   std::size_t line = 0;
   std::size_t column = 0;
 };
 
-/// The position of a byte of a text.
+/// Returns the line and column of the byte at `offset` in `text`.
 TextPosition position_of(std::string_view text, std::size_t offset);
 
-/// Throws `kInput` with `file:line:column: message`.
+/// Throws an error of kind `kInput` that reads `file:line:column: message`; line 0: no position is
+/// known, and it reads `file: message`.
 [[noreturn]] void fail_at(const std::string& file, TextPosition at, std::string_view message);
-/// Throws it for a list or mapping that is nested too deep.
+/// Throws an error of kind `kInput` with the position of a list or mapping that is nested too deep.
 [[noreturn]] void fail_too_deep(const std::string& file, TextPosition at);
 
-/// A key that stands twice in a mapping, and the lines of both places, from 1.
+/// A key that a mapping has twice, with the lines of its first and its last occurrence, from 1.
 struct RepeatedKey {
   std::string key;
   std::uint32_t first_line = 0;
   std::uint32_t line = 0;
 };
 
-/// Puts a tree together from the events of a parser, and refuses what no document may have: deep
-/// nesting, too many values, keys that are not text, and keys given twice.
+/// Builds a tree from the events of a parser. Refuses documents that are nested too deep or have
+/// too many values, keys that are not text, and keys given twice.
 class Assembler {
  public:
-  /// `file` is named in messages and must outlive the assembler. `repeated`: of keys that stand
-  /// twice the last counts, and each is added there; null: they are refused.
+  /// `file` is named in messages and must outlive the assembler. `repeated`: where a key occurs
+  /// twice in a mapping, the last value counts and the key is added to this list; null: repeated
+  /// keys are refused.
   explicit Assembler(const std::string& file, std::vector<RepeatedKey>* repeated = nullptr)
       : file_(file), repeated_(repeated) {}
 
-  /// Begins a sequence or mapping, which is empty but has its kind and position.
+  /// Begins a sequence or mapping; `container` is empty and has the kind and the position.
   void open(Tree container);
-  /// Ends the sequence or mapping begun last; `finished`, where there is one, becomes its copy.
+  /// Ends the innermost open sequence or mapping. `finished`: receives a copy of it (for a later
+  /// alias); null: no copy is made.
   void close(Tree* finished = nullptr);
-  /// Adds a scalar or null: an element, a key or a value, whichever is due.
+  /// Adds a scalar or null where the parser is: as an element of a list, a key, or the value of a
+  /// key.
   void leaf(Tree value);
-  /// Adds a copy of a finished value, as `leaf` adds one, at the place of an alias.
+  /// Adds a copy of an anchored value where an alias names it; `at`: position of the alias, for
+  /// errors.
   void copy(const Tree& value, TextPosition at);
-  /// Takes the value that follows, a mapping or a list of such, for the members that the open
-  /// mapping has where it says none itself; the first of a list goes before the others.
+  /// Announces that the next value belongs to a merge key (`<<`): a mapping, or a list of mappings,
+  /// whose members are added to the open mapping unless it has those keys itself. Earlier mappings
+  /// of the list take precedence over later ones.
   void merge_next() { open_.back().merge_due = true; }
-  /// Whether a key of a mapping is due.
+  /// True if the next event must be a key of the open mapping.
   [[nodiscard]] bool expects_key() const;
-  /// The key whose value is due; null pointer when none is.
+  /// Returns the key whose value comes next; null if no key waits for a value.
   [[nodiscard]] const Tree* pending_key() const;
-  /// The finished tree; null when there was no event.
+  /// Returns the finished tree; null if the parser reported no event.
   Tree take() { return std::move(root_); }
 
  private:
@@ -87,7 +94,7 @@ class Assembler {
   std::vector<RepeatedKey>* repeated_;
   std::vector<Open> open_;
   std::size_t values_ = 0;
-  std::size_t copied_ = 0;  ///< Bytes of values that were copied.
+  std::size_t copied_ = 0;  ///< Memory, in bytes, of all copies made so far.
   Tree root_;
 };
 

@@ -7,7 +7,7 @@
 namespace stepwright {
 namespace {
 
-/// How many a letter at the end of a count stands for; 1: none does.
+/// Returns the factor of the suffix at the end of a count (1024 for `k`); 1: no suffix.
 std::int64_t factor_of(std::string_view word) {
   constexpr std::int64_t kKibi = 1024;
   if (word.ends_with('k') || word.ends_with('K')) return kKibi;

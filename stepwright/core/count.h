@@ -8,12 +8,13 @@
 
 namespace stepwright {
 
-/// Reads the size of a batch or a sequence: an integer, also as people type powers of two: `4k` is
-/// 4,096, `128K` 131,072, `4M` 4,194,304 (k: 1,024; M: 1,048,576). Not for tokens to train on,
-/// whose K, M, B and T are powers of ten (`Quantity::kTokens`).
+/// Reads the size of a batch or a sequence: an integer, or a number with a suffix for a power of
+/// two: `4k` is 4,096, `128K` 131,072, `4M` 4,194,304 (k: 1,024; M: 1,048,576). Do not use it for
+/// numbers of training tokens, where K, M, B and T are powers of ten (`Quantity::kTokens`).
 IntegerReading read_count(std::string_view word);
 
-/// Reads a count from a value of a file. Fails as `Node::integer`.
+/// Reads the size of a batch or a sequence from a file's value; `low` and `high` are both allowed.
+/// Fails as `Node::integer`.
 std::int64_t read_count(Node node, std::int64_t low, std::int64_t high);
 
 }  // namespace stepwright

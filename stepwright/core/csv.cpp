@@ -21,7 +21,7 @@ constexpr std::size_t kMostColumns = 4096;
 /// Each cell takes up to 100 bytes of memory beside its text.
 constexpr std::size_t kMostCells = 4'000'000;
 
-/// Walks a text record by record.
+/// Reads the records of a CSV text one by one.
 class CsvReader {
  public:
   CsvReader(std::string_view text, std::string_view name) : text_(text), name_(name) {
@@ -29,7 +29,7 @@ class CsvReader {
     if (text_.starts_with(kMark)) text_.remove_prefix(kMark.size());
   }
 
-  /// The next record, or nothing at the end.
+  /// Returns the next record; nullopt at the end.
   std::optional<CsvRow> next() {
     while (at_ < text_.size() && end_of_line()) {
     }
@@ -47,7 +47,7 @@ class CsvReader {
   }
 
  private:
-  /// Passes over a line end that stands here.
+  /// Skips a line end at the present position, if there is one; returns whether there was one.
   bool end_of_line() {
     const std::size_t length = text_.substr(at_).starts_with("\r\n") ? 2 : 1;
     if (text_[at_] != '\n' && length == 1) return false;
@@ -134,7 +134,8 @@ void CsvTable::need_rows() const {
 }
 
 void CsvTable::refuse_misspelt(std::span<const std::string_view> titles) const {
-  constexpr std::size_t kShortest = 5;  // one letter makes another word of shorter ones
+  // Shorter titles differ from another word by one letter too easily.
+  constexpr std::size_t kShortest = 5;
   constexpr std::size_t kMostEdits = 2;
   std::vector<std::string_view> absent;
   std::ranges::copy_if(titles, std::back_inserter(absent), [&](std::string_view title) {

@@ -5,10 +5,10 @@
 
 namespace stepwright {
 
-/// Throws `kRuntime`: what could not be done, and why by `errno`.
+/// Throws an error of kind `kRuntime` that says what could not be done (`what`) and why (`errno`).
 [[noreturn]] void fail_system(const char* what);
 
-/// A file descriptor that is closed when its owner goes; -1: none.
+/// An owned file descriptor, closed when the object is destroyed; -1: it owns none.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -23,25 +23,26 @@ class Descriptor {
   [[nodiscard]] int get() const { return descriptor_; }
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
   void close();
-  /// Gives the descriptor away: the caller closes it.
+  /// Returns the descriptor and gives up its ownership: the caller must close it.
   [[nodiscard]] int release() { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_ = -1;
 };
 
-/// The result of a system call, unless it failed: then as `fail_system`.
+/// Returns the result of a system call; if it is -1 (the call failed), throws as `fail_system`.
 int checked(int result, const char* what);
 
-/// Writes all bytes, however few the system takes at a time; false if it does not take them, with
-/// the reason in `errno`.
+/// Writes all bytes, in as many system calls as that needs. Returns false if the system refuses
+/// bytes; `errno` then has the reason.
 bool write_all(int descriptor, std::string_view bytes);
 
-/// Opens /dev/null in the place of each standard stream that is closed, the wrong way round, so
-/// that no other file gets its number and a use of it still fails. For the start of a program.
+/// Opens /dev/null for each of the three standard streams that is closed, so that no file opened
+/// later gets its number. The direction is the wrong one (standard input for writing), so that
+/// using such a stream still fails. Call it at the start of a program.
 void fill_standard_streams();
 
-/// Both ends of a pipe, which programs that are started do not inherit.
+/// Both ends of a pipe. They are closed in programs that this process starts (O_CLOEXEC).
 struct Pipe {
   Pipe();
   Descriptor read;

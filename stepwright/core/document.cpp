@@ -26,7 +26,7 @@ bool looks_like_json(std::string_view text) {
   fail_input(fmt::format("{}: larger than {} MiB", name, kLargestText >> 20U));
 }
 
-/// Rebuilds a tree as a reader would, which applies the reader's rules to it.
+/// Feeds a tree to an assembler as a reader would, so that the rules for documents are applied.
 void assemble(const Tree& tree, Assembler& assembler, const std::string& name) {
   if (find_bad_utf8(tree.text) != std::string_view::npos) {
     fail_input(fmt::format("{}: text that is not UTF-8", name));

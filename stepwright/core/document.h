@@ -21,49 +21,54 @@ struct Tree;
 struct DocumentContent;
 
 /// A value of a document that was read: a light handle, valid as long as the `Document` (or the one
-/// it was moved to) lives. Reading a value as something else than it is fails with `kInput`; the
-/// message names file, position, field path, the value and what is allowed.
+/// that it was moved to) lives. Reading a value as a type that it does not have fails with
+/// `kInput`; the message names file, position, field path, the value and what is allowed.
 class Node {
  public:
-  /// Null: the word `null` or `~`, or nothing at all.
+  /// True if the value is missing, `null` or `~`.
   [[nodiscard]] bool is_null() const;
-  /// A number, a truth value or text.
+  /// True if this is a number, a truth value or text.
   [[nodiscard]] bool is_scalar() const;
-  /// A scalar that reads as a number (and is not in quotes).
+  /// True if this is a scalar that reads as a number and is not in quotes.
   [[nodiscard]] bool is_number() const;
   /// True if this is a list.
   [[nodiscard]] bool is_sequence() const;
   /// True if this is a mapping of keys to values.
   [[nodiscard]] bool is_mapping() const;
 
-  /// The value of a key; nothing when absent. Fails when this is not a mapping.
+  /// Returns the value of a key; nullopt if the mapping lacks it. Fails if this is not a mapping.
   [[nodiscard]] std::optional<Node> find(std::string_view key) const;
-  /// The value of a key. Fails when this is not a mapping, or naming the missing key.
+  /// Returns the value of a key. Fails if this is not a mapping or lacks the key, naming it.
   [[nodiscard]] Node get(std::string_view key) const;
-  /// Fails when a mapping has a key that is not among these, naming the nearest of them.
+  /// Fails if the mapping has a key that is not in `keys`; the message suggests the nearest allowed
+  /// key.
   void allow_only(std::span<const std::string_view> keys) const;
-  /// Allows only these keys, for `node.allow_only({"name", "nodes"})`.
+  /// Fails if the mapping has a key that is not in `keys`: `node.allow_only({"name", "nodes"})`.
   void allow_only(std::initializer_list<std::string_view> keys) const;
-  /// Members of a mapping in file order. Fails when this is not a mapping.
+  /// Returns keys and values of a mapping in file order. Fails if this is not a mapping.
   [[nodiscard]] std::vector<std::pair<std::string, Node>> members() const;
 
-  /// Elements of a sequence or members of a mapping. Fails for a scalar and for null.
+  /// Returns the number of elements of a sequence or of members of a mapping. Fails for a scalar
+  /// and for null.
   [[nodiscard]] std::size_t size() const;
-  /// An element of a sequence, from 0. Fails when this is not a sequence or too short.
+  /// Returns an element of a sequence, counted from 0. Fails if this is not a sequence or is too
+  /// short.
   [[nodiscard]] Node at(std::size_t index) const;
 
-  /// Any scalar as it was written, without quotes (so `version: 0.10` gives `0.10`).
+  /// Returns any scalar as it was written, without quotes (so `version: 0.10` gives `0.10`).
   [[nodiscard]] std::string text() const;
-  /// `true` or `false`, not in quotes.
+  /// Returns a truth value: the words `true` or `false`, not in quotes. Fails for other values.
   [[nodiscard]] bool boolean() const;
-  /// An integer, both ends included. It may be written `40e6`; text in quotes is not a number.
+  /// Returns an integer from `low` to `high`, both allowed. It may be written `40e6`; text in
+  /// quotes is not a number.
   [[nodiscard]] std::int64_t integer(std::int64_t low = INT64_MIN,
                                      std::int64_t high = INT64_MAX) const;
-  /// A finite number, both ends included.
+  /// Returns a finite number from `low` to `high`, both allowed.
   [[nodiscard]] double number(double low, double high) const;
   /// Reads a finite number.
   [[nodiscard]] double number() const;
-  /// The enumerator of a word. Fails listing the words of the table and naming the nearest.
+  /// Returns the enumerator that a word of the table stands for. Fails for other words, listing
+  /// those of the table and suggesting the nearest.
   template <class Enum, std::size_t kCount>
   [[nodiscard]] Enum choice(const Named<Enum> (&table)[kCount]) const {
     std::array<std::string_view, kCount> words;
@@ -71,23 +76,25 @@ class Node {
     return table[choice_of(words)].value;
   }
 
-  /// The place of this node: `job.yaml:3:7: batch.length`; without the position when it came from
-  /// no file.
+  /// Returns where this value is in its file: `job.yaml:3:7: batch.length`; without line and column
+  /// if the value did not come from a file.
   [[nodiscard]] std::string where() const;
-  /// The dotted path from the root: `batch.length`, `layers.0`; empty for the root.
+  /// Returns the dotted path from the root: `batch.length`, `layers.0`; empty for the root.
   [[nodiscard]] std::string path() const;
-  /// Name of the node's document, for messages.
+  /// Returns the name of the node's document, for messages.
   [[nodiscard]] const std::string& file() const;
-  /// The line of its file on which it begins, from 1; 0 when it came from no file.
-  [[nodiscard]] std::uint32_t line() const;
-  /// A copy of the value and everything below it, without positions, to be written elsewhere.
-  [[nodiscard]] Tree tree() const;
-  /// Returns the value as a tree with positions, to be changed and read on as a part of the same
+  /// Returns the line of the file on which the value begins, from 1; 0 if it did not come from a
   /// file.
+  [[nodiscard]] std::uint32_t line() const;
+  /// Returns a copy of the value and everything below it, without positions, to be written
+  /// elsewhere.
+  [[nodiscard]] Tree tree() const;
+  /// Returns a copy of the value and everything below it with file positions, so that it can be
+  /// changed and then read with errors that still point into the file.
   [[nodiscard]] Tree placed_tree() const;
-  /// Throws `kInput`: `where()` and the message.
+  /// Throws an error of kind `kInput` with `where()` and the message.
   [[noreturn]] void fail(std::string_view message) const;
-  /// Throws `kUnsupported`: `where()` and the message.
+  /// Throws an error of kind `kUnsupported` with `where()` and the message.
   [[noreturn]] void fail_unsupported(std::string_view message) const;
 
  private:
@@ -103,39 +110,42 @@ class Node {
   const Tree* tree_;
 };
 
-/// A YAML or JSON file that was read, which never changes. Text whose first character is `{` or `[`
-/// is strict JSON, any other is one YAML document without tags, its aliases and merge keys written
-/// out. Lines end with LF or CR LF, no key stands twice, and docs/limits.md says how much of each a
-/// document may have.
+/// A YAML or JSON document that was read; immutable. Text whose first character is `{` or `[` must
+/// be strict JSON. Any other text must be one YAML document without tags; its aliases and merge
+/// keys are expanded. Lines end with LF or CR LF, no mapping has a key twice, and docs/limits.md
+/// lists the limits of size and nesting.
 class Document {
  public:
-  /// Reads a text; `name` stands for it in messages. Fails with `kInput`: `name:line:column`.
+  /// Reads a document from a text; messages name it `name`. Fails with `kInput`:
+  /// `name:line:column`.
   static Document parse(std::string_view text, std::string name);
-  /// Reads a file. Fails with `kInput` when it is missing, a directory, unreadable or malformed.
+  /// Reads a document from a file. Fails with `kInput` if it is missing, a directory, unreadable or
+  /// malformed.
   static Document load(const std::filesystem::path& path);
-  /// Makes a document of a tree built by hand. Fails with `kInput` on what no file may have.
+  /// Makes a document from a tree built in code. Fails with `kInput` on what no file may have.
   static Document from(Tree tree, std::string name);
 
   Document(Document&& other) noexcept;
   Document& operator=(Document&& other) noexcept;
   ~Document();
 
-  /// The value that the whole document is; null for an empty file.
+  /// Returns the outermost value of the document; null for an empty file.
   [[nodiscard]] Node root() const&;
-  /// The node would dangle: keep the document in a variable.
+  /// Deleted, because the node would outlive a temporary document: keep the document in a variable.
   Node root() const&& = delete;
 
-  /// The name of the document in messages: the path of the file.
+  /// Returns the name of the document in messages: the path of the file.
   [[nodiscard]] const std::string& name() const;
 
-  /// A copy with the scalar at a dotted path replaced; an element of a list is a number, as in
-  /// `layers.0`. `value` is a scalar as in YAML (in quotes when text is meant that reads like a
-  /// number), or a factor such as `2x` or `0.5x` of the present number. Missing keys are created in
-  /// mappings. Fails with `kInput` when the path runs through a scalar or past a list, when it
-  /// names a list or mapping, and when a factor meets anything but a number.
+  /// Returns a copy in which the scalar at a dotted path (`batch.length`, `layers.0`) is replaced.
+  /// `value` is a YAML scalar (in quotes if it is text that reads like a number), or a factor such
+  /// as `2x` or `0.5x` of the present number. Missing keys of mappings are created. Fails with
+  /// `kInput` if the path leads through a scalar, beyond the end of a list, or to a list or
+  /// mapping, and if a factor is applied to something other than a number.
   [[nodiscard]] Document with(std::string_view path, std::string_view value) const;
 
-  /// YAML text that reads back as the same values in the same order; the same on every machine.
+  /// Returns YAML text that reads back as the same values in the same order, the same text on every
+  /// machine.
   [[nodiscard]] std::string to_yaml() const;
 
  private:

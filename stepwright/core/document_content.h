@@ -7,13 +7,14 @@
 
 namespace stepwright {
 
-/// The content of a document; nodes point into it.
+/// The tree and the file name of a document; nodes hold pointers into it.
 struct DocumentContent {
   std::string name;
   Tree root;
 };
 
-/// A value for a message: `'ring'`, `"5"` (text in quotes), `8`, `a list`, `a mapping`, `empty`.
+/// Describes a value for a message: `'ring'`, `"5"` (text in quotes), `8`, `a list`, `a mapping`,
+/// `empty`.
 std::string describe(const Tree& value);
 
 /// Replaces the scalar at a dotted path, as documented at `Document::with`.

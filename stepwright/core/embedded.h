@@ -6,25 +6,26 @@
 
 namespace stepwright {
 
-/// Bytes behind the text of an embedded file that may be read.
+/// Readable bytes after the text of an embedded file, for parsers (simdjson) that read beyond the
+/// end.
 inline constexpr std::size_t kEmbeddedRoom = 64;
 
-/// A data file that is compiled in.
+/// A data file that is compiled into the program.
 struct EmbeddedFile {
-  /// Name of the file, without its ending; of several folders: `folder/name`.
+  /// Name of the file without its extension; `folder/name` if the files come from several folders.
   std::string_view name;
-  std::string_view text;  ///< Text of the file; `kEmbeddedRoom` blanks follow.
+  std::string_view text;  ///< Text of the file; `kEmbeddedRoom` blanks follow it in memory.
 };
 
-/// The text of a file without the blanks behind it.
+/// Returns the text of an embedded file without the `kEmbeddedRoom` blanks at its end.
 constexpr std::string_view embedded(std::string_view with_room) {
   return with_room.substr(0, with_room.size() - kEmbeddedRoom);
 }
 
-/// The names of files, sorted.
+/// Returns the names of embedded files, sorted.
 std::vector<std::string_view> names_of(std::span<const EmbeddedFile> files);
 
-/// The file of that name; null when there is none.
+/// Returns the embedded file with this name; null if there is none.
 const EmbeddedFile* find_embedded(std::span<const EmbeddedFile> files, std::string_view name);
 
 }  // namespace stepwright

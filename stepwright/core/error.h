@@ -9,21 +9,23 @@ namespace stepwright {
 
 /// Why an operation could not be done; the command line maps each kind to an exit code.
 enum class ErrorKind {
-  kInput,        ///< Input of the person is wrong (exit code 2).
-  kUnsupported,  ///< The schema knows it but no model covers it yet (exit code 3).
-  kRuntime,      ///< It failed while running (exit code 1).
+  kInput,        ///< The user's input is wrong (exit code 2).
+  kUnsupported,  ///< The input is valid, but no model covers it yet (exit code 3).
+  kRuntime,      ///< The operation failed while running (exit code 1).
 };
 
-/// Which value of which file an error is about, for programs; what is not known is empty or 0.
+/// Which value of which file an error is about, for programs that handle errors. Unknown members
+/// are empty or 0.
 struct InputPlace {
   std::string file;
-  std::int64_t line = 0;    ///< Number of the line, from 1.
-  std::int64_t column = 0;  ///< Bytes from the start of the line, from 1.
-  std::string field;        ///< The dotted path: `batch.length`.
+  std::int64_t line = 0;    ///< Number of the line, from 1; 0: unknown.
+  std::int64_t column = 0;  ///< Column in bytes, from 1; 0: unknown.
+  std::string field;        ///< Dotted path of the value: `batch.length`.
   std::string value;        ///< Value as it was written; empty for a list or mapping.
 };
 
-/// The one exception type. The message names the file, the field, the value and what is allowed.
+/// The only exception type of the library. Its message names the file, the field, the value and
+/// what is allowed.
 class Error : public std::exception {
  public:
   Error(ErrorKind kind, std::string message, InputPlace place = {})

@@ -11,12 +11,13 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-/// Bytes that stand in every file of a kind, and how text is made of such a file.
+/// A kind of file, recognised by fixed bytes at an offset, and how to turn such a file into text.
 struct FileKind {
   std::size_t offset;
   std::string_view bytes;
   std::string_view kind;
-  std::string_view advice = {};  ///< "{}" stands for the file; empty: none.
+  /// Advice in which "{}" is replaced by the file's path; empty: none.
+  std::string_view advice = {};
 };
 
 constexpr std::string_view kUtf16 = "convert it (iconv -f UTF-16 -t UTF-8 {} > FILE)";
@@ -25,7 +26,7 @@ constexpr std::string_view kPickle = "a pickle of Python";
 constexpr std::string_view kOfPickle =
     "opening it runs code, so that it is not read here: write what it holds as YAML or JSON";
 
-// The marks of UTF-32 begin as those of UTF-16 do, so they stand before them.
+// UTF-32's byte order marks begin like those of UTF-16, so they must be compared first.
 constexpr FileKind kFileKinds[] = {
     {0, "\x1F\x8B"sv, "a gzip file", "unpack it first (gunzip < {} > FILE)"},
     {0, "\x28\xB5\x2F\xFD"sv, "a zstd file", "unpack it first (unzstd < {} > FILE)"},
@@ -63,7 +64,7 @@ constexpr FileKind kFileKinds[] = {
     {0, "\x89HDF"sv, "an HDF5 file"},
     {0, "\x93NUMPY"sv, "an array of NumPy"}};
 
-/// How characters of ASCII lie in an encoding: `width` bytes each, of which one is not 0.
+/// An encoding in which ASCII characters take `width` bytes each, only one of which is not 0.
 struct WideText {
   std::string_view kind;
   std::size_t width;
@@ -72,7 +73,7 @@ struct WideText {
 constexpr WideText kWideTexts[] = {
     {"UTF-32LE", 4, 0}, {"UTF-32BE", 4, 3}, {"UTF-16LE", 2, 0}, {"UTF-16BE", 2, 1}};
 
-/// Whether a text of ASCII characters in that encoding, without a mark, begins so.
+/// True if a text begins with ASCII characters in that encoding, without a byte order mark.
 bool begins_as(std::string_view start, const WideText& wide) {
   constexpr std::size_t kCharacters = 4;
   if (start.size() < kCharacters * wide.width) return false;

@@ -5,9 +5,9 @@
 
 namespace stepwright {
 
-/// Names the kind of a file that holds no UTF-8 text, by its first bytes, and says how text is made
-/// of it: "is a gzip file: unpack it first (gunzip < plan.gz > FILE)". `name`: the file's path. 512
-/// bytes tell every kind. Empty: the file may be text.
+/// Recognises files that are not UTF-8 text by their first bytes (`start`; 512 bytes suffice).
+/// Returns the kind and how to turn the file into text: "is a gzip file: unpack it first (gunzip <
+/// plan.gz > FILE)"; empty if the file may be text. `name`: the file's path.
 std::string foreign_kind(std::string_view start, std::string_view name);
 
 }  // namespace stepwright

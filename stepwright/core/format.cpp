@@ -26,14 +26,15 @@ std::string grouped(std::string digits) {
   return digits;
 }
 
-/// Three significant digits, without an exponent; all digits of a value of 1,000 and more.
+/// Formats a value with three significant digits, without an exponent; from 1,000 on with all
+/// digits.
 std::string three_digits(double value) {
   if (value == 0) return "0";
   const std::string sign = value < 0 ? "-" : "";
   const double size = std::abs(value);
   if (size >= 999.5) return sign + grouped(fmt::format("{:.0f}", size));
   int decimals = 0;
-  double bound = 99.95;  // Below it two digits before the point take one after it, and so on.
+  double bound = 99.95;  // Below 99.95 one decimal is shown, below 9.995 two, and so on.
   while (size < bound && decimals < 12) {
     ++decimals;
     bound /= 10;
@@ -41,8 +42,8 @@ std::string three_digits(double value) {
   return sign + fmt::format("{:.{}f}", size, decimals);
 }
 
-/// Writes a value in the first unit (they go from large to small) of which there is one; else in
-/// the last.
+/// Formats a value in the largest unit that is not larger than it; a smaller value in the last
+/// unit.
 std::string in_units(double value, std::span<const Unit> units) {
   if (!std::isfinite(value)) return std::string(kNotAvailable);
   const auto fits = [value](const Unit& unit) { return std::abs(value) >= 0.9995 * unit.size; };

@@ -32,7 +32,7 @@ constexpr std::size_t kBlockBytes = std::size_t{64} << 10U;
   fail(path, fmt::format("{}: {}", what, std::generic_category().message(error)));
 }
 
-/// True if an error of the system says that nothing has this name.
+/// True if an `errno` means that nothing exists at the path.
 bool means_absent(int error) {
   return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG;
 }
@@ -49,7 +49,7 @@ bool means_absent(int error) {
                    : fmt::format("larger than {} bytes", most_bytes));
 }
 
-/// The kind of what is at a path, links followed; 0: nothing.
+/// Returns the file type at a path, with links followed; 0: nothing exists there.
 mode_t kind_at(const fs::path& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0) return status.st_mode & S_IFMT;
@@ -64,8 +64,8 @@ bool is_standard_input(const struct stat& device) {
          input.st_rdev == device.st_rdev;
 }
 
-/// Waits for the first bytes of a pipe, or for a writer that comes and goes; false if neither came
-/// in time. A writer that is there and silent then shows itself by EAGAIN.
+/// Waits for the first bytes of a pipe, or for a writer that opens and closes it; false if neither
+/// came in time. If a writer is connected but silent, the next read fails with EAGAIN.
 bool somebody_writes(int pipe, std::chrono::milliseconds wait) {
   const auto until = std::chrono::steady_clock::now() + wait;
   pollfd watched{pipe, POLLIN, 0};
@@ -81,7 +81,7 @@ bool somebody_writes(int pipe, std::chrono::milliseconds wait) {
 
 InputFile::InputFile(fs::path path, Kind kind, std::chrono::milliseconds wait)
     : path_(std::move(path)),
-      // Without O_NONBLOCK a named pipe without a writer would hold the program here.
+      // Without O_NONBLOCK, opening a named pipe without a writer would block here.
       file_(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) {
   if (!file_.is_open()) fail_to_open(path_, errno);
   struct stat status{};
@@ -111,7 +111,7 @@ std::size_t InputFile::read_some(std::span<char> into) {
       return static_cast<std::size_t>(got);
     } else if (errno == EAGAIN && !may_be_silent_) {
       fail(path_, "has no end: the system writes into it as things happen");
-    } else if (errno == EAGAIN) {  // a writer is there, and silent
+    } else if (errno == EAGAIN) {  // a writer is connected, but silent
       wait_.reset();
       pollfd watched{file_.get(), POLLIN, 0};
       ::poll(&watched, 1, -1);

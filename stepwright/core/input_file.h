@@ -15,29 +15,29 @@ namespace stepwright {
 inline constexpr std::chrono::milliseconds kWaitForWriter{10'000};
 
 /// A file that is read from front to back: a plain file, a pipe or standard input. Every failure is
-/// an `Error` of kind `kInput` with one of the sentences of docs/formats.md ("Files that are
+/// an `Error` of kind `kInput` with one of the sentences in docs/formats.md ("Files that are
 /// read").
 class InputFile {
  public:
-  /// Which files are opened. Only a plain file can be mapped or read twice.
+  /// The files that may be opened; kPlain: plain files only, which can be mapped or read twice.
   enum class Kind { kAny, kPlain };
 
-  /// Opens a file. Fails when it is not there, is a directory, is a device other than standard
-  /// input, is not of the kind or cannot be opened. A pipe that nobody has opened for writing fails
-  /// at the first `read`, after `wait`.
+  /// Opens a file. Fails if it does not exist, is a directory, is a device other than standard
+  /// input, is not of the asked kind or cannot be opened. A named pipe that no process opens for
+  /// writing fails at the first `read`, after `wait`.
   explicit InputFile(std::filesystem::path path, Kind kind = Kind::kAny,
                      std::chrono::milliseconds wait = kWaitForWriter);
 
-  /// Reads the next bytes: as many as fit, fewer at the end, 0 behind it. Waits for a pipe as long
-  /// as somebody has it open for writing. Fails when the system cannot read on, and where a plain
-  /// file is a stream of the kernel that has nothing to say now.
+  /// Reads the next bytes into `into`. Returns their number: as many as fit, fewer at the end of
+  /// the file, 0 beyond it. Waits for a pipe as long as a process has it open for writing. Fails if
+  /// the system cannot continue, and if a plain file is a kernel stream that has no data now.
   std::size_t read(std::span<char> into);
 
-  /// Reads all that is left. Fails when that is more than `most_bytes`.
+  /// Reads the rest of the file. Fails if it has more than `most_bytes`.
   std::string rest(std::size_t most_bytes);
 
   [[nodiscard]] int descriptor() const { return file_.get(); }
-  /// Bytes of a plain file when it was opened; 0 for pipes.
+  /// Returns the size of a plain file when it was opened, in bytes; 0 for pipes.
   [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
 
  private:
@@ -46,24 +46,24 @@ class InputFile {
   std::filesystem::path path_;
   Descriptor file_;
   std::size_t size_bytes_ = 0;
-  bool may_be_silent_ = false;  ///< A reader waits for those who write: no plain file.
-  /// Time to wait for a writer; nullopt: none is waited for.
+  bool may_be_silent_ = false;  ///< True for pipes and devices, where a read waits for a writer.
+  /// Time to wait for a writer to open the pipe; nullopt: do not wait.
   std::optional<std::chrono::milliseconds> wait_;
 };
 
 /// Reads a whole file of at most `most_bytes`. Fails as `InputFile` does.
 std::string read_input(const std::filesystem::path& path, std::size_t most_bytes);
 
-/// Reads a plain file that need not be one: nullopt for anything else, for a file that cannot be
-/// read and for one of more than `most_bytes`.
+/// Reads a plain file if possible; nullopt if the path is not a plain file, cannot be read or has
+/// more than `most_bytes`.
 std::optional<std::string> read_if_plain(const std::filesystem::path& path, std::size_t most_bytes);
 
-/// Reads the first bytes of a plain file, at most so many; nullopt as `read_if_plain`.
+/// Reads at most the given number of first bytes of a plain file; nullopt as `read_if_plain`.
 std::optional<std::string> start_if_plain(const std::filesystem::path& path,
                                           std::size_t most_bytes);
 
-/// True if something is at a path, links followed. Fails with `kInput` when the system cannot say:
-/// a loop of links, a folder that may not be entered.
+/// True if a file, folder or device exists at a path, with links followed. Fails with `kInput` if
+/// the system cannot tell: a loop of links, a folder that may not be entered.
 bool is_there(const std::filesystem::path& path);
 
 /// True if a path is a directory, links followed. Fails as `is_there` does.

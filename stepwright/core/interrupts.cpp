@@ -10,7 +10,8 @@
 namespace stepwright {
 namespace {
 
-/// The process that notes, and where. A child has both until its program starts.
+/// The process that records signals, and its pipe. A forked child has copies of both until it
+/// starts its program.
 std::atomic<pid_t> noting_process = 0;
 std::atomic<int> noting_pipe = -1;
 static_assert(std::atomic<pid_t>::is_always_lock_free);
@@ -22,7 +23,7 @@ void note(int signal) {
   errno = error;
 }
 
-/// Not SIG_IGN, which programs that are started would inherit.
+/// Used instead of SIG_IGN, which programs started by this process would inherit.
 void pass_over(int /*signal*/) {}
 
 void handle(int signal, void (*handler)(int), struct sigaction& before) {

@@ -12,10 +12,11 @@ namespace stepwright {
 /// The signals that ask a program to end: Ctrl-C, a scheduler, a closed terminal.
 inline constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
-/// While it lives, `kEndingSignals` do not end this process but are noted, whichever thread gets
-/// them, and writing into a closed pipe is an error instead of the end. Signals that were ignored
-/// before (nohup) stay so. A program that is started has its signals as usual; a child process that
-/// has not started its program passes over them. One at a time.
+/// While an object of this class lives, `kEndingSignals` do not end this process but are recorded,
+/// whichever thread receives them, and writing into a closed pipe returns an error instead of
+/// ending it. Signals that were ignored before (nohup) stay ignored. Programs that this process
+/// starts have the usual signals; a forked child that has not yet started its program discards
+/// them. Only one object may live at a time.
 class Interrupts {
  public:
   Interrupts();
@@ -23,18 +24,19 @@ class Interrupts {
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
-  /// Readable while a signal waits to be taken.
+  /// Returns a descriptor that is readable while a recorded signal has not been taken.
   [[nodiscard]] int fd() const { return noted_.read.get(); }
-  /// Takes the next signal that came; 0: none waits.
+  /// Removes and returns the next recorded signal; 0: none is recorded.
   [[nodiscard]] int take() const;
 
  private:
-  Pipe noted_;  ///< A byte for each signal: its number.
+  Pipe noted_;  ///< Pipe with one byte for each recorded signal: its number.
   std::array<struct sigaction, std::size(kEndingSignals)> before_{};
   struct sigaction broken_pipe_before_{};
 };
 
-/// Ends this process by a signal, as if nothing had noted it: a shell that waits sees which.
+/// Ends this process by a signal with its default action, so that a waiting shell sees which signal
+/// ended it.
 [[noreturn]] void end_by(int signal);
 
 }  // namespace stepwright

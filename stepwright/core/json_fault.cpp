@@ -20,7 +20,7 @@ constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kValues =
     R"(a value is {...}, [...], "text", a number, true, false or null)";
 
-/// Words that other languages write for a value, and what JSON writes.
+/// A word for a value in another language, and what JSON writes instead.
 struct OtherWord {
   std::string_view word;
   std::string_view advice;
@@ -36,13 +36,13 @@ constexpr OtherWord kOtherWords[] = {
     {"undefined", "write null"},
 };
 
-/// A part of a word or of a number.
+/// True if a character can be part of a word or of a number.
 bool is_word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          std::string_view("_-+.").find(c) != std::string_view::npos;
 }
 
-/// Walks through a text and stops at its first fault.
+/// Parses a text and stops at its first fault.
 class FaultFinder {
  public:
   explicit FaultFinder(std::string_view text) : text_(text) {
@@ -76,7 +76,7 @@ class FaultFinder {
     return text_.substr(at_, end - at_);
   }
 
-  /// The end of a message: what stands at the fault.
+  /// Returns the end of a message: the text at the fault.
   [[nodiscard]] std::string shown() const {
     if (at_ == text_.size()) return "; the text ends here" + opened();
     const std::string_view rest = text_.substr(at_, text_.find_first_of("\r\n", at_) - at_);
@@ -85,7 +85,7 @@ class FaultFinder {
                        comment ? " (JSON has no comments)" : "");
   }
 
-  /// Which list or mapping the text leaves open.
+  /// Describes the list or mapping that the text leaves open.
   [[nodiscard]] std::string opened() const {
     if (open_.empty()) return "";
     const std::size_t place = open_.back();
@@ -128,7 +128,7 @@ class FaultFinder {
     element();
   }
 
-  /// An element of a list, or a key with its value.
+  /// Reads an element of a list, or a key with its value.
   void element() {
     if (text_[open_.back()] == '[') return value();
     if (here() != '"') return fail("a key in double quotes must stand here" + shown());
@@ -215,7 +215,7 @@ class FaultFinder {
     ++at_;
   }
 
-  /// Goes to the last character of an escape. False: it is none.
+  /// Moves to the last character of an escape; false if the text there is no escape.
   bool escape() {
     constexpr std::string_view kEscaped = "\"\\/bfnrt";
     const std::size_t begin = at_++;
@@ -238,7 +238,7 @@ class FaultFinder {
     return false;
   }
 
-  /// Goes from the u of an escape to its last digit.
+  /// Moves from the `u` of an escape to its last digit and returns the number.
   unsigned code_unit(std::size_t begin) {
     unsigned unit = 0;
     constexpr std::size_t kDigitsOfUnit = 4;
@@ -255,7 +255,7 @@ class FaultFinder {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::vector<std::size_t> open_;  ///< Places of the brackets that are open.
+  std::vector<std::size_t> open_;  ///< Offsets of the brackets that are open.
   JsonFault fault_;
 };
 

@@ -6,19 +6,20 @@
 
 namespace stepwright {
 
-/// The first place at which a text is no JSON.
+/// The first position at which a text is not valid JSON.
 struct JsonFault {
-  std::size_t offset = 0;  ///< Bytes from the start of the text; its size: the text ends too early.
-  std::string text;        ///< The fault, and what is allowed there. Empty: the text is JSON.
+  /// Bytes from the start of the text; the text's size: it ends too early.
+  std::size_t offset = 0;
+  std::string text;  ///< The fault, and what is allowed there. Empty: the text is JSON.
 };
 
 /// Finds the first fault of a text that should be one JSON value: strict JSON without comments,
-/// trailing commas or NaN, whose numbers a double holds. Nesting deeper than `kDeepestNesting` is a
-/// fault. The text must be UTF-8.
+/// trailing commas or NaN, with numbers that a double can hold. Nesting deeper than
+/// `kDeepestNesting` is a fault. The text must be UTF-8.
 JsonFault json_fault(std::string_view text);
 
-/// Throws `kInput` with `file:line:column` for a text that a parser does not take as JSON: its
-/// first fault; where it has none, `otherwise`.
+/// Throws an error of kind `kInput` with `file:line:column` for a text that a parser refused as
+/// JSON. The message is the text's first fault, or `otherwise` if `json_fault` finds none.
 [[noreturn]] void fail_at_json_fault(const std::string& file, std::string_view text,
                                      std::string_view otherwise);
 

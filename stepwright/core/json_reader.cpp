@@ -16,7 +16,7 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-/// Lines and columns of places in a text, which are asked for from front to back.
+/// Converts offsets in a text to lines and columns; offsets must be asked for in ascending order.
 class Places {
  public:
   explicit Places(std::string_view text) : at_(text.data()), line_start_(text.data()) {}
@@ -36,7 +36,8 @@ class Places {
   std::size_t line_ = 1;
 };
 
-/// Turns what simdjson finds into a tree. Every value is read, because simdjson only checks those.
+/// Builds a tree from what simdjson parses. Every value is read, because simdjson checks only
+/// values that are read.
 class TreeBuilder {
  public:
   TreeBuilder(std::string_view text, const std::string& file, std::vector<RepeatedKey>* repeated)

@@ -10,8 +10,8 @@
 namespace stepwright {
 
 /// Reads one JSON value, strictly: no comments, no trailing commas, no NaN. Fails with `kInput`
-/// (`file:line:column`) on malformed text and on what `Assembler` refuses.
-/// `repeated`: as `Assembler` takes it.
+/// (`file:line:column`) on malformed text and on everything that `Assembler` refuses. `repeated`:
+/// receives repeated keys; null: they are refused (`Assembler`).
 Tree read_json(std::string_view text, const std::string& file,
                std::vector<RepeatedKey>* repeated = nullptr);
 

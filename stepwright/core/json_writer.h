@@ -6,8 +6,8 @@
 
 namespace stepwright {
 
-/// Returns a tree as JSON, members in order. An integer stays one, however it was written (`40e6`);
-/// other numbers become the nearest double, and stay text where there is none.
+/// Returns a tree as JSON, members in order. Integers stay integers, however they are written
+/// (`40e6`). Other numbers become the nearest double; numbers that no double can hold become text.
 nlohmann::ordered_json json_of(const Tree& tree);
 
 }  // namespace stepwright

@@ -4,9 +4,9 @@
 
 namespace stepwright {
 
-/// Something that this machine or this build does not have, and what a person can do about it.
+/// Something that this machine or this build lacks, and what a person can do about it.
 struct Lack {
-  std::string what;    ///< A sentence without a full stop.
+  std::string what;    ///< The lack: a sentence without a full stop.
   std::string remedy;  ///< Remedy: a sentence without a full stop that begins with a verb.
 };
 

@@ -5,7 +5,7 @@
 
 namespace stepwright {
 
-/// A text with the letters A to Z as a to z; other bytes stay.
+/// Returns a text with the letters A to Z in lower case; other bytes stay.
 inline std::string lower_case(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) {

@@ -6,10 +6,10 @@
 
 namespace stepwright {
 
-/// A file's bytes, mapped for reading.
+/// The bytes of a file, memory-mapped for reading.
 class MappedFile {
  public:
-  /// Fails with `kInput` when the file cannot be read or is empty.
+  /// Maps the file. Fails with `kInput` if it cannot be read or is empty.
   explicit MappedFile(const std::filesystem::path& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

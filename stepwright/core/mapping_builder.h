@@ -11,16 +11,17 @@
 
 namespace stepwright {
 
-/// Puts a mapping together key by key. Time and memory grow with the number of keys, while
-/// `Tree::set` looks through all keys each time: for mappings as wide as somebody else's file.
+/// Builds a mapping key by key in linear time and memory, while `Tree::set` searches all keys each
+/// time. For mappings that may have very many keys, such as those of users' files.
 class MappingBuilder {
  public:
-  /// Goes on with the keys of `begun`, a mapping or null, which becomes one.
+  /// Starts from `begun`: a mapping, whose members are kept, or null, which becomes an empty
+  /// mapping.
   explicit MappingBuilder(Tree begun = Tree::mapping());
 
-  /// Adds a member, or replaces it.
+  /// Adds a member, or replaces the value if the key exists.
   MappingBuilder& set(std::string_view key, Tree value);
-  /// The value of a key, until the next `set`; null pointer when absent.
+  /// Returns the value of a key, valid until the next `set`; null pointer if absent.
   [[nodiscard]] Tree* find(std::string_view key);
   /// Returns the finished mapping.
   [[nodiscard]] Tree take() { return std::move(mapping_); }

@@ -14,7 +14,7 @@ constexpr std::size_t kLongestWord = 64;
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool same(char a, char b) { return lower(a) == lower(b); }
 
-/// The known words inside of which a word stands: `rtx-a6000` of `a6000`.
+/// Returns the known words that contain a word: `rtx-a6000` for `a6000`.
 std::vector<std::string_view> holding(std::string_view word,
                                       std::span<const std::string_view> known) {
   constexpr std::size_t kShortestInside = 4;

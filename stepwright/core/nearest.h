@@ -8,29 +8,30 @@
 
 namespace stepwright {
 
-/// Edits that turn one word into another: a letter inserted, removed, replaced, or swapped with its
-/// neighbour, no place being edited twice (Damerau-Levenshtein, "optimal string alignment"). Upper
-/// and lower case are the same letter.
+/// Returns the number of edits that turn one word into another: a letter inserted, removed,
+/// replaced, or swapped with its neighbour, no position being edited twice (Damerau-Levenshtein,
+/// "optimal string alignment"). Upper and lower case count as the same letter.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The known word that a misspelt one was meant to be: the first of those with the fewest edits, if
-/// they are at most a third of its length (but one is always allowed). Nothing when all are
-/// farther.
+/// Returns the known word that a misspelt `word` was probably meant to be: the first one with the
+/// fewest edits, if they are at most a third of its length (one edit is always allowed). nullopt if
+/// no word is that near.
 std::optional<std::string_view> nearest(std::string_view word,
                                         std::span<const std::string_view> known);
 
-/// A hint for the message that a word is unknown: "; did you mean 'dgx-a100-40g' or
-/// 'dgx-a100-80g'?". The known words that it begins, if they are at most three, and the nearest,
-/// with them only if the word begins with it; else up to three that hold it. Empty: none is near.
+/// Returns a hint for a message about an unknown word: "; did you mean 'dgx-a100-40g' or
+/// 'dgx-a100-80g'?". It names the known words that begin with `word` (if at most three) and a
+/// shorter word that `word` begins with, else the nearest known word (`nearest`), else known words
+/// that contain `word` (if at most three). Empty: there is no candidate.
 std::string hint_of(std::string_view word, std::span<const std::string_view> known);
 
-/// Returns the end of a message about an unknown word: a hint and all known words. Where the known
-/// words are more than twelve, it names the three nearest, their number and `all`, the command that
-/// lists them ("stepwright list models").
+/// Returns the end of a message about an unknown word: a hint and all known words. If there are
+/// more than twelve, it names the three nearest, their number and `all`, the command that lists
+/// them ("stepwright list models").
 std::string known_words(std::string_view word, std::span<const std::string_view> known,
                         std::string_view all);
 
-/// Words for a message: `ring, tree, ho-ring`.
+/// Joins words with commas for a message: `ring, tree, ho-ring`.
 std::string list_of(std::span<const std::string_view> words);
 
 }  // namespace stepwright

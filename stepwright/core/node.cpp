@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t kLongestShownPath = 1000;
 
-/// Finds a value by its address and leaves its path. Only messages need it, so no node carries one.
+/// Finds a value by its address and sets its path. Only messages need paths, so nodes do not store
+/// them.
 bool path_to(const Tree& from, const Tree* target, std::string& path) {
   if (&from == target) return true;
   const bool mapping = from.kind == Tree::Kind::kMapping;
@@ -53,7 +54,7 @@ std::string joined(const std::string& place, const std::string& path) {
   return path.empty() ? place : place + ": " + printable(path, kLongestShownPath);
 }
 
-/// A message with what it quotes of a file on one line.
+/// Puts a message on one line, escaping line ends in text quoted from a file.
 std::string on_one_line(std::string_view message) {
   return printable(message, std::string_view::npos);
 }
@@ -72,7 +73,7 @@ std::string numbers_of(double low, double high) {
   return fmt::format("a number from {} to {}", low, high);
 }
 
-/// The reason why a scalar that was to be a number is none.
+/// Returns the reason why a scalar is not the expected number.
 std::string not_a_number(const Tree& value) {
   if (value.quoted && is_number(value.text)) return describe(value) + ", text in quotes";
   if (is_number(value.text)) return describe(value);

@@ -13,7 +13,7 @@ constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 constexpr double kInverseLn2 = 0x1.71547652b82fep+0;
 /// 1 / sqrt(2 pi).
 constexpr double kDensityAtZero = 0x1.9884533d43651p-2;
-/// Where the series of the distribution gives way to its continued fraction.
+/// Where the computation switches from the power series to the continued fraction.
 constexpr double kTail = 1.5;
 /// Terms of the series of e^x for |x| < ln 2 / 2: the next is below 1e-17.
 constexpr int kTerms = 14;
@@ -28,8 +28,8 @@ double exponential(double x) {
   return std::ldexp(sum, static_cast<int>(k));
 }
 
-/// P(z > x) for x >= kTail: density / (x + 1 / (x + 2 / (x + ...))), Laplace's fraction, cut where
-/// what is left is below 1e-17.
+/// Returns P(z > x) for x >= kTail: density / (x + 1 / (x + 2 / (x + ...))), Laplace's continued
+/// fraction, cut where the rest is below 1e-17.
 double upper_tail(double x) {
   const int terms = 20 + static_cast<int>(400 / (x * x));
   double below = x;
@@ -37,7 +37,7 @@ double upper_tail(double x) {
   return normal_density(x) / below;
 }
 
-/// P(0 < z < x) over the density, for 0 <= x < kTail: x + x^3/3 + x^5/15 + ...
+/// Returns P(0 < z < x) divided by the density, for 0 <= x < kTail: x + x^3/3 + x^5/15 + ...
 double series(double x) {
   double term = x;
   double sum = x;
@@ -62,7 +62,7 @@ double normal_cdf(double x) {
 double normal_density(double x) { return kDensityAtZero * exponential(-0.5 * x * x); }
 
 double normal_quantile(double probability) {
-  // Bisection on the distribution itself: exact to the last digits.
+  // Bisection on `normal_cdf` itself, so that the result is exact to the last digits.
   double low = -40;
   double high = 40;
   for (int i = 0; i < 200; ++i) {

@@ -7,8 +7,8 @@
 #include <exception>
 #include <new>
 
-/// Ends a program that cannot get an array, even where it asks for one without exceptions: simdjson
-/// 3.0 does not look whether it got its buffer for strings.
+/// Ends the program if an array cannot be allocated, even by the non-throwing operator: simdjson
+/// 3.0 does not check whether it got its buffer for strings.
 void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
   return ::operator new[](size);
 }
@@ -30,7 +30,8 @@ void say(const char* text) {
 
 [[noreturn]] void end() {
   const std::exception_ptr thrown = std::current_exception();
-  // GCC's code for `noexcept` does not say what was thrown. Nothing but memory fails there.
+  // Code that GCC generates for `noexcept` does not tell which exception was thrown; in these
+  // functions only allocations throw.
   if (!thrown && std::uncaught_exceptions() > 0) end_for_want_of_memory();
   try {
     if (thrown) std::rethrow_exception(thrown);

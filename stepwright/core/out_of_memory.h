@@ -2,10 +2,10 @@
 
 namespace stepwright {
 
-/// Ends the program with "PROGRAM: error: out of memory" and exit code 1 where memory is over and
-/// no exception can say so: in destructors (nlohmann's JSON asks for memory in its own) and in
-/// functions of libraries that promise not to throw. `program` is the command's name and must
-/// outlive the program. For commands; a library leaves `std::terminate` to its owner.
+/// Makes the program end with "PROGRAM: error: out of memory" and exit code 1 when memory runs out
+/// in code that must not throw: in destructors (nlohmann's JSON allocates in its own) and in
+/// library functions declared noexcept. `program` is the command's name and must outlive the
+/// program. For commands only; a library leaves `std::terminate` to its owner.
 void end_where_memory_is_over(const char* program);
 
 }  // namespace stepwright

@@ -21,13 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLongestFileName = 255;  // Bytes, as of most file systems.
-constexpr mode_t kNewFile = 0666;              // The system takes off what the umask says.
+constexpr std::size_t kLongestFileName = 255;  // Bytes, on most file systems.
+constexpr mode_t kNewFile = 0666;              // The system removes the bits of the umask.
 constexpr int kTriesForAName = 100;
 constexpr int kTriesForAReader = 200;
 constexpr int kBetweenTriesMs = 50;
 
-/// Opens a pipe or a device. A named pipe that nobody reads is waited for, 10 s in all.
+/// Opens a pipe or a device. If nobody reads from a named pipe, waits up to 10 s for a reader.
 Descriptor open_directly(const OutputTarget& target, const fs::path& shown, int flags) {
   if (target.descriptor) {
     Descriptor copy(::fcntl(*target.descriptor, F_DUPFD_CLOEXEC, 0));
@@ -47,7 +47,7 @@ Descriptor open_directly(const OutputTarget& target, const fs::path& shown, int 
   }
 }
 
-/// Makes a new file beside another, under a name that nobody has.
+/// Creates a file beside another one, under a name that does not exist yet.
 Descriptor open_beside(const fs::path& target, const fs::path& shown, mode_t mode, fs::path& part,
                        std::optional<UnfinishedPath>& unfinished) {
   std::random_device random;
@@ -68,19 +68,20 @@ Descriptor open_beside(const fs::path& target, const fs::path& shown, mode_t mod
   fail_to_write(shown);
 }
 
-/// True if the bytes are on the disk, or on a file system that knows no such thing.
+/// True if the bytes are on the disk, or if the file system does not support syncing.
 bool sync_file(int file) {
   return ::fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS;
 }
 
-/// Makes the name of a new file durable where the system can.
+/// Makes the name of a new file durable, if the system can.
 void sync_folder(const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   const Descriptor open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (open.is_open()) ::fsync(open.get());
 }
 
-/// The buffer of a stream over an output. What the output throws leaves the stream, too.
+/// A stream buffer that writes to an output; exceptions of the output are passed through the
+/// stream.
 class OutputBuffer : public std::streambuf {
  public:
   explicit OutputBuffer(OutputFile& file) : file_(file) {
@@ -116,11 +117,11 @@ OutputFile::OutputFile(fs::path path) : path_(std::move(path)) {
   }
   struct stat old{};
   const bool replaces = ::stat(target_.c_str(), &old) == 0;
-  // Nobody may read in the meantime what only some may read at the end.
+  // Until the file is complete, only its owner may read it; the final mode is set at the end.
   file_ = open_beside(target_, path_, replaces ? S_IRUSR | S_IWUSR : kNewFile, part_, unfinished_);
   if (!replaces) return;
   [[maybe_unused]] const int owner = ::fchown(file_.get(), old.st_uid, old.st_gid);
-  // File systems without modes have nothing to keep. New content runs as nobody else.
+  // File systems without modes ignore this. Set-user-ID bits are not kept for new content.
   [[maybe_unused]] const int mode = ::fchmod(file_.get(), old.st_mode & 01777);
 }
 

@@ -16,13 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // As of Linux.
+constexpr int kMostLinks = 40;  // The limit of Linux.
 
 fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-/// The open descriptor that a path such as /dev/fd/1 means; nullopt for other paths.
+/// Returns the open descriptor that a path such as /dev/fd/1 refers to; nullopt for other paths.
 std::optional<int> descriptor_of(const fs::path& path) {
   std::error_code error;
   const std::string name = path.filename().string();
@@ -95,7 +95,7 @@ void check_writable(const fs::path& path) {
   const fs::path folder = folder_of(target.path);
   if (::access(folder.c_str(), W_OK | X_OK) == 0) return;
   if (errno != EACCES) fail_to_write(path);
-  // A file is replaced by a new one beside it.
+  // The new file is created beside the old one, so the folder must be writable.
   fail_to_write(path,
                 fmt::format("{}: {}", folder.string(), std::generic_category().message(EACCES)));
 }

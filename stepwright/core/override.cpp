@@ -17,7 +17,7 @@
 namespace stepwright {
 namespace {
 
-/// One replacement under way, for its messages.
+/// A replacement in progress: its path, value and file, for messages.
 struct Override {
   const std::string& file;
   std::string_view path;
@@ -43,7 +43,7 @@ Tree& element(Tree& list, std::string_view segment, const Override& change) {
   return list.items[index];
 }
 
-/// The value that a segment of the path names, made when a mapping lacks it.
+/// Returns the value to which a segment of the path leads; creates it if a mapping lacks it.
 Tree& step(Tree& from, std::string_view segment, const Override& change) {
   if (segment.empty()) change.fail("the path has an empty part");
   if (segment.size() > kLongestKey) {
@@ -62,7 +62,7 @@ bool is_factor(std::string_view value) {
   return value.ends_with('x') && is_number(value.substr(0, value.size() - 1));
 }
 
-/// Exact for two integers; the result is written as an integer when it is one.
+/// Multiplies exactly if both numbers are integers; a whole result is written as an integer.
 std::string product(std::string_view present, std::string_view factor, const Override& change) {
   const IntegerReading a = read_integer(present);
   const IntegerReading b = read_integer(factor);

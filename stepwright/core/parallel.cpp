@@ -12,13 +12,13 @@
 namespace stepwright {
 namespace {
 
-/// The work shared by the threads of one loop.
+/// The state shared by the threads of one loop.
 class Loop {
  public:
   Loop(std::size_t count, const std::function<void(std::size_t)>& body)
       : count_(count), body_(body) {}
 
-  /// Takes indices until none is left or one has failed.
+  /// Takes indices until none is left or a call has failed.
   void work() {
     while (!failed_.load(std::memory_order_relaxed)) {
       const std::size_t index = next_.fetch_add(1, std::memory_order_relaxed);
@@ -31,13 +31,14 @@ class Loop {
     }
   }
 
-  /// Throws what was kept; called when no thread works any more.
+  /// Throws the stored exception; called after all threads have ended.
   void rethrow() const {
     if (error_) std::rethrow_exception(error_);
   }
 
  private:
-  // Every index below a handed-out one was handed out too, so the lowest failure is always seen.
+  // Indices are handed out in order, so the call with the lowest failing index has always been
+  // started.
   void keep(std::size_t index, std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
     if (!error_ || index < failed_index_) {
@@ -56,7 +57,8 @@ class Loop {
   std::exception_ptr error_;
 };
 
-/// Starts threads, or as many as the machine gives: those that run do all the work.
+/// Starts up to `wanted` threads, or fewer if the machine refuses; the ones that run do all the
+/// work.
 std::vector<std::jthread> start_helpers(std::size_t wanted, Loop& loop) {
   std::vector<std::jthread> helpers;
   helpers.reserve(wanted);

@@ -1,4 +1,4 @@
-// Where there are no threads.
+// Implementation for platforms without threads.
 #include "stepwright/core/parallel.h"
 
 namespace stepwright {

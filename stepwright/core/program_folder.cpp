@@ -14,7 +14,7 @@ std::filesystem::path program_folder() {
   ::dladdr1(reinterpret_cast<const void*>(&program_folder), &place, &map, RTLD_DL_LINKMAP);
   const std::string_view library = map == nullptr ? "" : static_cast<link_map*>(map)->l_name;
   if (!library.empty()) return std::filesystem::path(library).parent_path();
-  std::error_code error;  // a program has no name there
+  std::error_code error;  // if this fails, the program has no path
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
 }
 

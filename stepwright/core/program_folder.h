@@ -4,7 +4,8 @@
 
 namespace stepwright {
 
-/// The folder of the program that runs or, where this is part of a Python module, of that module.
+/// Returns the folder of the running program; for code that is part of a Python module, the folder
+/// of that module.
 std::filesystem::path program_folder();
 
 }  // namespace stepwright

@@ -16,8 +16,8 @@ bool begins_like_json(std::string_view text) {
   return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
 }
 
-/// Takes underscores out of numbers, as yaml/resolver.py and yaml/constructor.py of PyYAML do: the
-/// first character behind a sign is a digit.
+/// Removes underscores from numbers as PyYAML does (yaml/resolver.py, yaml/constructor.py): the
+/// first character after a sign must be a digit.
 void without_underscores(Tree& tree) {
   for (Tree& item : tree.items) without_underscores(item);
   const bool may =
@@ -48,7 +48,7 @@ Document parse_as_python(std::string_view text, std::string name,
                          std::vector<RepeatedKey>* repeated) {
   std::vector<RepeatedKey> unasked;
   std::vector<RepeatedKey>* const found = repeated == nullptr ? &unasked : repeated;
-  // JSON with a brace in front may be YAML in flow style.
+  // A text that begins with a brace but is not JSON may be YAML in flow style.
   if (begins_like_json(text)) return Document::from(read_json(text, name, found), name);
   Tree tree = read_yaml(text, name, found);
   without_underscores(tree);

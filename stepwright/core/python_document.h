@@ -9,14 +9,14 @@
 
 namespace stepwright {
 
-/// Reads a text as the yaml and json modules of Python do: of a key that stands twice the last
-/// counts, and a number of YAML may hold underscores (`1_000_000`). `repeated`: gets the keys that
-/// stand twice; null: nobody asks. Fails as `Document::parse`.
+/// Reads a text as the yaml and json modules of Python do: where a key occurs twice, the last value
+/// counts, and YAML numbers may hold underscores (`1_000_000`). `repeated`: receives the keys that
+/// occur twice; null: they are not reported. Fails as `Document::parse`.
 Document parse_as_python(std::string_view text, std::string name,
                          std::vector<RepeatedKey>* repeated = nullptr);
 
-/// The text of a number without the underscores that Python lets stand between its digits
-/// (`1_000`), as words of argparse and of Hydra are read; any other text as it is.
+/// Removes the underscores that Python allows between the digits of a number (`1_000`), as argparse
+/// and Hydra read words; returns any other text unchanged.
 std::string number_as_python(std::string text);
 
 }  // namespace stepwright

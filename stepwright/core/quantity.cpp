@@ -15,7 +15,7 @@
 namespace stepwright {
 namespace {
 
-/// A unit and how many of the plain one it is.
+/// A unit, and its size in the first unit of its kind.
 struct FileUnit {
   std::string_view name;
   double size;
@@ -79,7 +79,7 @@ std::string unit_names(std::span<const FileUnit> units) {
   return list_of(names);
 }
 
-/// `400 Gbit/s` or `400Gbit/s`; nothing when the text is no number and unit.
+/// Reads `400 Gbit/s` or `400Gbit/s`; nullopt if the text is not a number and a unit.
 std::optional<double> value_of(std::string_view text, std::span<const FileUnit> units) {
   for (const FileUnit& unit : units) {
     if (!text.ends_with(unit.name)) continue;

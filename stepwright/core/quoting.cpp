@@ -11,8 +11,8 @@
 namespace stepwright {
 namespace {
 
-/// Calls one function with the runs of a text that are printable, and the other with the text from
-/// each character that is not; it returns the bytes that it took, at least one.
+/// Calls `plain` with each run of printable characters, and `other` with the text that starts at
+/// each unprintable character; `other` returns how many bytes it used, at least one.
 template <class Plain, class Other>
 void each_part(std::string_view text, Plain plain, Other other) {
   while (!text.empty()) {
@@ -30,15 +30,16 @@ void append_escaped(std::string& out, std::string_view text, std::string_view sp
   }
 }
 
-/// "\n" and "\t" for those two, empty for others.
+/// Returns the escape "\n" or "\t" for a line end or tab; empty for other characters.
 std::string_view short_escape(char c) { return c == '\n' ? "\\n" : c == '\t' ? "\\t" : ""; }
 
-/// "$'...'": bytes that are not printable as octal numbers of three digits.
+/// Quotes a text as "$'...'", with unprintable bytes as three octal digits.
 std::string in_dollar_quotes(std::string_view text) {
   std::string quoted = "$'";
   each_part(
       text, [&](std::string_view plain) { append_escaped(quoted, plain, "'\\"); },
-      // One byte: those that go on with a character are malformed without it.
+      // Always one byte: the following bytes of the character become malformed on their own and are
+      // escaped in turn.
       [&](std::string_view rest) -> std::size_t {
         const std::string_view brief = short_escape(rest.front());
         quoted += brief.empty() ? fmt::format("\\{:03o}", static_cast<unsigned char>(rest.front()))
@@ -48,7 +49,7 @@ std::string in_dollar_quotes(std::string_view text) {
   return quoted + "'";
 }
 
-/// True if a text has nothing unprintable but ends of lines and tabs.
+/// True if the only unprintable characters of a text are line ends and tabs.
 bool is_lines(std::string_view text) {
   bool lines = true;
   each_part(
@@ -60,7 +61,8 @@ bool is_lines(std::string_view text) {
   return lines;
 }
 
-/// "\x1b" where bytes may be written so, which keeps keys of YAML short; otherwise "\u001b".
+/// Returns "\x1b" if bytes may be escaped that way, which keeps YAML keys short; otherwise
+/// "\u001b".
 std::string escape_of(std::string_view character, bool in_bytes) {
   std::uint32_t point = static_cast<unsigned char>(character.front());
   if (character.size() > 1) point &= 0x7FU >> character.size();
@@ -70,7 +72,7 @@ std::string escape_of(std::string_view character, bool in_bytes) {
                                    : fmt::format("\\u{:04x}", point);
 }
 
-/// The bytes of the character that begins a text; 0 where it is malformed.
+/// Returns the number of bytes of a text's first character; 0: it is malformed.
 std::size_t size_of_first(std::string_view text) {
   constexpr std::size_t kLongest = 4;
   for (std::size_t size = 1; size <= std::min(kLongest, text.size()); ++size) {
@@ -79,7 +81,7 @@ std::size_t size_of_first(std::string_view text) {
   return 0;
 }
 
-/// A literal that Python, YAML and, without escapes of bytes, TOML and JSON read alike.
+/// Returns a literal that Python and YAML read alike; without byte escapes, TOML and JSON do too.
 std::string in_double_quotes(std::string_view text, bool in_bytes) {
   std::string quoted = "\"";
   each_part(

@@ -13,7 +13,7 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// A number taken apart: digits before and after the point, and the exponent.
+/// The parts of a number: digits before and after the point, and the exponent.
 struct Decimal {
   bool negative = false;
   std::string_view whole;
@@ -35,7 +35,7 @@ bool take_sign(std::string_view& rest) {
   return negative;
 }
 
-/// The exponent after `e`; one too long for the file to matter is cut off at a trillion.
+/// Reads the exponent after `e`; exponents beyond a trillion are clamped to it.
 std::optional<std::int64_t> take_exponent(std::string_view& rest) {
   rest.remove_prefix(1);
   const bool negative = take_sign(rest);
@@ -66,7 +66,7 @@ std::optional<Decimal> take_apart(std::string_view word) {
   return parts;
 }
 
-/// Words that YAML 1.1 readers take for truth values or numbers.
+/// True for words that YAML 1.1 readers take for truth values or numbers.
 bool is_reserved(std::string_view text) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(),
@@ -76,7 +76,8 @@ bool is_reserved(std::string_view text) {
   return std::ranges::find(kReserved, lower) != std::end(kReserved);
 }
 
-/// `1f1b` is a word everywhere; `0x1f`, `1_000`, `1e5` and `2024-01-01` are not.
+/// True if a text that begins with a digit is a word for every YAML reader: `1f1b` is; `0x1f`,
+/// `1_000`, `1e5` and `2024-01-01` are not.
 bool digits_make_a_word(std::string_view text) {
   if (text[0] == '0') return false;
   return std::ranges::any_of(text, [](char c) {
@@ -117,7 +118,7 @@ IntegerReading read_integer(std::string_view word) {
   using Status = IntegerReading::Status;
   const std::optional<Decimal> parts = take_apart(word);
   if (!parts) return {};
-  // digits * 10^shift, without zeros at either end.
+  // The value is digits * 10^shift; zeros at both ends are removed.
   std::string digits = std::string(parts->whole) + std::string(parts->fraction);
   std::int64_t shift = parts->exponent - static_cast<std::int64_t>(parts->fraction.size());
   digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));

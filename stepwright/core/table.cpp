@@ -43,7 +43,7 @@ std::string line_of(const Table& table, const std::vector<std::size_t>& widths, 
   return line + '\n';
 }
 
-/// A table whose cells are one line each, however long names are that it was given.
+/// Returns a table whose cells are one line each and are cut if they are long.
 Table shown(Table table) {
   constexpr std::size_t kLongestCell = 400;
   for (Row& row : table.rows) {

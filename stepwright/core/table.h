@@ -5,7 +5,7 @@
 
 namespace stepwright {
 
-/// The side to which the cells of a column are pushed.
+/// The side to which the cells of a column are aligned.
 enum class Align { kLeft, kRight };
 
 /// A column of a table.
@@ -20,10 +20,9 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
 };
 
-/// The table as lines of text: headers, a rule, rows; two spaces between columns, none at the end
-/// of a line. A cell is shown on one line, as `printable` does, and cut where it is long. Widths
-/// count characters of UTF-8, not bytes. Fails with `kRuntime` when a row has too few or too many
-/// cells.
+/// Returns the table as lines of text: headers, a rule, rows; two spaces between columns, none at
+/// the end of a line. Each cell is shown on one line (`printable`) and cut if it is long. Widths
+/// count UTF-8 characters, not bytes. Fails with `kRuntime` if a row has too few or too many cells.
 std::string to_text(const Table& given);
 
 }  // namespace stepwright

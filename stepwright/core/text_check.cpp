@@ -13,7 +13,8 @@
 namespace stepwright {
 namespace {
 
-/// The offset of the first carriage return that no line feed follows; `npos` if there is none.
+/// Returns the offset of the first carriage return without a line feed after it; `npos` if there is
+/// none.
 std::size_t find_lone_return(std::string_view text) {
   std::size_t at = text.find('\r');
   while (at != std::string_view::npos && text.substr(at + 1).starts_with('\n')) {

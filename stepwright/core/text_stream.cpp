@@ -9,7 +9,7 @@
 namespace stepwright {
 namespace {
 
-/// Bytes at the end of a text that begin a character of more bytes; 0 if none do.
+/// Returns how many bytes at the end of a text begin a character that is not complete; 0 if none.
 std::size_t begun_bytes(std::string_view text) {
   constexpr std::size_t kMost = 3;
   for (std::size_t size = 1; size <= std::min(kMost, text.size()); ++size) {

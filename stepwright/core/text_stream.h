@@ -6,8 +6,8 @@
 
 namespace stepwright {
 
-/// A buffer that passes text on to another stream as `plain_text` shows it. A character that comes
-/// in several pieces is passed on whole.
+/// A stream buffer that forwards text to another stream, escaped as `plain_text` does. A character
+/// whose bytes arrive in several writes is forwarded whole.
 class TextBuffer : public std::streambuf {
  public:
   explicit TextBuffer(std::ostream& target) : target_(target) {}
@@ -22,11 +22,11 @@ class TextBuffer : public std::streambuf {
 
  private:
   std::ostream& target_;
-  std::string begun_;  ///< The first bytes of a character whose last ones have not come.
+  std::string begun_;  ///< First bytes of a character whose last bytes have not arrived yet.
 };
 
-/// The stream on which a command writes text for people, over one that a terminal may show: nothing
-/// that the text holds moves a cursor, changes a colour or reorders a line.
+/// The stream on which a command writes text for people, in front of one that a terminal may show:
+/// characters that would move the cursor, change a colour or reorder a line are escaped.
 class TextStream : public std::ostream {
  public:
   explicit TextStream(std::ostream& target) : std::ostream(nullptr), buffer_(target) {

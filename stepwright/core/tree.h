@@ -10,8 +10,8 @@
 
 namespace stepwright {
 
-/// One value of a document and everything below it. Readers fill it, `Document` guards it, and code
-/// that writes a file builds it by hand:
+/// One value of a document and everything below it. Readers build trees, `Document` keeps them
+/// unchanged, and code that writes a file builds them by hand:
 ///
 ///     Tree plan = Tree::mapping();
 ///     plan.set("stepwright", "plan/1");
@@ -23,28 +23,30 @@ struct Tree {
   enum class Kind : std::uint8_t { kNull, kScalar, kSequence, kMapping };
 
   Kind kind = Kind::kNull;
-  /// A scalar that is text although it reads like a number, a truth value or null.
+  /// True for text that reads like a number, a truth value or null, and is therefore written in
+  /// quotes.
   bool quoted = false;
-  /// Written on one line, as `{a: 1}` or `[1, 2]`.
+  /// True if the value is written on one line, as `{a: 1}` or `[1, 2]`.
   bool flow = false;
-  /// The line on which the value begins in its file, from 1; 0 when it came from no file.
+  /// Line on which the value begins in its file, from 1; 0 if it did not come from a file.
   std::uint32_t line = 0;
-  /// Bytes from the start of the line, from 1.
+  /// Column in which the value begins: bytes from the start of the line, from 1.
   std::uint32_t column = 0;
   /// The scalar as it was written, without quotes.
   std::string text;
-  /// The elements of a sequence; key, value, key, value, ... of a mapping.
+  /// Elements of a sequence; for a mapping: key, value, key, value, ...
   std::vector<Tree> items;
 
   /// Makes a null value.
   Tree() = default;
   // The conversions are implicit so that `set("tensor", 4)` reads well.
 
-  /// Text. It is quoted in the file where it would otherwise read as something else.
+  /// Makes a text. It is quoted in the file if it would otherwise read as another kind of value.
   Tree(std::string_view words);
   Tree(const char* words) : Tree(std::string_view(words)) {}
   Tree(const std::string& words) : Tree(std::string_view(words)) {}
-  /// The shortest number that reads back exactly. Fails with `kInput` when it is not finite.
+  /// Makes a number, with the fewest digits that read back exactly. Fails with `kInput` if it is
+  /// not finite.
   Tree(double number);
   /// Makes a truth value.
   template <std::same_as<bool> T>
@@ -54,17 +56,17 @@ struct Tree {
     requires(!std::same_as<T, bool> && !std::same_as<T, char>)
   Tree(T number) : kind(Kind::kScalar), text(std::to_string(number)) {}
 
-  /// A scalar (or null) as a file spells it.
+  /// Makes a scalar (or null) from its spelling in a file.
   static Tree scalar(std::string spelling, bool in_quotes);
-  /// An empty mapping, one member a line.
+  /// Makes an empty mapping, which is written with one member a line.
   static Tree mapping();
-  /// An empty sequence, one element a line.
+  /// Makes an empty sequence, which is written with one element a line.
   static Tree sequence();
-  /// An empty mapping on one line.
+  /// Makes an empty mapping, which is written on one line.
   static Tree flow_mapping();
-  /// An empty sequence on one line.
+  /// Makes an empty sequence, which is written on one line.
   static Tree flow_sequence();
-  /// A sequence on one line of anything that a Tree is made from.
+  /// Makes a sequence on one line from a range of values that convert to trees.
   template <class Range>
   static Tree flow_sequence(const Range& values) {
     Tree made = flow_sequence();
@@ -72,16 +74,18 @@ struct Tree {
     return made;
   }
 
-  /// Adds a member to a mapping (or to null, which becomes one), or replaces it.
+  /// Adds a member to a mapping (or to null, which becomes a mapping), or replaces its value.
   Tree& set(std::string_view key, Tree value);
-  /// Adds an element to a sequence (or to null, which becomes one).
+  /// Adds an element to a sequence (or to null, which becomes a sequence).
   Tree& add(Tree value);
-  /// The value of a key of a mapping; null pointer when absent or not a mapping.
+  /// Returns the value of a key; null pointer if it is absent or this is not a mapping.
   [[nodiscard]] const Tree* find(std::string_view key) const;
-  /// Finds a key to change its value.
+  /// Returns the value of a key, to be changed; null pointer if it is absent or this is not a
+  /// mapping.
   [[nodiscard]] Tree* find(std::string_view key);
 
-  /// Whether both hold the same values in the same order; layout and position do not count.
+  /// True if both have the same values in the same order; layout and file positions are not
+  /// compared.
   friend bool operator==(const Tree& a, const Tree& b) {
     return a.kind == b.kind && a.quoted == b.quoted && a.text == b.text && a.items == b.items;
   }

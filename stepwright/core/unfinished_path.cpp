@@ -9,11 +9,12 @@
 namespace stepwright {
 namespace {
 
-constexpr std::size_t kLongestUnfinished = 4096;  // Bytes with the zero, as of Linux.
+// Bytes including the terminating zero; the limit of Linux.
+constexpr std::size_t kLongestUnfinished = 4096;
 
 enum class Slot : std::uint8_t { kFree, kClaimed, kFull };
 
-/// A path that a handler of signals can read: no lock, no memory to ask for.
+/// A path that a signal handler can read without a lock and without allocating memory.
 struct Entry {
   std::atomic<Slot> state = Slot::kFree;
   std::array<char, kLongestUnfinished> path{};

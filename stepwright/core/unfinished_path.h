@@ -5,31 +5,34 @@
 
 namespace stepwright {
 
-/// The most paths that are unfinished at a time; those beyond are not removed by a signal.
+/// The most unfinished files and folders that a signal handler can remove; further ones are not
+/// removed.
 inline constexpr std::size_t kMostUnfinished = 32;
 
-/// Name of a file or folder that is being written, and must not stay where the program is ended
-/// before it is whole. A signal removes it (`remove_unfinished_at_signals`): register the name
-/// before the file is made.
+/// The path of a file or folder that is being written. If a signal ends the program before the
+/// object is destroyed, the file is removed (`remove_unfinished_at_signals`). Construct it before
+/// the file is created.
 class UnfinishedPath {
  public:
   explicit UnfinishedPath(const std::filesystem::path& path);
-  /// Forgets the name; whoever registered it has finished or removed the file.
+  /// Forgets the path; the owner has already completed or removed the file.
   ~UnfinishedPath();
   UnfinishedPath(const UnfinishedPath&) = delete;
   UnfinishedPath& operator=(const UnfinishedPath&) = delete;
 
  private:
-  std::size_t slot_ = kMostUnfinished;  ///< Slot of the path; `kMostUnfinished`: not registered.
+  /// Index in the table of paths; `kMostUnfinished`: not registered.
+  std::size_t slot_ = kMostUnfinished;
 };
 
-/// The path in a slot of the table; null if the slot is free. Safe in handlers of signals.
+/// Returns the path in a slot of the table of unfinished paths; null if the slot is free. Safe in
+/// signal handlers.
 const char* unfinished_path(std::size_t slot);
 
-/// From now on SIGINT, SIGTERM and SIGHUP, where they end this process, first remove its unfinished
-/// files and folders (with the files in them). A signal that is ignored stays ignored, and a child
-/// process that has not started its program removes nothing. For commands; a library leaves signals
-/// to its owner.
+/// Installs handlers: SIGINT, SIGTERM and SIGHUP, if they end this process, first remove its
+/// unfinished files and folders (with the files in them). A signal that is ignored stays ignored,
+/// and a forked child that has not started its program removes nothing. For commands only; a
+/// library leaves signals to its owner.
 void remove_unfinished_at_signals();
 
 }  // namespace stepwright

@@ -12,9 +12,10 @@
 namespace stepwright {
 namespace {
 
-pid_t owner = 0;  ///< The process whose files they are: not a child before its exec.
+/// Process that owns the files; a forked child that has not called exec is not it.
+pid_t owner = 0;
 
-/// Removes a folder and the files in it. No function here asks for memory or takes a lock.
+/// Removes a folder and the files in it. No function called here allocates memory or takes a lock.
 void remove_folder(const char* path) {
   const int folder = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;
@@ -23,7 +24,7 @@ void remove_folder(const char* path) {
   while ((got = ::getdents64(folder, block.data(), block.size())) > 0) {
     for (ssize_t at = 0; at < got;) {
       const auto* entry = reinterpret_cast<const dirent64*>(block.data() + at);
-      ::unlinkat(folder, entry->d_name, 0);  // of "." and ".." it fails
+      ::unlinkat(folder, entry->d_name, 0);  // fails for "." and ".."
       at += entry->d_reclen;
     }
   }
@@ -31,7 +32,8 @@ void remove_folder(const char* path) {
   ::rmdir(path);
 }
 
-/// The signal has its default action again and comes anew when this returns.
+/// Removes the files. The signal's default action is restored, and the signal is delivered again
+/// when this returns.
 void remove_and_end(int signal) {
   for (std::size_t slot = 0; ::getpid() == owner && slot < kMostUnfinished; ++slot) {
     const char* path = unfinished_path(slot);

@@ -10,7 +10,7 @@ namespace {
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
-/// Bytes of the character at the start of `text`; 0 when it is malformed.
+/// Returns the number of bytes of the first character of `text`; 0: it is malformed.
 std::size_t character_size(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   if (lead < 0x80) return 1;
@@ -34,7 +34,7 @@ char32_t code_point(std::string_view character) {
   return point;
 }
 
-/// Marks that make a terminal show text in another order than it is (Unicode TR 9).
+/// True for marks that make a terminal show text in another order (Unicode TR 9).
 bool reorders(char32_t point) {
   return point == 0x061C || point == 0x200E || point == 0x200F ||
          (point >= 0x202A && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069);
@@ -46,10 +46,10 @@ bool is_unprintable(char32_t point) {
   return control || ends_line || reorders(point) || point == 0xFFFE || point == 0xFFFF;
 }
 
-/// One character of a text, or one byte that is none.
+/// One character of a text, or one malformed byte.
 struct Character {
   std::string_view bytes;
-  char32_t point = 0;  ///< The byte itself where it is malformed.
+  char32_t point = 0;  ///< Code point, or the byte itself if it is malformed.
   bool malformed = false;
 };
 

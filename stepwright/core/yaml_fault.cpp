@@ -6,7 +6,7 @@ namespace stepwright {
 namespace {
 
 struct Fault {
-  std::string_view theirs;  ///< How the message of yaml-cpp begins.
+  std::string_view theirs;  ///< Beginning of the message of yaml-cpp.
   std::string_view ours;
 };
 

@@ -5,7 +5,8 @@
 
 namespace stepwright {
 
-/// Says what is wrong with a YAML text, and what is allowed there, for a message of yaml-cpp.
+/// Translates an error message of yaml-cpp: says what is wrong with the YAML text and what is
+/// allowed there.
 std::string yaml_fault(std::string_view message);
 
 }  // namespace stepwright

@@ -28,7 +28,7 @@ TextPosition place_of(const YAML::Mark& mark) {
   return {static_cast<std::size_t>(mark.line) + 1, static_cast<std::size_t>(mark.column) + 1};
 }
 
-/// The line of a place, without its end; empty behind the last line.
+/// Returns the line at a position, without its end; empty after the last line.
 std::string_view line_of(std::string_view text, TextPosition at) {
   std::size_t begin = 0;
   for (std::size_t line = 1; line < at.line && begin != std::string_view::npos; ++line) {
@@ -39,13 +39,13 @@ std::string_view line_of(std::string_view text, TextPosition at) {
   return text.substr(begin, text.find_first_of("\r\n", begin) - begin);
 }
 
-/// The end of a message: what the line of a place holds.
+/// Returns the end of a message: the text of the line at a position.
 std::string line_shown(std::string_view text, TextPosition at) {
   const std::string_view line = line_of(text, at);
   return line.empty() ? "; the text ends here" : fmt::format("; the line is '{}'", printable(line));
 }
 
-/// Turns the events of yaml-cpp into a tree.
+/// Builds a tree from the events of yaml-cpp.
 class EventHandler : public YAML::EventHandler {
  public:
   EventHandler(std::string_view text, const std::string& file, std::vector<RepeatedKey>* repeated)
@@ -65,7 +65,7 @@ class EventHandler : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     Tree null = placed({}, mark);
-    // yaml-cpp marks an omitted value where the next token stands.
+    // yaml-cpp gives an omitted value the position of the next token.
     if (const Tree* key = assembler_.pending_key(); key != nullptr && key->line != null.line) {
       null.line = key->line;
       null.column = key->column;
@@ -149,7 +149,7 @@ bool is_control(char c) {
   return (byte < 0x20 && c != '\n' && c != '\r' && c != '\t') || byte == 0x7F;
 }
 
-/// yaml-cpp replaces malformed text silently, and takes the byte 4 for the end of the file.
+/// yaml-cpp silently replaces malformed text, and takes byte 4 for the end of the file.
 void check_yaml_text(std::string_view text, const std::string& file) {
   if (text.size() > kLargestYaml) {
     fail_input(
@@ -163,8 +163,8 @@ void check_yaml_text(std::string_view text, const std::string& file) {
                       static_cast<unsigned char>(*control)));
 }
 
-/// The text with a comment after it: at the very end of a file yaml-cpp forgives a quote that is
-/// still open and takes a word for a key.
+/// Returns the text followed by a comment: at the very end of a file, yaml-cpp accepts a quote that
+/// is still open, and takes a word for a key.
 std::string closed(std::string_view text) {
   const bool ends_a_line = text.empty() || text.back() == '\n';
   return std::string(text) + (ends_a_line ? "#" : "\n#");

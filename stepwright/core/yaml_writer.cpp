@@ -37,7 +37,7 @@ void append_flow(std::string& out, const Tree& tree) {
   out += mapping ? '}' : ']';
 }
 
-/// Whether a value at a depth takes lines of its own.
+/// True if a value at this depth is written on lines of its own.
 bool is_block(const Tree& tree, int depth) {
   return !tree.items.empty() && depth <= kDeepestBlock && (depth == 0 || !tree.flow);
 }

@@ -6,9 +6,9 @@
 
 namespace stepwright {
 
-/// YAML text that reads back as the same tree: block style, except for what is marked `flow`, what
-/// is empty and what is nested deeper than ten levels. Members keep their order; text is quoted
-/// only where it must be.
+/// Returns YAML text that reads back as the same tree, in block style. Values marked `flow`, empty
+/// ones and those nested deeper than ten levels are in flow style. Members keep their order; text
+/// is quoted only where necessary.
 std::string write_yaml(const Tree& tree);
 
 }  // namespace stepwright

@@ -14,12 +14,12 @@ const Document& advice_table() {
   return kTable;
 }
 
-/// Adds a line that is not there yet.
+/// Adds a line to a list unless it is already in it.
 void add_line(std::vector<std::string>& lines, std::string line) {
   if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
 }
 
-/// "Ranks have different numbers of batches (https://...)".
+/// Returns a cause with its source: "Ranks have different numbers of batches (https://...)".
 std::string cause_text(const Node& cause) {
   return cause.get("text").text() + " (" + cause.get("source").text() + ")";
 }

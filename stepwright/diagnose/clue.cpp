@@ -13,7 +13,7 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// Lines that a finding shows.
+/// The most lines that a finding quotes.
 constexpr std::size_t kMostShown = 3;
 
 constexpr Named<ClueRank> kClueRankNames[] = {

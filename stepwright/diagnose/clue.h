@@ -12,43 +12,47 @@
 
 namespace stepwright::diagnose {
 
-/// Places of clues among findings.
+/// How findings from clues are ordered among the findings of a job.
 enum class ClueRank : std::uint8_t {
-  kRoot,     ///< A cause that no other line of a log explains.
-  kNetwork,  ///< It may follow from a rank that ended.
-  kFollows,  ///< Said only where nothing else is known.
+  kRoot,     ///< A root cause: no other line of a log explains it.
+  kNetwork,  ///< It may be a consequence of a rank that ended.
+  kFollows,  ///< Reported only if no other cause is known.
 };
 
-/// Lines of libraries, drivers and schedulers that say by themselves what went wrong: a row of
-/// `clues.yaml`.
+/// A row of `clues.yaml`: a fault that lines of libraries, drivers or schedulers state by
+/// themselves.
 struct ClueKind {
-  std::string reason;  ///< A key of `advice.yaml`.
+  std::string reason;  ///< Key in `advice.yaml` of the fault's causes and remedies.
   FindingKind kind{};
   ClueRank rank{};
-  std::string what;                             ///< Description of the fault, in one sentence.
-  std::vector<std::vector<std::string>> lines;  ///< A line holds all words of one of these.
+  std::string what;  ///< Description of the fault, in one sentence.
+  /// Alternatives: a line is a clue if it contains all words of one of these lists.
+  std::vector<std::vector<std::string>> lines;
 };
 
-/// All rows, in the order in which a line is compared with them.
+/// Returns all rows of `clues.yaml`, in the order in which a line is compared with them.
 std::span<const ClueKind> clue_kinds();
 
-/// The row that a line belongs to; null where it is none.
+/// Returns the first row of `clues.yaml` that a line matches; null: none.
 const ClueKind* clue_of(std::string_view line);
 
-/// Lines of a job's files that are clues, by their row.
+/// The lines of a job's files that match rows of `clues.yaml`, grouped by row.
 class Clues {
  public:
-  /// Adds a line where it is a clue. `rank`: who wrote it; negative: unknown. True: it is one.
+  /// Stores a line if it is a clue, and returns whether it is one. `rank`: the rank that wrote the
+  /// line; negative: unknown.
   bool add(std::string_view line, const std::string& file, std::int64_t number, std::int64_t rank);
 
-  /// A finding for each row of that place that has lines, in the order of their first lines.
+  /// Returns one finding for each row of `clues.yaml` with this `ClueRank` that has matching lines,
+  /// in the order of the first lines.
   [[nodiscard]] std::vector<Finding> findings(ClueRank rank) const;
 
  private:
   struct Sighting {
     const ClueKind* kind = nullptr;
     Place first;
-    std::vector<std::string> texts;  ///< The first lines, with their places.
+    /// The first few matching lines, each with file and line number.
+    std::vector<std::string> texts;
     std::set<std::int64_t> ranks;
     std::int64_t lines = 0;
   };

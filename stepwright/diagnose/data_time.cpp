@@ -11,12 +11,12 @@ namespace stepwright::diagnose {
 namespace {
 
 constexpr std::size_t kLeastLines = 3;
-/// Share of the time from which data is late.
+/// Data counts as late from this share of the step time on.
 constexpr double kLateShare = 0.2;
-/// Lines that a finding shows.
+/// The most lines that a finding quotes.
 constexpr std::size_t kMostShownLines = 3;
 
-/// Words in front of the two figures.
+/// Words before the two figures in a line: time of the step, and of its data.
 struct TimeWords {
   std::string_view step;
   std::string_view data;

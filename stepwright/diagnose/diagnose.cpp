@@ -22,13 +22,14 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// True if a format is one of messages with their times alone.
+/// True if logs of a format contain only messages with their times.
 bool times_messages(logs::LogFormat format) {
   return format == logs::LogFormat::kDeepSpeedRaw || format == logs::LogFormat::kNcclProfiler ||
          format == logs::LogFormat::kNcclInspector;
 }
 
-/// The format of a file that is no log of a job: a format of `logs/`; nullopt: text of any program.
+/// Returns the format of a file that is not a job's log: one of the formats in `logs/`; nullopt:
+/// text of any program.
 std::optional<logs::LogFormat> known_format(logs::ByteSource& bytes) {
   const std::string_view text = bytes.beginning();
   if (text.starts_with('\x80')) return logs::LogFormat::kFlightRecorder;
@@ -37,7 +38,7 @@ std::optional<logs::LogFormat> known_format(logs::ByteSource& bytes) {
   }
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) fail_input(fmt::format("{}: is empty", bytes.name()));
-  // A dictionary as Python prints it is a line of a log.
+  // A Python dictionary, as print() writes it, is a line of a log.
   if (text.substr(first, 2) == "{'") return std::nullopt;
   if (text[first] != '{' && text.substr(first, 2) != "[{") return std::nullopt;
   return logs::recognise_log(bytes);
@@ -64,8 +65,8 @@ class Diagnoser {
   }
 
  private:
-  /// Puts findings in the order in which they explain each other: memory and what a line says by
-  /// itself, ranks that ended, networks, other hangs, and what is only slow.
+  /// Orders findings so that causes come first: out of memory and clues, then ranks that ended,
+  /// networks, other hangs, and last what is only slow.
   void gather_findings() {
     add_memory();
     add_all(evidence_.clues.findings(ClueRank::kRoot));
@@ -82,7 +83,8 @@ class Diagnoser {
     add_all(std::move(slow_));
   }
 
-  /// Adds devices and hosts without memory; what no log says, snapshots may.
+  /// Adds devices and hosts that ran out of memory; if no log reports any, failed allocations in
+  /// snapshots are used.
   void add_memory() {
     const auto on_device = [&] {
       return std::ranges::find(out_of_memory_, false, &OutOfMemory::host);
@@ -143,7 +145,7 @@ class Diagnoser {
     return file;
   }
 
-  /// Keeps messages that a file timed; returns the number of their calls.
+  /// Stores the messages that a file timed; returns the number of their calls.
   std::int64_t take_messages(const std::string& file, std::vector<TimedMessage> messages) {
     std::int64_t calls = 0;
     for (const TimedMessage& message : messages) calls += message.calls;
@@ -178,7 +180,8 @@ class Diagnoser {
             .steps = std::ssize(log.training.steps)};
   }
 
-  /// "log of a job, 812 lines, 3 of the end; 200 steps of Megatron-LM, 12.3 s in the median".
+  /// Describes a log: "log of a job, 812 lines, 3 of the end; 200 steps of Megatron-LM, 12.3 s in
+  /// the median".
   static std::string log_text(const JobLog& log, const SteadySteps& steady) {
     std::string text =
         fmt::format("log of a job, {}, {} of the end", counted(log.lines, "line"), log.told);
@@ -194,8 +197,8 @@ class Diagnoser {
     return text;
   }
 
-  /// True if ranks of an earlier finding are why others wait, or if a call without a rank and a
-  /// number is all that a hang says beside it.
+  /// True if a hang is only a consequence of earlier findings: its missing ranks are already
+  /// explained, or it is a stalled call without known ranks.
   [[nodiscard]] bool follows(const Finding& finding) const {
     if (finding.ranks.empty()) {
       return !diagnosis_.findings.empty() && finding.kind == FindingKind::kStall;
@@ -205,7 +208,7 @@ class Diagnoser {
                                [&](std::int64_t rank) { return explained_.contains(rank); });
   }
 
-  /// Says what files would say more.
+  /// Adds notes that name the files which would tell more.
   void note_missing() {
     if (evidence_.world > std::ssize(evidence_.trails) && !evidence_.trails.empty() && dumps_) {
       diagnosis_.notes.push_back(fmt::format(
@@ -223,9 +226,9 @@ class Diagnoser {
   Diagnosis diagnosis_;
   Evidence evidence_;
   std::vector<OutOfMemory> out_of_memory_;
-  std::vector<Finding> slow_;  ///< Findings from steps of training logs.
+  std::vector<Finding> slow_;  ///< Findings about slow training steps.
   std::vector<std::string> unread_;
-  std::set<std::int64_t> explained_;  ///< Ranks of findings that others follow from.
+  std::set<std::int64_t> explained_;  ///< Ranks named by findings from which other findings follow.
   bool dumps_ = false;
 };
 

@@ -7,9 +7,9 @@
 
 namespace stepwright::diagnose {
 
-/// Says what happened to a job from whatever files it left: dumps of PyTorch's flight recorder and
-/// logs of any launcher, each recognised by its content. A file that cannot be read is named in the
-/// notes. Fails with `kRuntime` when no file could be read.
+/// Finds out why a job failed or was slow, from the files that it left: dumps of PyTorch's flight
+/// recorder and logs of any launcher, each recognised by its content. The notes name files that
+/// cannot be read. Fails with `kRuntime` if no file can be read.
 Diagnosis diagnose(std::span<logs::ByteSource> files);
 
 }  // namespace stepwright::diagnose

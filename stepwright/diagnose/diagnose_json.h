@@ -6,7 +6,7 @@
 
 namespace stepwright::diagnose {
 
-/// The document of `diagnose --json` (docs/formats.md).
+/// Returns the document that `diagnose --json` prints (docs/formats.md).
 nlohmann::ordered_json diagnosis_json(const Diagnosis& diagnosis);
 
 }  // namespace stepwright::diagnose

@@ -12,30 +12,31 @@
 
 namespace stepwright::diagnose {
 
-/// A file of a diagnosis: its kind and the ranks and steps that it has.
+/// A file that was diagnosed: its kind, and the ranks and steps in it.
 struct DiagnosedFile {
   std::string path;
-  std::string what;                 ///< "flight recorder", "log of a job".
-  std::vector<std::int64_t> ranks;  ///< Ranks that it speaks of, sorted.
-  std::int64_t steps = 0;           ///< Steps of training whose lines it has.
+  std::string what;                 ///< Kind of the file: "flight recorder", "log of a job".
+  std::vector<std::int64_t> ranks;  ///< Ranks that the file mentions, sorted.
+  std::int64_t steps = 0;           ///< Number of training steps that the file reports.
 };
 
-/// Steady steps of training that a file reports.
+/// Steady-state training steps that one file reports.
 struct MeasuredSteps {
   std::string file;
   TrainingProgram program{};
   SteadySteps steady;
 };
 
-/// The findings of all files of a job.
+/// The result of diagnosing all files of a job.
 struct Diagnosis {
   std::vector<DiagnosedFile> files;
-  std::vector<Finding> findings;           ///< Findings, causes before what follows from them.
-  std::vector<std::string> notes;          ///< Gaps in the files, and which files would say more.
-  std::vector<MeasuredSteps> measured;     ///< Steps of each log that has some.
-  std::vector<MeasuredMessages> messages;  ///< Messages of each log that times them.
-  std::vector<SnapshotMemory> snapshots;   ///< Devices of each snapshot of memory.
-  std::vector<OutOfMemory> out_of_memory;  ///< Devices and hosts without memory, in file order.
+  std::vector<Finding> findings;           ///< Findings; causes precede their consequences.
+  std::vector<std::string> notes;          ///< Gaps in the files, and which other files would help.
+  std::vector<MeasuredSteps> measured;     ///< Steady steps of each log that reports steps.
+  std::vector<MeasuredMessages> messages;  ///< Messages of each log that times messages.
+  std::vector<SnapshotMemory> snapshots;   ///< One entry for each device of each memory snapshot.
+  /// Out-of-memory events of devices and hosts, in file order.
+  std::vector<OutOfMemory> out_of_memory;
 };
 
 }  // namespace stepwright::diagnose

@@ -6,13 +6,13 @@
 
 namespace stepwright::diagnose {
 
-/// `advice.yaml`, which is compiled in.
+/// Returns the file `advice.yaml`, which is compiled in.
 std::span<const EmbeddedFile> embedded_advice();
 
-/// `clues.yaml`, which is compiled in.
+/// Returns the file `clues.yaml`, which is compiled in.
 std::span<const EmbeddedFile> embedded_clues();
 
-/// `words.yaml`, which is compiled in.
+/// Returns the file `words.yaml`, which is compiled in.
 std::span<const EmbeddedFile> embedded_words();
 
 }  // namespace stepwright::diagnose

@@ -15,8 +15,8 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// Takes the last call of a rank whose communication failed for one that did not end: Gloo retires
-/// calls that failed, too.
+/// Marks the last call of a rank as not ended if communication failed in it, because Gloo also
+/// retires failed calls.
 void reopen_failed_calls(Evidence& evidence) {
   for (const auto& [rank, stuck] : evidence.stuck) {
     const auto trail = evidence.trails.find(rank);
@@ -47,7 +47,7 @@ class Hangs {
   }
 
  private:
-  /// A disagreement that a library names by itself.
+  /// Adds a finding for a mismatch that a library reports itself.
   void add_said() {
     for (const SaidMismatch& said : evidence_.mismatches) {
       Finding finding{.kind = FindingKind::kMismatch,
@@ -68,7 +68,7 @@ class Hangs {
       }
       add_advice(finding, "mismatch.size");
       push(std::move(finding));
-      break;  // each rank says the same
+      break;  // all ranks report the same mismatch
     }
   }
 
@@ -112,7 +112,8 @@ class Hangs {
     push(std::move(finding));
   }
 
-  /// A rank whose call is the next one of the others left one out.
+  /// Adds evidence that a rank left out a call: it made, with this number, the call that other
+  /// ranks make with the next number.
   void add_skipped(const StuckCall& stuck, const std::vector<std::int64_t>& others,
                    Finding& finding) const {
     for (const std::int64_t rank : others) {
@@ -167,7 +168,8 @@ class Hangs {
     push(std::move(finding));
   }
 
-  /// Ranks below the highest one of which no file has a line, of a group of unknown members.
+  /// Returns the ranks below the highest known one that occur in no file, for a group whose members
+  /// are unknown.
   [[nodiscard]] std::vector<std::int64_t> absent_ranks(const StuckCall& stuck) const {
     std::vector<std::int64_t> absent;
     for (std::int64_t rank = 0; rank < evidence_.world && !stuck.members_known; ++rank) {
@@ -177,7 +179,7 @@ class Hangs {
     return absent;
   }
 
-  /// Adds causes by what the call is and by what the log shows in front of it.
+  /// Adds causes that follow from the kind of call and from the log's lines before it.
   void add_stall_advice(const RankCall& call, std::string_view last, Finding& finding) const {
     if (evidence_.work_before) finding.evidence.push_back(work_line(*evidence_.work_before));
     add_advice(finding, stall_reasons(evidence_, call));
@@ -189,8 +191,8 @@ class Hangs {
                        work.line, work.text);
   }
 
-  /// Ranks that never came to a call: dead ones, ones that wait for a message, ones outside of
-  /// communication, silent ones.
+  /// Adds findings for ranks that did not arrive at a call: those that died, wait for a message, do
+  /// not communicate, or occur in no file.
   void add_missing(const StuckCall& stuck) {
     std::vector<std::int64_t> dead;
     std::vector<std::int64_t> receiving;
@@ -232,7 +234,7 @@ class Hangs {
     return fmt::format("Rank {}: {} ({}:{})", rank, end_text(end), end.file, end.line);
   }
 
-  /// Missing ranks whose tracebacks say in which other call they wait.
+  /// Adds evidence that missing ranks wait in another call, from their tracebacks.
   void add_elsewhere(const StuckCall& stuck, const std::vector<std::int64_t>& ranks) {
     const StuckRank& first = evidence_.stuck.at(ranks.front());
     const bool message = first.function.starts_with("recv") || first.function.starts_with("send") ||
@@ -294,7 +296,8 @@ class Hangs {
     push(std::move(finding));
   }
 
-  /// Groups that wait for each other, where no call has a reason of its own.
+  /// Adds a finding for groups that wait for each other in a cycle, if no call has a cause of its
+  /// own.
   void add_circle() {
     if (calls_.empty()) return;
     std::set<std::int64_t> ranks;
@@ -321,7 +324,7 @@ class Hangs {
     push(std::move(finding));
   }
 
-  /// Ranks that ended, where no call is known in which others wait for them.
+  /// Adds findings for ranks that ended, if no call is known in which others wait for them.
   void add_ends() {
     std::map<std::string, std::vector<std::int64_t>> by_text;
     for (const auto& [rank, end] : evidence_.ends) {
@@ -329,7 +332,8 @@ class Hangs {
     }
     for (const auto& [text, ranks] : by_text) {
       const RankEnd& end = evidence_.ends.at(ranks.front());
-      if (end.what.find("out of memory") != std::string::npos) continue;  // a finding of its own
+      // It has a finding of its own.
+      if (end.what.find("out of memory") != std::string::npos) continue;
       Finding finding{.kind = FindingKind::kMissingRank,
                       .ranks = ranks,
                       .where = {.file = end.file, .line = end.line},
@@ -364,13 +368,14 @@ class Hangs {
     push(std::move(finding));
   }
 
-  /// Names the ranks of which no file says anything, where all others failed in one call.
+  /// Names the ranks about which no file says anything, if all others failed in the same call.
   void add_missing_of_world(Finding& finding, bool differ) const {
     std::vector<std::int64_t> silent;
     for (std::int64_t rank = 0; rank < std::min<std::int64_t>(evidence_.world, 1 << 16); ++rank) {
       if (!evidence_.stuck.contains(rank) && !evidence_.ends.contains(rank)) silent.push_back(rank);
     }
-    if (silent.size() >= evidence_.stuck.size()) silent.clear();  // a part of the logs
+    // The files are only a part of the logs.
+    if (silent.size() >= evidence_.stuck.size()) silent.clear();
     if (!differ && !silent.empty()) {
       finding.kind = FindingKind::kMissingRank;
       finding.what = fmt::format("{} did not fail in the call in which the others did, {}.",
@@ -382,7 +387,7 @@ class Hangs {
                                          : "missing.silent");
   }
 
-  /// Ranks that a barrier or a store waited for in vain.
+  /// Adds findings for ranks for which a barrier or a store waited in vain.
   void add_absences() {
     if (!findings_.empty()) return;
     for (const SaidMismatch& said : evidence_.absences) {
@@ -399,7 +404,7 @@ class Hangs {
     }
   }
 
-  /// An exception in a log that does not say of which rank it is.
+  /// Adds a finding for an exception in a log that does not name its rank.
   void add_nameless() {
     if (!evidence_.nameless_end || !evidence_.ends.empty()) return;
     const RankEnd& end = *evidence_.nameless_end;
@@ -411,7 +416,7 @@ class Hangs {
     push(std::move(finding));
   }
 
-  /// A call that timed out, of which nothing more is known.
+  /// Adds a finding for a call that timed out, if nothing else is known about it.
   void add_unplaced() {
     if (!findings_.empty() || !evidence_.unplaced) return;
     const auto& [file, line, call] = *evidence_.unplaced;
@@ -431,7 +436,7 @@ class Hangs {
     findings_.push_back(std::move(finding));
   }
 
-  /// Puts ranks that ended first: all else follows from them.
+  /// Puts findings about ranks that ended first, because the others follow from them.
   void order() {
     std::ranges::stable_sort(findings_, {}, [](const Finding& finding) {
       if (finding.kind == FindingKind::kMissingRank) return 0;
@@ -443,7 +448,7 @@ class Hangs {
   std::vector<StuckCall> calls_;
   std::vector<std::vector<std::size_t>> arrows_;
   std::vector<Finding> findings_;
-  std::set<std::int64_t> explained_;  ///< Ranks that a finding names.
+  std::set<std::int64_t> explained_;  ///< Ranks that a finding already names.
 };
 
 }  // namespace

@@ -11,37 +11,39 @@
 
 namespace stepwright::diagnose {
 
-/// "Rank 3", "Ranks 0-2, 5".
+/// Returns ranks as the subject of a sentence: "Rank 3", "Ranks 0-2, 5".
 std::string ranks_subject(const std::vector<std::int64_t>& ranks);
 
-/// One of two words, by the number of ranks.
+/// Returns `one` if there is one rank, `many` if there are several.
 std::string_view word_by_number(const std::vector<std::int64_t>& ranks, std::string_view one,
                                 std::string_view many);
 
-/// "all_reduce of [[512]] Float".
+/// Returns operation, sizes and type of a call: "all_reduce of [[512]] Float".
 std::string call_text(const RankCall& call);
 
-/// "call 7 of group 0 (default_pg)".
+/// Returns number and group of a stuck call: "call 7 of group 0 (default_pg)".
 std::string call_name(const Evidence& evidence, const StuckCall& stuck);
 
-/// Ranks that made the same call at the same place of the program, by what they made; most first.
+/// Groups the ranks in a stuck call by the call that they made (`call_text`) and, if `with_frames`,
+/// by the line of the program. Largest group of ranks first.
 std::vector<std::pair<std::string, std::vector<std::int64_t>>> ranks_by_call(const StuckCall& stuck,
                                                                              bool with_frames);
 
-/// The place of a rank's call, or of any other rank's where it did not make it.
+/// Returns file and line of the call that a rank made; if the rank did not make it, those of
+/// another rank's call.
 Place call_place(const Evidence& evidence, const StuckCall& stuck, std::int64_t rank);
 
-/// Lines of evidence: who is in the call, by what the files say.
+/// Returns lines of evidence: which ranks are in the stuck call, and from which file that is known.
 std::vector<std::string> who_is_there(const Evidence& evidence, const StuckCall& stuck);
 
-/// The last call of a rank, for evidence; empty without a trail.
+/// Describes the last call of a rank, as evidence; empty: the files have no calls of the rank.
 std::string last_call(const Evidence& evidence, std::int64_t rank);
 
-/// Why a rank's end has that name: "missing.killed" by SIGKILL, "missing.crashed",
-/// "missing.aborted", "missing.died".
+/// Returns the key in `advice.yaml` for the way in which a rank ended: "missing.killed" (SIGKILL),
+/// "missing.crashed", "missing.aborted" or "missing.died".
 std::string_view end_reason(const RankEnd& end);
 
-/// "KeyError: 'x', at train.py:12 in load".
+/// Returns how a rank ended, as text: "KeyError: 'x', at train.py:12 in load".
 std::string end_text(const RankEnd& end);
 
 }  // namespace stepwright::diagnose

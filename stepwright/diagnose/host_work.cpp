@@ -14,7 +14,7 @@ constexpr Named<HostWork> kWorkNames[] = {{HostWork::kPreparing, "preparing"},
                                           {HostWork::kCheckpoint, "checkpoint"},
                                           {HostWork::kEvaluation, "evaluation"}};
 
-/// A word of words.yaml that lines hold, and the work that it stands for.
+/// A word of words.yaml in lines about work of the host, and that work.
 struct WorkWord {
   HostWork work;
   std::string word;
@@ -30,8 +30,8 @@ std::vector<WorkWord> read_work_words() {
   return words;
 }
 
-/// True if a line ends in a bar of progress of anything but steps: "35%|#5  | 7/20 [30:01<57:14,
-/// 39.1MB/s]".
+/// True if a line ends in a progress bar of something other than training steps: "35%|#5  | 7/20
+/// [30:01<57:14, 39.1MB/s]".
 bool is_other_progress(std::string_view line) {
   line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
   return line.ends_with("/s]") && !line.ends_with("it/s]") && holds(line, "%|") && holds(line, "<");

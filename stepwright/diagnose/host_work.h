@@ -7,10 +7,10 @@
 
 namespace stepwright::diagnose {
 
-/// Work of a host that one rank may do while the others wait.
+/// Work of one rank's host during which the other ranks wait.
 enum class HostWork : std::uint8_t { kPreparing, kCheckpoint, kEvaluation };
 
-/// A line of a log about such work.
+/// A log line about work of the host.
 struct HostWorkLine {
   HostWork work{};
   std::string file;
@@ -18,11 +18,11 @@ struct HostWorkLine {
   std::string text;
 };
 
-/// The work that a line is about, by its words or as a bar of progress of anything but steps;
-/// nullopt: none.
+/// Recognises a line about work of the host, by its words or as a progress bar of something other
+/// than training steps; nullopt: it is another line.
 std::optional<HostWork> host_work_of(std::string_view line);
 
-/// "prepares data or a model".
+/// Describes work of the host: "prepares data or a model".
 std::string_view host_work_text(HostWork work);
 
 }  // namespace stepwright::diagnose

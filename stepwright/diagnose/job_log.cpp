@@ -17,10 +17,11 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// Steps that are kept of a log.
+/// The most steps of one log that are stored.
 constexpr std::size_t kMostSteps = 1'000'000;
 
-/// True if an exception says that communication failed, which follows from another rank.
+/// True if an exception says that communication failed, which is a consequence of another rank's
+/// failure.
 bool follows_from_others(std::string_view error) {
   constexpr std::array<std::string_view, 16> kFollowWords = {
       "Timed out waiting",
@@ -113,7 +114,7 @@ class JobLogReader {
     take_step(origin);
   }
 
-  /// Keeps the last line about work of the host in front of the first time-out.
+  /// Stores a line about work of the host; the last one before the first time-out counts.
   void take_host_work(std::string_view text) {
     if (timed_out_) return;
     if (const auto work = host_work_of(text)) {
@@ -122,12 +123,12 @@ class JobLogReader {
     }
   }
 
-  /// The beginning of a line, without what a bar of progress wrote over it.
+  /// Returns the beginning of a line, up to text that a progress bar wrote over it.
   static std::string beginning(std::string_view text) {
     return shortened(text.substr(0, std::min<std::size_t>(text.find_first_of("|\r"), 100)));
   }
 
-  /// Takes a line about a step, of the rank that printed the first one.
+  /// Stores a line about a step. Only the rank that printed the first such line counts.
   void take_step(const OriginLine& origin) {
     take_loss(origin);
     take_data_time(origin);
@@ -148,7 +149,7 @@ class JobLogReader {
     }
   }
 
-  /// Takes a loss, of the rank that printed the first one.
+  /// Stores a loss. Only the rank that printed the first loss counts.
   void take_loss(const OriginLine& origin) {
     auto loss = read_loss_line(origin.text);
     if (!loss || training_.losses.size() == kMostSteps) return;
@@ -158,7 +159,8 @@ class JobLogReader {
     training_.losses.push_back(*loss);
   }
 
-  /// Takes what a step waited for its data, of the rank that printed the first one.
+  /// Stores the time that a step waited for its data. Only the rank that printed the first one
+  /// counts.
   void take_data_time(const OriginLine& origin) {
     auto time = read_data_time(origin.text);
     if (!time || training_.data.size() == kMostSteps) return;
@@ -179,7 +181,7 @@ class JobLogReader {
                                              .frame = std::move(frame)});
   }
 
-  /// Takes a device or a host without memory. True: the line says so.
+  /// Stores an out-of-memory event of a device or host; true if the line reports one.
   bool take_memory(const OriginLine& origin, const Traceback& trace) {
     auto event = read_device_out_of_memory(origin.text);
     if (!event) event = read_host_out_of_memory(origin.text);
@@ -201,7 +203,7 @@ class JobLogReader {
     return true;
   }
 
-  /// Follows a traceback line by line. True: the line belongs to one.
+  /// Reads the next line of a traceback; true if the line belongs to one.
   bool take_traceback(const OriginLine& origin) {
     Traceback& trace = tracebacks_[origin.rank];
     switch (trace.read(origin.text)) {
@@ -212,7 +214,7 @@ class JobLogReader {
     return false;
   }
 
-  /// Takes the line that ends a traceback. True: it is an exception.
+  /// Reads the line that ends a traceback; true if it is an exception.
   bool take_exception(const OriginLine& origin, const Traceback& trace) {
     const std::string_view text = origin.text;
     if (take_memory(origin, trace)) {
@@ -235,14 +237,15 @@ class JobLogReader {
     return !holds(text, "monitoredBarrier") && !holds(text, "Detected mismatch");
   }
 
-  /// Keeps the first exception of a program whose log names no ranks. True: nothing else reads it.
+  /// Stores the first exception in a log whose lines name no ranks; true if the line was used and
+  /// no other reader needs it.
   bool take_unknown_rank(std::string_view text, const Traceback& trace) {
     const bool known = follows_from_others(text) || clue_of(text) != nullptr;
     if (!known) take_nameless(shortened(text), trace.frame());
     return !known;
   }
 
-  /// Keeps the first end of a process of which nobody says the rank.
+  /// Stores the first end of a process whose rank is unknown.
   void take_nameless(std::string what, std::string frame) {
     if (what.empty() || evidence_.nameless_end) return;
     evidence_.nameless_end = RankEnd{
@@ -277,7 +280,7 @@ class JobLogReader {
     if (progress.at >= 0) groups_.try_emplace({rank, progress.at}, std::move(progress.group));
   }
 
-  /// Adds the time-outs as calls that did not end.
+  /// Adds calls that timed out as calls that did not end.
   void name_time_outs() {
     for (TimeOut& out : time_outs_) {
       const auto named = groups_.find({out.rank, out.call.sequence});
@@ -288,7 +291,7 @@ class JobLogReader {
         trail.rank = out.rank;
         trail.file = bytes_.name();
       } else if (trail.file != bytes_.name()) {
-        continue;  // a recorder's dump says more
+        continue;  // a flight recorder's dump of this rank has more details
       }
       trail.calls.push_back(std::move(out.call));
     }
@@ -306,8 +309,9 @@ class JobLogReader {
         {.file = bytes_.name(), .line = line_, .ranks = std::move(ranks), .text = shortened(text)});
   }
 
-  /// TORCH_DISTRIBUTED_DEBUG=DETAIL: "Detected mismatch between collectives on ranks. Rank 0 is
-  /// running collective: CollectiveFingerPrint(SequenceNumber=7, ...), but Rank 2 is running ...".
+  /// Reads a mismatch reported under TORCH_DISTRIBUTED_DEBUG=DETAIL: "Detected mismatch between
+  /// collectives on ranks. Rank 0 is running collective: CollectiveFingerPrint(SequenceNumber=7,
+  /// ...), but Rank 2 is running ...".
   void take_mismatch(const OriginLine& origin) {
     const std::string_view text =
         after(origin.text, "Detected mismatch between collectives on ranks.");
@@ -325,14 +329,14 @@ class JobLogReader {
         {.file = bytes_.name(), .line = line_, .ranks = std::move(ranks), .text = shortened(text)});
   }
 
-  /// "[Rank 0]: Ranks 1, 3 failed to pass monitoredBarrier in 10000 ms".
+  /// Reads "[Rank 0]: Ranks 1, 3 failed to pass monitoredBarrier in 10000 ms".
   void take_barrier(std::string_view text) {
     std::string_view list = text.substr(0, text.find(" failed to pass monitoredBarrier"));
     list.remove_prefix(std::min(list.size(), list.find_last_not_of("0123456789, ") + 1));
     say_absent(listed_numbers(list), text);
   }
 
-  /// "Timed out after 61 seconds waiting for clients. 3/4 clients joined."
+  /// Reads "Timed out after 61 seconds waiting for clients. 3/4 clients joined."
   void take_join(std::string_view text) {
     const std::string_view counts = after(text, "waiting for clients. ");
     const std::int64_t joined = leading_number(counts);
@@ -363,7 +367,7 @@ class JobLogReader {
   std::int64_t line_ = 0;
   std::int64_t told_ = 0;
   bool local_ = false;
-  bool timed_out_ = false;  ///< True behind the first time-out.
+  bool timed_out_ = false;  ///< True after the first time-out.
   LauncherLines launcher_;
   NcclLines nccl_;
   MessageLines messages_;
@@ -371,9 +375,9 @@ class JobLogReader {
   std::map<std::int64_t, Traceback> tracebacks_;
   std::vector<TimeOut> time_outs_;
   TrainingLog training_;
-  std::int64_t step_rank_ = logs::kUnknown;  ///< Whose steps are kept.
-  std::int64_t loss_rank_ = logs::kUnknown;  ///< Whose losses are kept.
-  std::int64_t data_rank_ = logs::kUnknown;  ///< Whose times of data are kept.
+  std::int64_t step_rank_ = logs::kUnknown;  ///< Rank whose steps are stored.
+  std::int64_t loss_rank_ = logs::kUnknown;  ///< Rank whose losses are stored.
+  std::int64_t data_rank_ = logs::kUnknown;  ///< Rank whose data times are stored.
   std::map<std::pair<std::int64_t, std::int64_t>, RankGroup> groups_;
 };
 

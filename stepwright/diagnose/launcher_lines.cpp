@@ -24,8 +24,8 @@ std::string_view signal_name(std::int64_t signal) {
   }
 }
 
-/// The signal behind "exitcode: -9"; `kUnknown` where a rank ended by itself, which its own lines
-/// explain, or a launcher ended it.
+/// Returns the signal in an exit code such as "-9"; `kUnknown`: the rank exited without a signal
+/// (its own lines tell why), or a launcher ended it.
 std::int64_t signal_of(std::string_view code) {
   if (!code.starts_with('-')) return logs::kUnknown;
   const std::int64_t signal = leading_number(code.substr(1));
@@ -36,7 +36,7 @@ std::string signal_text(std::int64_t signal) {
   return fmt::format("signal {}{}", signal, signal_name(signal));
 }
 
-/// "srun: error: node12: task 3: Killed".
+/// Reads "srun: error: node12: task 3: Killed".
 std::optional<LaunchedEnd> read_srun(std::string_view line) {
   const std::string_view rest = after(line, "task ");
   std::string_view how = after(rest, ": ");
@@ -55,7 +55,7 @@ std::optional<LaunchedEnd> read_srun(std::string_view line) {
   return end;
 }
 
-/// "mpirun noticed that process rank 3 with PID 0 on node x exited on signal 9 (Killed)."
+/// Reads "mpirun noticed that process rank 3 with PID 0 on node x exited on signal 9 (Killed)."
 std::optional<LaunchedEnd> read_mpirun(std::string_view line) {
   const std::int64_t rank = leading_number(after(line, "process rank "));
   const std::string_view how = after(line, "exited on ");
@@ -64,7 +64,7 @@ std::optional<LaunchedEnd> read_mpirun(std::string_view line) {
                      .what = shortened(how.substr(0, how.find_last_not_of(". ") + 1))};
 }
 
-/// "failed (exitcode: -9) local_rank: 0 (pid: 598577) of binary: /usr/bin/python".
+/// Reads "failed (exitcode: -9) local_rank: 0 (pid: 598577) of binary: /usr/bin/python".
 std::optional<LaunchedEnd> read_failed(std::string_view line) {
   const std::int64_t signal = signal_of(after(line, "failed (exitcode: "));
   const std::int64_t rank = leading_number(after(line, "local_rank: "));
@@ -72,7 +72,7 @@ std::optional<LaunchedEnd> read_failed(std::string_view line) {
   return LaunchedEnd{.rank = rank, .local = true, .what = signal_text(signal)};
 }
 
-/// "Killed", "run.sh: line 7: 4711 Killed   python train.py", as a shell says it.
+/// Reads a shell's report "Killed" or "run.sh: line 7: 4711 Killed   python train.py".
 std::optional<LaunchedEnd> read_shell(std::string_view line) {
   const bool alone = line.substr(0, line.find_last_not_of(" \t\r") + 1) == "Killed";
   if (!alone && (!holds(line, ": line ") || !holds(line, " Killed "))) return std::nullopt;
@@ -91,8 +91,8 @@ std::optional<LaunchedEnd> LauncherLines::read(std::string_view line) {
   return read_shell(line);
 }
 
-/// Blocks of torchrun: "  rank      : 3 (local_rank: 3)", "  exitcode  : -9 (pid: 7)"; those in
-/// front of "Root Cause (first observed failure):" are ranks that it ended itself.
+/// Reads a block of torchrun's report: "  rank      : 3 (local_rank: 3)", "  exitcode  : -9 (pid:
+/// 7)". Blocks before "Root Cause (first observed failure):" are ranks that torchrun ended itself.
 std::optional<LaunchedEnd> LauncherLines::read_block(std::string_view line) {
   if (line.starts_with("  rank ")) {
     block_rank_ = leading_number(after(line, ": "));

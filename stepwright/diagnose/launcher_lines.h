@@ -9,25 +9,26 @@
 
 namespace stepwright::diagnose {
 
-/// A rank that ended, in the words of a launcher.
+/// The end of a rank, as a launcher reports it.
 struct LaunchedEnd {
   std::int64_t rank = logs::kUnknown;
-  bool local = false;         ///< True if `rank` is that of torchrun on its node.
-  bool unresponsive = false;  ///< True if torchrun asked it to end and had to kill it.
-  std::string what;           ///< "signal 9 (SIGKILL)"; empty: the line only names the rank.
+  bool local = false;         ///< True if `rank` is torchrun's local rank on its node.
+  bool unresponsive = false;  ///< True if torchrun asked the rank to end and then had to kill it.
+  std::string what;  ///< How it ended: "signal 9 (SIGKILL)"; empty: the line only names the rank.
 };
 
 /// Reads lines of torchrun, srun and mpirun about ranks that ended.
 class LauncherLines {
  public:
-  /// nullopt: the line is none of these.
+  /// Reads one line; nullopt: the line is not about a rank's end.
   std::optional<LaunchedEnd> read(std::string_view line);
 
  private:
   std::optional<LaunchedEnd> read_block(std::string_view line);
 
-  std::int64_t block_rank_ = logs::kUnknown;  ///< Rank of torchrun's current block.
-  bool root_cause_ = false;                   ///< True behind the mark of its last block.
+  /// Rank of the block of torchrun's report that is being read.
+  std::int64_t block_rank_ = logs::kUnknown;
+  bool root_cause_ = false;  ///< True after the heading of the report's last block, the root cause.
 };
 
 }  // namespace stepwright::diagnose

@@ -9,9 +9,9 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// The farthest that a mark of a rank stands behind the beginning of a line.
+/// The farthest position in a line at which a mark of a rank may begin.
 constexpr std::size_t kMostPrefix = 120;
-/// Longest text of a line that findings repeat.
+/// The most bytes of a line that a finding quotes.
 constexpr std::size_t kMostText = 240;
 
 void skip_blanks(std::string_view& text) {
@@ -27,7 +27,7 @@ bool skip_colour(std::string_view& text) {
   return true;
 }
 
-/// Takes "2026-11-29T05:22:56.123Z" or "[2026-11-29 05:22:56,123]" off.
+/// Removes a time from the front: "2026-11-29T05:22:56.123Z" or "[2026-11-29 05:22:56,123]".
 bool skip_time(std::string_view& text) {
   std::string_view rest = text;
   const bool bracket = rest.starts_with('[');
@@ -46,7 +46,7 @@ bool skip_time(std::string_view& text) {
   return true;
 }
 
-/// Takes a mark with a rank between two words off: "[rank", "]:".
+/// Removes a rank between two words from the front: "[rank", "]:".
 bool take_rank(std::string_view& text, std::string_view begin, std::string_view end,
                std::int64_t& rank) {
   const std::size_t at = text.substr(0, kMostPrefix).find(begin);
@@ -60,7 +60,7 @@ bool take_rank(std::string_view& text, std::string_view begin, std::string_view 
   return true;
 }
 
-/// Removes a rank, as "[1,3]<stderr>:", from the front.
+/// Removes mpirun's mark of a rank, such as "[1,3]<stderr>:", from the front.
 bool take_mpi_rank(std::string_view& text, std::int64_t& rank) {
   if (!text.starts_with("[1,")) return false;
   const std::size_t end = text.find(">:");
@@ -70,7 +70,7 @@ bool take_mpi_rank(std::string_view& text, std::int64_t& rank) {
   return rank >= 0;
 }
 
-/// Takes "3: " of `srun -l` off.
+/// Removes the "3: " of `srun -l` from the front.
 bool take_task(std::string_view& text, std::int64_t& rank) {
   const std::size_t first = text.find_first_not_of(' ');
   if (first == std::string_view::npos) return false;

@@ -14,11 +14,11 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// Losses that a leap is compared with.
+/// Number of earlier losses with which a loss is compared.
 constexpr std::size_t kBefore = 16;
 constexpr double kLeap = 1.5;
 constexpr double kDeviations = 8;
-/// Leaps that a finding lists.
+/// The most jumps that a finding lists.
 constexpr std::size_t kMostLeaps = 20;
 
 bool is_number(const LoggedLoss& logged) {
@@ -48,7 +48,7 @@ std::vector<std::string> texts_before(const std::vector<LoggedLoss>& losses, std
   return texts;
 }
 
-/// True if a loss leaps above those before it.
+/// True if a loss jumps above the ones before it.
 bool leaps(const std::vector<LoggedLoss>& losses, std::size_t at) {
   if (at < kBefore || !std::isfinite(losses[at].loss)) return false;
   std::vector<double> before;

@@ -9,7 +9,8 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// A word of words.yaml that frames hold, and the reason that it stands for.
+/// A word of words.yaml that occurs in frames, and the reason (key of `advice.yaml`) that it
+/// indicates.
 struct PlaceWord {
   std::string reason, word;
 };
@@ -25,7 +26,7 @@ std::vector<PlaceWord> read_place_words() {
   return words;
 }
 
-/// The reason of one frame; empty: none.
+/// Returns the reason that a frame indicates; empty: none.
 std::string_view place_of_frame(std::string_view frame) {
   static const std::vector<PlaceWord> kWords = read_place_words();
   for (const PlaceWord& word : kWords) {

@@ -7,9 +7,9 @@
 
 namespace stepwright::diagnose {
 
-/// Reasons (keys of `advice.yaml`) of a device without memory by the functions in which it was
-/// asked for, the innermost first: the loss, attention, an update, a checkpoint that is loaded.
-/// `stack`: as `Traceback::stack` has it.
+/// Returns the keys of `advice.yaml` for an out-of-memory error, from the functions that requested
+/// the memory, innermost first: the loss, attention, an update, the loading of a checkpoint.
+/// `stack`: as returned by `Traceback::stack`.
 std::vector<std::string_view> memory_places(std::span<const std::string> stack);
 
 }  // namespace stepwright::diagnose

@@ -15,9 +15,9 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// Bytes at the beginning of a snapshot in which its first list is named.
+/// A snapshot names its first list within this many bytes.
 constexpr std::size_t kSnapshotMark = 64;
-/// Groups of blocks that are kept, and shown; frames of each.
+/// The most groups of blocks that are stored and shown, and the most frames of each.
 constexpr std::size_t kMostGroups = 3;
 constexpr std::size_t kMostFramesShown = 3;
 
@@ -32,7 +32,8 @@ std::string group_text(const snapshot::BlockGroup& group) {
                                     : fmt::format("at {}", fmt::join(frames, " < ")));
 }
 
-/// The snapshot that says most of an event.
+/// Returns the snapshot that tells most about an event: that of its rank, else one with a failed
+/// allocation, else the fullest.
 const SnapshotMemory& snapshot_of(std::span<const SnapshotMemory> snapshots,
                                   const OutOfMemory& event) {
   const auto same = std::ranges::find_if(snapshots, [&](const SnapshotMemory& one) {

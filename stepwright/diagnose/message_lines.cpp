@@ -15,9 +15,9 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// Lines of messages that are kept of a log.
+/// The most message lines of one log that are stored.
 constexpr std::size_t kMostMessages = 1'000'000;
-/// Longest line of nccl-tests.
+/// Longest line of nccl-tests, in bytes.
 constexpr std::size_t kMostTestLine = 1000;
 
 std::optional<collective::Collective> collective_named(std::string_view test) {
@@ -36,8 +36,9 @@ double positive(const std::string& text) {
              : -1;
 }
 
-/// The operation of a row of nccl-tests below a head that does not name the program: what reduces
-/// puts 2 (n - 1) / n times the payload on the bus, or half of that.
+/// Infers the operation of a row of nccl-tests whose heading does not name the program. The bus
+/// bandwidth of an all-reduce is 2 (n - 1) / n times the algorithm bandwidth, that of a
+/// reduce-scatter (n - 1) / n times. nullopt: neither.
 std::optional<collective::Collective> reducing_operation(const std::vector<std::string>& cells,
                                                          std::int64_t ranks) {
   constexpr double kRounding = 0.05;
@@ -53,8 +54,8 @@ std::optional<collective::Collective> reducing_operation(const std::vector<std::
   return std::nullopt;
 }
 
-/// Gathers calls by operation, size and size of their group: of several the shortest counts, in
-/// which least was waited.
+/// Groups calls by operation, size and group size, and keeps the shortest time of each, which
+/// contains the least waiting.
 class GatheredMessages {
  public:
   void add(const logs::LogRecord& record, double seconds, std::int64_t ranks, std::int64_t world) {

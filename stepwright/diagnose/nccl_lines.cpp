@@ -13,20 +13,20 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// Hosts and variables that are kept of a log.
+/// The most hosts and variables of one log that are stored.
 constexpr std::size_t kMostKept = 100'000;
 
-/// The process that wrote a line of NCCL; nullopt: the line is none.
+/// Reads the process that wrote a line of NCCL; nullopt: the line is not NCCL's.
 std::optional<logs::NcclPrefix> process_of(std::string_view line) {
   const std::size_t mark = line.find(" NCCL ");
   const std::size_t device = line.find(" [");
   if (mark == std::string_view::npos || device > mark) return std::nullopt;
-  // A place in NCCL's source may stand in front of a warning.
+  // A warning may be preceded by its position in NCCL's source.
   return logs::prefix_at_end(line.substr(0, line.find(']', device) + 1));
 }
 
-/// "NET/Socket" of "NET/Socket/3", "NET/IB/GDRDMA" of "NET/IB/0/GDRDMA(PCI)", "P2P" of
-/// "P2P/IPC/read".
+/// Returns the path of a channel: "NET/Socket" for "NET/Socket/3", "NET/IB/GDRDMA" for
+/// "NET/IB/0/GDRDMA(PCI)", "P2P" for "P2P/IPC/read".
 std::string way_of(std::string_view via) {
   via = via.substr(0, via.find_first_of(" \t\r\n"));
   if (via.starts_with("NET/Socket")) return "NET/Socket";
@@ -39,7 +39,8 @@ std::string way_of(std::string_view via) {
   return {};
 }
 
-/// Adapters in "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>".
+/// Reads the adapters in "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB
+/// eth0:10.0.0.1<0>".
 std::set<std::string> adapters_of(std::string_view text) {
   std::set<std::string> adapters;
   text = text.substr(0, text.find(';'));
@@ -53,8 +54,8 @@ std::set<std::string> adapters_of(std::string_view text) {
   return adapters;
 }
 
-/// The value behind "NCCL_X set by environment to 1." or "NCCL_IB_HCA set to mlx5_0:1"; empty: the
-/// line sets none.
+/// Returns the value in "NCCL_X set by environment to 1." or "NCCL_IB_HCA set to mlx5_0:1"; empty:
+/// the line sets no variable.
 std::string_view set_value(std::string_view text) {
   if (!text.starts_with("NCCL_")) return {};
   std::string_view value = after(text, " set by environment to ");
@@ -69,7 +70,7 @@ Finding way_finding(const NcclLine& line, const std::string& file, std::string w
           .evidence = {fmt::format("{}:{}: {}", file, line.line, line.text)}};
 }
 
-/// Adds variables that a person set and that explain a slow way.
+/// Adds variables set by the user that explain a slow path as evidence.
 void add_settings(const NcclFacts& facts, const std::string& file,
                   std::initializer_list<std::string_view> names, Finding& finding) {
   for (const std::string_view name : names) {
@@ -99,7 +100,7 @@ class LinkFindings {
     return found == facts_.channels.end() ? 0 : found->second;
   }
 
-  /// Sockets carry messages of a job on several nodes, or of one whose person set adapters.
+  /// Finds sockets used between nodes, or in a job whose user has configured adapters.
   void add_sockets() {
     const std::int64_t count = channels("NET/Socket");
     const bool across =
@@ -185,7 +186,8 @@ void NcclLines::read(std::string_view line, std::int64_t number) {
   if (text.empty()) return;
   const auto process = process_of(line);
   if (!process) {
-    // People leave out who wrote a line: "[0] NCCL INFO NET/IB : No device found."
+    // Users sometimes remove the process from a quoted line: "[0] NCCL INFO NET/IB : No device
+    // found."
     if (line.starts_with("[") || line.starts_with("NCCL INFO ")) read_info("", text, number);
     return;
   }

@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
-/// The message up to PyTorch 2.0: "(GPU 0; 79.15 GiB total capacity; 76.00 GiB already allocated;
-/// 10.00 MiB free; 77.50 GiB reserved in total by PyTorch)".
+/// Reads the message format up to PyTorch 2.0: "(GPU 0; 79.15 GiB total capacity; 76.00 GiB already
+/// allocated; 10.00 MiB free; 77.50 GiB reserved in total by PyTorch)".
 void read_old_message(std::string_view line, OutOfMemory& event) {
   const std::string_view inside = between(line, "(GPU ", ")");
   event.capacity_bytes = leading_bytes(after(inside, "; "));
@@ -28,8 +28,9 @@ void read_old_message(std::string_view line, OutOfMemory& event) {
   event.unused_bytes = std::max(0.0, reserved - event.allocated_bytes);
 }
 
-/// The bytes that other processes hold. In a container PyTorch lists its own process among them:
-/// the smallest one that holds at least what PyTorch allocated.
+/// Returns the bytes held by other processes. In a container PyTorch lists its own process among
+/// them: it is the smallest one that holds at least the bytes that PyTorch allocated, and is left
+/// out.
 double others_bytes(std::string_view line, const OutOfMemory& event) {
   std::vector<double> processes;
   for (std::string_view rest = after(line, "Process "); !rest.empty();
@@ -46,7 +47,7 @@ double others_bytes(std::string_view line, const OutOfMemory& event) {
   return std::accumulate(processes.begin(), processes.end(), 0.0);
 }
 
-/// The message since 2.1, in sentences.
+/// Reads the message format since PyTorch 2.1, which consists of sentences.
 void read_new_message(std::string_view line, OutOfMemory& event) {
   event.capacity_bytes = leading_bytes(after(line, "has a total capacity of "));
   if (event.capacity_bytes < 0)
@@ -55,7 +56,7 @@ void read_new_message(std::string_view line, OutOfMemory& event) {
   event.process_bytes = leading_bytes(after(line, "this process has "));
   event.allocated_bytes = leading_bytes(after(line, "Of the allocated memory "));
   event.unused_bytes = leading_bytes(after(line, "is allocated by PyTorch, and "));
-  if (event.unused_bytes < 0) {  // with private pools of graphs named in between
+  if (event.unused_bytes < 0) {  // this wording also names private pools of CUDA graphs
     event.unused_bytes = leading_bytes(after(line, "CUDA Graphs), and "));
   }
   event.others_bytes = others_bytes(line, event);
@@ -93,16 +94,16 @@ std::vector<std::string> device_evidence(const OutOfMemory& event) {
   return lines;
 }
 
-/// Memory of a device that neither PyTorch's allocator nor other named processes hold; negative:
-/// unknown.
+/// Returns device memory held neither by PyTorch's allocator nor by other named processes;
+/// negative: unknown.
 double unexplained_bytes(const OutOfMemory& event) {
   if (event.capacity_bytes < 0 || event.free_bytes < 0 || event.allocated_bytes < 0) return -1;
   return event.capacity_bytes - event.free_bytes - event.allocated_bytes -
          std::max(0.0, event.unused_bytes) - event.others_bytes;
 }
 
-/// Why a device has no memory left: first what its own figures say, then where it was asked for,
-/// the likeliest first.
+/// Returns the keys of `advice.yaml` for a device that ran out of memory: first those that follow
+/// from the figures in the message, then those from the requesting functions, the likeliest first.
 std::vector<std::string_view> device_reasons(const OutOfMemory& event) {
   std::vector<std::string_view> reasons;
   const double capacity = std::max(event.capacity_bytes, kGiB);

@@ -14,7 +14,7 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// Digits of the longest figure.
+/// The most digits of a figure.
 constexpr std::size_t kMostDigits = 40;
 
 ProgramWords read_program(TrainingProgram program, Node row) {
@@ -50,7 +50,7 @@ std::vector<ProgramWords> read_programs() {
   return programs;
 }
 
-/// The step behind "2][10/735]": 745.
+/// Returns the step number, over all epochs, after "[": 745 for "2][10/735]".
 std::int64_t step_of_epochs(std::string_view text) {
   constexpr std::int64_t kLongestEpoch = 1'000'000'000;
   const std::int64_t epoch = leading_number(text);

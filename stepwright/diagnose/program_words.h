@@ -11,7 +11,7 @@
 
 namespace stepwright::diagnose {
 
-/// Programs whose lines about steps are read.
+/// Programs whose log lines about training steps are read; each has an example of its lines.
 enum class TrainingProgram : std::uint8_t {
   kMegatron,      ///< "iteration 100/ 1000 | ... elapsed time per iteration (ms): 1234.5 | ..."
   kTorchtitan,    ///< "step: 10  loss: 5.1  memory: 43.45GiB(45.7%)  tps: 876  ..."
@@ -32,31 +32,31 @@ inline constexpr Named<TrainingProgram> kTrainingProgramNames[] = {
     {TrainingProgram::kMmengine, "mmengine"},
     {TrainingProgram::kProgressBar, "progress bar"}};
 
-/// Words in front of the figures in a program's lines about steps; empty: its lines do not say the
+/// The words before each figure in a program's lines about steps; empty: its lines lack that
 /// figure.
 struct ProgramWords {
   TrainingProgram program{};
-  std::string mark;  ///< A line about a loss holds it.
-  /// Words in front of the step's number; the second where the first is absent.
+  std::string mark;  ///< A line with a loss contains this text.
+  /// Words before the number of the step; the second is tried if the first is absent.
   std::array<std::string, 2> numbers;
-  /// True if the number is written "1][200/735]": epoch, step of the epoch, its steps.
+  /// True if the step's number is written "1][200/735]": epoch, step within the epoch, steps of an
+  /// epoch.
   bool by_epoch = false;
-  std::string time;  ///< Words in front of a step's time.
+  std::string time;  ///< Words before the time of a step.
   double time_unit_s = 1;
-  std::string rate;  ///< Tokens per second of a device.
+  std::string rate;  ///< Words before the tokens per second of a device.
   std::array<std::string, 2> loss;
   std::string norm;
 };
 
-/// Returns a row for each program but progress bars, of words.yaml.
+/// Returns the row of words.yaml for each program except progress bars.
 std::span<const ProgramWords> program_words();
 
-/// The number of a step in a line, of an epoch behind those of the epochs before; negative where
-/// the line does not say it.
+/// Returns the number of the step in a line, counted over all epochs; negative: the line has none.
 std::int64_t step_number(std::string_view line, const ProgramWords& words);
 
-/// The number behind a word, which blanks, quotes and colours may precede: "nan" and "inf" are
-/// numbers, and commas in groups of digits are passed over; nullopt without.
+/// Returns the number after a word; blanks, quotes and colours between them are skipped. "nan" and
+/// "inf" are numbers, and commas between groups of digits are ignored. nullopt: no number.
 std::optional<double> figure_behind(std::string_view line, std::string_view word);
 
 }  // namespace stepwright::diagnose

@@ -17,14 +17,14 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-/// "[[512], [3]]" as JSON writes it; empty where it is no list.
+/// Returns a list member as JSON text: "[[512], [3]]"; empty if it is no list.
 std::string list_in(const dom::element& entry, std::string_view key) {
   dom::array list;
   return entry[key].get(list) == simdjson::SUCCESS ? std::string(simdjson::minify(list)) : "";
 }
 
-/// The sizes of an entry that all ranks of a call must share; empty where ranks may differ: gathers
-/// and scatters of one root, and exchanges.
+/// Returns the sizes that must be equal on all ranks of a call; empty for calls in which ranks may
+/// differ: gathers and scatters with one root, and all-to-alls.
 std::string shared_sizes(const dom::element& entry, std::string_view operation) {
   const auto is = [&](std::string_view word) { return operation.find(word) != operation.npos; };
   if (is("all_to_all") || is("alltoall") || is("coalesced")) return {};
@@ -36,7 +36,7 @@ std::string shared_sizes(const dom::element& entry, std::string_view operation) 
   return list_in(entry, "input_sizes");
 }
 
-/// The innermost frame that is neither PyTorch's nor of another installed package.
+/// Returns the innermost frame that belongs neither to PyTorch nor to another installed package.
 std::string user_frame(const dom::element& entry) {
   dom::array frames;
   if (entry["frames"].get(frames) != simdjson::SUCCESS) return {};
@@ -52,7 +52,7 @@ std::string user_frame(const dom::element& entry) {
   return first;
 }
 
-/// A dump of one rank.
+/// Reads the dump of one rank.
 class Dump {
  public:
   Dump(logs::ByteSource& bytes, Evidence& evidence)
@@ -114,7 +114,7 @@ class Dump {
     calls_.push_back(std::move(call));
   }
 
-  /// Gives calls their groups, which dumps of some versions name at their end.
+  /// Sets the groups of calls at the end, because dumps of some versions list the groups last.
   void name_groups() {
     for (RankCall& call : calls_) {
       RankGroup group = own_groups_[static_cast<std::size_t>(call.group)];
@@ -137,7 +137,7 @@ class Dump {
   std::int64_t rank_;
   dom::parser parser_;
   logs::RecorderGroups listed_;
-  std::vector<RankGroup> own_groups_;  ///< Group of each call.
+  std::vector<RankGroup> own_groups_;  ///< Groups as this dump names them, by call.
   std::vector<RankCall> calls_;
 };
 

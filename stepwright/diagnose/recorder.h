@@ -5,10 +5,10 @@
 
 namespace stepwright::diagnose {
 
-/// Adds the calls of one rank from a dump of PyTorch's flight recorder, pickle or JSON,
-/// versions 2.4 to 2.10. The rank is that in the name of the file. A later dump of a rank takes the
-/// place of an earlier one. Returns the rank. Fails with `kInput` where the document is damaged, or
-/// its name has no rank.
+/// Adds the calls of one rank from a dump of PyTorch's flight recorder (pickle or JSON, versions
+/// 2.4 to 2.10) to the evidence, and returns the rank, which is taken from the file's name. A later
+/// dump of the same rank replaces an earlier one. Fails with `kInput` if the document is damaged or
+/// the name has no rank.
 std::int64_t read_recorder(logs::ByteSource& bytes, Evidence& evidence);
 
 }  // namespace stepwright::diagnose

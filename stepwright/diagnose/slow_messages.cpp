@@ -14,21 +14,21 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// Smaller messages are mostly latency.
+/// Smaller messages are not judged, because latency dominates them.
 constexpr double kLeastJudgedBytes = 1024.0 * 1024;
-/// Messages that reach less of the law's bandwidth are far below it.
+/// Messages that reach less than this share of the law's bandwidth are reported as slow.
 constexpr double kFarBelow = 0.5;
-/// Sizes that a finding lists, the largest first.
+/// The most sizes that a finding lists, the largest first.
 constexpr std::size_t kMostSizes = 6;
 
-/// A measured message beside the law.
+/// A measured message and the time that the law predicts for it.
 struct JudgedMessage {
   const TimedMessage* message = nullptr;
   std::int64_t ranks = 0;
   double payload_bytes = 0;
   double expected_s = 0;
 
-  /// Measured over expected bandwidth.
+  /// Returns the measured bandwidth divided by the expected one.
   [[nodiscard]] double share() const { return expected_s / message->seconds; }
   [[nodiscard]] double bus_rate(double seconds) const {
     return collective::sent_bytes(message->operation, payload_bytes, ranks) / seconds;
@@ -37,7 +37,7 @@ struct JudgedMessage {
 
 std::string rate_text(double bytes_per_s) { return fmt::format("{:.3g} GB/s", bytes_per_s * 1e-9); }
 
-/// Prices messages on the network of a job.
+/// Predicts times of messages on the network of a job.
 class MessageLaw {
  public:
   explicit MessageLaw(const MessageNetwork& network)
@@ -50,7 +50,7 @@ class MessageLaw {
     }
   }
 
-  /// nullopt: the cluster has no group of that size.
+  /// Compares a message with the law; nullopt: the cluster has no group of that size.
   [[nodiscard]] std::optional<JudgedMessage> judged(const TimedMessage& message) const {
     std::optional<JudgedMessage> slowest;
     for (const cluster::GroupLayout& layout : layouts(message)) {
@@ -90,7 +90,8 @@ class MessageLaw {
     return fitting;
   }
 
-  /// A group that lies evenly on some nodes, beside which nothing runs.
+  /// Returns the layout of a group that has equally many ranks on each of some nodes, with no other
+  /// traffic.
   [[nodiscard]] std::vector<cluster::GroupLayout> alone(std::int64_t ranks,
                                                         std::int64_t nodes) const {
     const std::int64_t in_node = ranks / nodes;
@@ -112,7 +113,7 @@ class MessageLaw {
 
   const cluster::Cluster& cluster_;
   cost::CollectiveCost cost_;
-  std::vector<cluster::GroupLayout> planned_;  ///< Groups of the plan.
+  std::vector<cluster::GroupLayout> planned_;  ///< Layouts of the plan's groups.
 };
 
 std::string size_text(const JudgedMessage& one, const std::string& file) {
@@ -149,7 +150,7 @@ Finding message_finding(const std::vector<JudgedMessage>& sizes, const std::stri
     finding.causes.push_back(fmt::format("{} ({}:{})", link.what.substr(0, link.what.size() - 1),
                                          link.where.file, link.where.line));
   }
-  // Tests send nothing else; in a job a call also waits for the last rank.
+  // nccl-tests send nothing else; in a job, a call's time also contains the wait for the last rank.
   if (largest.message->nodes == 0) add_advice(finding, "slow.waiting");
   add_advice(finding, "slow.bandwidth");
   return finding;

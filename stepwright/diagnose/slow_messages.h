@@ -11,18 +11,18 @@
 
 namespace stepwright::diagnose {
 
-/// The network on which messages were sent, and how groups of ranks lie on it.
+/// The network on which messages were sent, and how groups of ranks are placed on it.
 struct MessageNetwork {
   cluster::Cluster cluster;
-  std::optional<plan::Plan> plan;  ///< nullopt: only the cluster is known.
+  std::optional<plan::Plan> plan;  ///< Plan of the job; nullopt: only the cluster is known.
 };
 
-/// Findings of operations whose messages of a mebibyte and more reach, in the median of their
-/// sizes, less than half of the bus bandwidth that the cluster's law gives (`cost::CollectiveCost`,
-/// docs/models.md). Where a log does not name the group, it is the slowest one of the plan; without
-/// a plan it has all devices, or lies as far apart as its size allows. Messages that the cluster
-/// cannot hold are left out. `links`: findings of the same logs, of which slow ways are the first
-/// causes.
+/// Returns findings for operations whose messages are slow: over messages of at least a mebibyte,
+/// the median bus bandwidth is less than half of what the cluster's law predicts
+/// (`cost::CollectiveCost`, docs/models.md). If a log does not name the group, the slowest group of
+/// the plan is assumed; without a plan, all devices, or ranks spread over as many nodes as the
+/// group's size allows. Messages that the cluster cannot have are left out. `links`: findings of
+/// the same logs; slow paths among them become the first causes.
 std::vector<Finding> message_findings(const MeasuredMessages& measured,
                                       const MessageNetwork& network,
                                       std::span<const Finding> links);

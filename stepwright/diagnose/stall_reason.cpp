@@ -8,10 +8,10 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// Calls of a group up to this number belong to the start of a job.
+/// Calls up to this number in a group belong to the start of a job.
 constexpr std::int64_t kFirstCalls = 10;
 
-/// "_ALLGATHER_BASE", "nccl:all_gather" and "all_gather" are one operation.
+/// Reduces the spellings "_ALLGATHER_BASE", "nccl:all_gather" and "all_gather" to one.
 std::string plain(std::string_view operation) {
   std::string name;
   for (const char c : operation) {
@@ -20,7 +20,7 @@ std::string plain(std::string_view operation) {
   return name;
 }
 
-/// A barrier is an all-reduce of one element.
+/// True for a barrier, which PyTorch runs as an all-reduce of one element.
 bool is_barrier(const std::string& operation, const RankCall& call) {
   return holds(operation, "barrier") ||
          (holds(operation, "allreduce") && (call.sizes == "[1]" || call.sizes == "[[1]]"));

@@ -8,10 +8,9 @@
 
 namespace stepwright::diagnose {
 
-/// Reasons (keys of `advice.yaml`) why a call does not end of which no file says which rank
-/// differs, the likeliest first: from work of the host that the log shows in front of the time-out,
-/// the number of the call in its group, its operation and its size. Empty: nothing of this says
-/// more.
+/// Returns keys of `advice.yaml` for a call that does not end when no file tells which rank is the
+/// reason, the likeliest first. They follow from work of the host before the time-out, the number
+/// of the call in its group, its operation and its size. Empty: none of these suggests a reason.
 std::vector<std::string_view> stall_reasons(const Evidence& evidence, const RankCall& call);
 
 }  // namespace stepwright::diagnose

@@ -6,12 +6,12 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// Calls of one group by their number, without messages.
+/// The collectives of one group by their number.
 struct GroupCalls {
   /// Calls by number, then by rank.
   std::map<std::int64_t, std::map<std::int64_t, const RankCall*>> by_sequence;
-  std::map<std::int64_t, std::int64_t>
-      first;  ///< Oldest call of each rank that its file still has.
+  /// Number of the oldest call that the file still has, by rank.
+  std::map<std::int64_t, std::int64_t> first;
 };
 
 std::vector<GroupCalls> calls_by_group(const Evidence& evidence) {
@@ -20,7 +20,7 @@ std::vector<GroupCalls> calls_by_group(const Evidence& evidence) {
     for (const RankCall& call : trail.calls) {
       if (call.message || call.sequence <= 0) continue;
       GroupCalls& group = groups[static_cast<std::size_t>(call.group)];
-      // Calls that are joined share a number; the first stands for them.
+      // Coalesced calls share a number; the first one represents them.
       group.by_sequence[call.sequence].try_emplace(rank, &call);
       const auto [oldest, added] = group.first.try_emplace(rank, call.sequence);
       oldest->second = std::min(oldest->second, call.sequence);
@@ -29,14 +29,14 @@ std::vector<GroupCalls> calls_by_group(const Evidence& evidence) {
   return groups;
 }
 
-/// True if two ranks cannot mean the same call.
+/// True if two ranks' calls cannot be the same collective.
 bool differ(const RankCall& a, const RankCall& b) {
   if (a.operation != b.operation) return true;
   if (!a.sizes.empty() && !b.sizes.empty() && a.sizes != b.sizes) return true;
   return !a.type.empty() && !b.type.empty() && a.type != b.type;
 }
 
-/// Ranks that the group has: those that files list, else all that have left anything.
+/// Returns the ranks of a group: those that files list, else all ranks of which there is a file.
 std::vector<std::int64_t> members_of(const Evidence& evidence, std::int32_t group) {
   const RankGroup& known = evidence.groups[static_cast<std::size_t>(group)];
   if (!known.ranks.empty()) return known.ranks;
@@ -45,7 +45,8 @@ std::vector<std::int64_t> members_of(const Evidence& evidence, std::int32_t grou
   return ranks;
 }
 
-/// The first call of a group that some rank did not end, or that differs.
+/// Returns the first call of a group that a rank did not end, or that differs between ranks; null:
+/// none.
 const std::pair<const std::int64_t, std::map<std::int64_t, const RankCall*>>* first_stuck(
     const GroupCalls& group) {
   for (const auto& calls : group.by_sequence) {
@@ -68,14 +69,15 @@ StuckCall stuck_call(const Evidence& evidence, std::int32_t id, const GroupCalls
   for (const std::int64_t rank : members_of(evidence, id)) {
     if (made.contains(rank)) continue;
     const auto oldest = group.first.find(rank);
-    if (oldest != group.first.end() && oldest->second > sequence) continue;  // overwritten
+    // The rank's dump has overwritten this call.
+    if (oldest != group.first.end() && oldest->second > sequence) continue;
     call.missing.push_back(rank);
   }
   std::ranges::sort(call.missing);
   return call;
 }
 
-/// Messages that one rank waits for and the other does not make.
+/// Adds sends and receives for which one rank waits and which the other does not make.
 void add_messages(const Evidence& evidence, std::vector<StuckCall>& calls) {
   const auto waits = [&](std::int64_t rank, std::int64_t peer, bool sends) {
     const auto trail = evidence.trails.find(rank);

@@ -9,7 +9,7 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// Frames that are kept of a traceback: the innermost ones.
+/// The most frames of a traceback that are kept, innermost last.
 constexpr std::size_t kMostFrames = 100;
 
 }  // namespace

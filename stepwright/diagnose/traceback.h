@@ -6,20 +6,20 @@
 
 namespace stepwright::diagnose {
 
-/// A traceback of Python that is being read line by line.
+/// Reads a Python traceback line by line.
 class Traceback {
  public:
-  /// Parts of a traceback that a line can be.
+  /// Role of a line: outside of a traceback, inside one, or the exception at its end.
   enum class Part { kNone, kInside, kError };
 
-  /// Reads the next line of the rank. kError: the line is the exception at its end.
+  /// Reads the next line of the rank; kError: the line is the exception that ends the traceback.
   Part read(std::string_view line);
 
-  /// Innermost frame of the person's own program: "train.py:41 in step"; empty: none.
+  /// Returns the innermost frame of the user's own program: "train.py:41 in step"; empty: none.
   [[nodiscard]] const std::string& frame() const { return frame_; }
-  /// Innermost function of torch.distributed; empty: none.
+  /// Returns the innermost function of torch.distributed; empty: none.
   [[nodiscard]] const std::string& function() const { return function_; }
-  /// Names of files and functions with the lines of code below them, outermost first:
+  /// Returns file and function of each frame with its line of code, outermost first:
   /// "trainer.py:evaluation_loop logits = nested_concat(...)".
   [[nodiscard]] const std::vector<std::string>& stack() const { return stack_; }
 

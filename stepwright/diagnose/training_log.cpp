@@ -12,12 +12,12 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// Least steps of a log of which anything is said.
+/// Fewest steps of a log for which findings are made.
 constexpr std::size_t kLeastSteps = 20;
-/// A run whose end is so much slower than its beginning drifts.
+/// A run drifts if its end is slower than its beginning by this factor.
 constexpr double kDrift = 1.1;
 
-/// A time or a rate behind a word; negative without.
+/// Returns the time or rate after a word; negative: there is none.
 double positive_behind(std::string_view line, std::string_view word) {
   const double value = figure_behind(line, word).value_or(-1);
   return value > 0 && value < 1e12 ? value : -1;
@@ -61,7 +61,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// A figure for each step that grows with its time: seconds, or one over the rate.
+/// Returns for each step a figure proportional to its time: its seconds, or one divided by its
+/// rate.
 std::vector<std::pair<const LoggedStep*, double>> slowness(const TrainingLog& log) {
   std::vector<std::pair<const LoggedStep*, double>> steps;
   for (const LoggedStep& step : log.steps) {
@@ -82,7 +83,8 @@ double median_of(const std::vector<std::pair<const LoggedStep*, double>>& steps,
   return median(std::move(values));
 }
 
-/// The number of steps between slow ones, where at least three stand at equal distances; 0: none.
+/// Returns the number of steps between slow ones, if there are at least three at equal distances;
+/// 0: they are irregular.
 std::int64_t period_of(const std::vector<std::int64_t>& slow) {
   if (slow.size() < 3) return 0;
   const std::int64_t period = slow[1] - slow[0];

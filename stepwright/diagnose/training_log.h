@@ -13,47 +13,49 @@
 
 namespace stepwright::diagnose {
 
-/// A step that takes more than so many medians of all steps is slow.
+/// A step is slow if it takes more than this multiple of the median step.
 inline constexpr double kSlowStep = 1.5;
 
-/// A step of training as a line says it; what the line does not say is negative.
+/// A training step, from one log line; figures that the line does not have are negative.
 struct LoggedStep {
   std::int64_t number = 0;
   std::int64_t line = 0;
   double step_time_s = -1;
-  double tokens_per_s = -1;  ///< Tokens a second of one device.
+  double tokens_per_s = -1;  ///< Tokens per second of one device.
 };
 
-/// Reads a line about a step; nullopt: the line is about something else. A bar that is printed over
-/// itself counts with its last state.
+/// Reads a line about a training step; nullopt: another line. If a progress bar was printed over
+/// itself, its last state counts.
 std::optional<std::pair<TrainingProgram, LoggedStep>> read_step_line(std::string_view line);
 
-/// The steps of one log, in the order of its lines.
+/// The training steps of one log, in the order of its lines.
 struct TrainingLog {
   std::string file;
   TrainingProgram program{};
   std::vector<LoggedStep> steps;
   std::vector<LoggedLoss> losses;
-  std::vector<DataTime> data;  ///< Waits of steps for their data, from lines that say them.
+  std::vector<DataTime> data;  ///< Step and data times, from lines that have both.
 };
 
-/// The steps of a log as a whole: without the first tenth of them, which warm up.
+/// Summary of the steps of a log, without the first tenth of them (warm-up).
 struct SteadySteps {
-  std::int64_t steps = 0;     ///< All that the log has.
-  std::int64_t restarts = 0;  ///< Times that the number of the step went back.
-  double step_time_s = -1;    ///< The median; negative: the log says no time.
-  double tokens_per_s = -1;   ///< The median, of one device; negative: the log does not say it.
-  /// Share of the time that slow steps (`kSlowStep`) took beyond a usual step.
+  std::int64_t steps = 0;     ///< Number of all steps in the log, warm-up included.
+  std::int64_t restarts = 0;  ///< Number of times that the step's number went back.
+  double step_time_s = -1;    ///< Median seconds of a step; negative: the log has no times.
+  /// Median tokens per second of one device; negative: the log does not have them.
+  double tokens_per_s = -1;
+  /// Share of the total time that slow steps (`kSlowStep`) took beyond the median step.
   double slow_share = 0;
   std::int64_t slow_steps = 0;
 
-  /// "3 that take more than 1.5 medians (12 % of the time)"; empty: none does.
+  /// Describes the slow steps: "3 that take more than 1.5 medians (12 % of the time)"; empty: there
+  /// are none.
   [[nodiscard]] std::string slow_text() const;
 };
 SteadySteps steady_steps(const TrainingLog& log);
 
-/// Finds steps that get slower as the run goes on, and slow steps at equal distances, as
-/// checkpoints and evaluations make them. Empty for progress bars and logs of fewer than 20 steps.
+/// Finds steps that get slower during the run, and slow steps at constant intervals, as checkpoints
+/// and evaluations cause. Empty for progress bars and for logs of fewer than 20 steps.
 std::vector<Finding> training_findings(const TrainingLog& log);
 
 }  // namespace stepwright::diagnose

@@ -10,11 +10,11 @@
 
 namespace stepwright::diagnose {
 
-/// A time-out that PyTorch's watchdog reports. Numbers that its line does not say are `kUnknown`.
+/// A time-out that PyTorch's watchdog reports. Numbers that its line does not have are `kUnknown`.
 struct TimeOut {
   std::int64_t rank = logs::kUnknown;
-  RankCall call;  ///< The call; its group is not known yet, and `sequence` may be `kUnknown`.
-  std::int64_t elements = logs::kUnknown;  ///< Elements that the rank put in.
+  RankCall call;  ///< The call; its group is not set yet, and `sequence` may be `kUnknown`.
+  std::int64_t elements = logs::kUnknown;  ///< Number of elements in the rank's input buffer.
   std::int64_t limit_ms = logs::kUnknown;
 };
 
@@ -23,24 +23,25 @@ struct TimeOut {
 /// timing out.", with any of these parts missing.
 std::optional<TimeOut> read_time_out(std::string_view line);
 
-/// How far a rank was in a group when its watchdog gave up.
+/// How far a rank had come in a group when its watchdog gave up.
 struct RankProgress {
   std::int64_t rank = logs::kUnknown;
   RankGroup group;
-  std::int64_t at = logs::kUnknown;        ///< Number of the call that did not end.
-  std::int64_t enqueued = logs::kUnknown;  ///< Number of the last call that it asked for.
+  std::int64_t at = logs::kUnknown;  ///< Sequence number of the call that did not end.
+  /// Sequence number of the last call that the rank enqueued.
+  std::int64_t enqueued = logs::kUnknown;
 };
 
 /// Reads "[PG ID 0 PG GUID 0(default_pg) Rank 1] Exception (either an error or timeout) detected by
 /// watchdog at work: 808, last enqueued NCCL work: 811, last completed NCCL work: 807."
 std::optional<RankProgress> read_progress(std::string_view line);
 
-/// Ranks that PyTorch itself names for a time-out (TORCH_NCCL_DESYNC_DEBUG=1,
-/// torch/csrc/distributed/c10d/TraceUtils.h): "[2] finished collective #5, but didn't join
-/// collective #6 (count from 1)"; empty: the line names none.
+/// Reads the ranks that PyTorch itself names as the reason of a time-out
+/// (TORCH_NCCL_DESYNC_DEBUG=1, torch/csrc/distributed/c10d/TraceUtils.h): "[2] finished collective
+/// #5, but didn't join collective #6 (count from 1)"; empty: the line names none.
 std::vector<std::int64_t> read_lagging_ranks(std::string_view line);
 
-/// The whole numbers of a list: "[0, 1, 3]" or "1, 3".
+/// Reads the whole numbers of a list: "[0, 1, 3]" or "1, 3".
 std::vector<std::int64_t> listed_numbers(std::string_view list);
 
 }  // namespace stepwright::diagnose

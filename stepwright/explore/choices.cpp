@@ -84,7 +84,7 @@ std::string_view kind_of(std::string_view place) {
   return words_of(std::type_identity<Value>()).is_null() ? "text" : "words";
 }
 
-/// The schedules that have something which the others have not.
+/// Returns the schedules that have a trait.
 Json schedules_with(bool schedule::ScheduleTraits::* trait) {
   Json names = Json::array();
   for (const auto& [kind, name, definition] : schedule::kScheduleRows) {
@@ -94,7 +94,7 @@ Json schedules_with(bool schedule::ScheduleTraits::* trait) {
   return names;
 }
 
-/// Micro-batches that a chunk takes before the next one does.
+/// Control for the number of micro-batches that one chunk processes before the next chunk does.
 Json group_control() {
   return {{"place", "schedule.group"},
           {"kind", "optional"},
@@ -104,7 +104,7 @@ Json group_control() {
           {"unsaid", ""}};
 }
 
-/// Where the chunks of an order that is found lie.
+/// Control for the placement of chunks in a searched order.
 Json placement_control() {
   Json words = Json::array({{{"name", ""}, {"text", "whichever is better"}}});
   for (const auto& [kind, name] : schedule::kFoundPlacements) words.push_back({{"name", name}});
@@ -163,7 +163,7 @@ Json job_controls() {
       words_control("job.kernels.expert_weights", named_words(plan::kExpertWeightsNames)));
   controls.push_back({{"place", "job.kernels.loss_chunks"}, {"kind", "number"}});
   controls.push_back(words_control("job.kernels.loss_keeps", named_words(plan::kLossKeepsNames)));
-  // Plan files have these two where the precision leaves a choice.
+  // Plan files contain these two settings only if the precision leaves a choice.
   controls.push_back(words_control("job.kernels.casts", named_words(plan::kCastNames)));
   controls.push_back(words_control("job.kernels.masters", named_words(plan::kMasterNames)));
   controls.push_back({{"place", "job.host_threads"},
@@ -176,7 +176,7 @@ Json job_controls() {
   return controls;
 }
 
-/// Controls of what a person may state of the whole run. No step depends on them.
+/// Controls for facts about the whole run; no step depends on them.
 Json run_controls() {
   Json writing = Json::array({{{"name", ""}, {"text", "not said"}}});
   for (const auto& [kind, name] : plan::kCheckpointWritingNames)
@@ -193,7 +193,7 @@ Json run_controls() {
   return controls;
 }
 
-/// The figures of each built-in cluster that forms show and change.
+/// Returns the figures of each built-in cluster that forms show and let people change.
 Json profiles_json() {
   Json profiles = Json::array();
   for (const std::string_view name : cluster::built_in_clusters()) {

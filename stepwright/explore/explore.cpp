@@ -33,8 +33,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// After one choice was changed by hand: data fills the cluster, and what no longer divides gives
-/// way.
+/// After one choice was changed by hand, sets the data-parallel degree to fill the cluster, and
+/// resets choices that no longer divide.
 void settle(plan::PlannedJob& planned) {
   plan::Parallel& degrees = planned.plan.parallel;
   const std::int64_t devices = planned.job.cluster.devices();
@@ -78,7 +78,8 @@ Json predicted(const Json& question) {
   return answer;
 }
 
-/// Apart, since it plays every micro-batch, of which a prediction leaves out those that repeat.
+/// Separate from `predict`, because it simulates every micro-batch, while a prediction skips
+/// repeating ones.
 Json drawn(const Json& question) {
   const simulate::Prediction whole = simulate::predict(planned_of(question), true);
   return {{"timeline", report::timeline_json(whole)}};
@@ -91,7 +92,7 @@ Json pictured(const Json& question) {
   return answer;
 }
 
-/// The options of a search in a browser, which has one thread.
+/// Returns the options of a search in a browser, which has one thread.
 tune::TuneOptions search_options(const tune::TellProgress& progress) {
   return {.threads = 1, .progress = progress, .tight_from = {}};
 }

@@ -6,14 +6,14 @@
 
 namespace stepwright::explore {
 
-/// Answers what the explorer's page asks, a question {`ask`, `name`, `text`}: `ask` is `choices`,
+/// Answers a question of the explorer's page, {`ask`, `name`, `text`}. `ask` is `choices`,
 /// `predict`, `timeline`, `pictures`, `tune`, `launches`, `export` (launch_exports.h),
 /// `nearest_fit`, `smallest_cluster`, `remedies`, `check` (ways_out.h) or `import` (own_job.h). All
-/// but `choices` and `import` take a plan or a job in `text` and what messages call it in `name`.
-/// `predict` answers a plan that no rule allows with the reason and the nearest that are legal, and
-/// says in `not_run` what the job's framework does not run and the nearest plan that it runs. With
-/// `settle: true` data parallelism first takes the devices that are left. Fails with `Error` on all
-/// else that is wrong.
+/// but `choices` and `import` need a plan or a job in `text`; `name` is its name in messages. For
+/// an illegal plan, `predict` returns the reason and the nearest legal plans; `not_run` lists what
+/// the job's framework cannot run and the nearest plan that it can. `settle: true`: the
+/// data-parallel degree is first set to use all remaining devices. Fails with `Error` on all other
+/// faults.
 nlohmann::ordered_json explore(const nlohmann::ordered_json& question,
                                const tune::TellProgress& progress = {});
 

@@ -26,9 +26,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kPlace = "plan";  // Opens the messages of refusals.
+constexpr std::string_view kPlace = "plan";  // Begins the messages of refusals.
 
-/// The plan of a question, legal and with its order settled.
+/// Returns the plan of a question, which must be legal, with its schedule order chosen.
 plan::PlannedJob legal_plan(const Json& question) {
   const plan::PlannedJob planned = planned_of(question);
   if (const auto refused = plan::illegal(planned.job, planned.plan)) {
@@ -37,7 +37,7 @@ plan::PlannedJob legal_plan(const Json& question) {
   return simulate::with_order(planned);
 }
 
-/// "megatron.sh": the name of the file that a target writes.
+/// Returns the name of the file that a target writes: "megatron.sh".
 std::string file_name(std::string_view target, const std::string& release) {
   const auto& endings = framework_files::target_data(target).endings;
   for (const auto& [ending, last] : endings) {
@@ -54,8 +54,8 @@ void add_figures(Json& json, const plan::PlannedJob& started) {
   json["p_fits"] = prediction.memory.p_fits;
 }
 
-/// Why a target does not write a plan: what its framework does not run of it, else the words of the
-/// writer, without the place that opens them.
+/// Returns why a target does not write a plan: the choices that its framework cannot run, or else
+/// the writer's message without its leading position.
 std::string reason_of(const Error& error, const std::string& to, const plan::PlannedJob& planned) {
   const std::vector<std::string> reasons = framework_files::not_run_reasons(
       framework_files::framework_of_target(to, planned.job), planned);
@@ -65,7 +65,7 @@ std::string reason_of(const Error& error, const std::string& to, const plan::Pla
   return message.starts_with(opening) ? message.substr(opening.size()) : message;
 }
 
-/// The plan that a target writes where it does not run one; null if it writes none near it.
+/// Returns the nearest plan that a target can write; null: none is near.
 Json nearest_written(const std::string& to, const plan::PlannedJob& planned,
                      const std::string& release) {
   try {

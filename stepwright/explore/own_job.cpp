@@ -38,7 +38,7 @@ using launch_scripts::SourceFile;
 
 using framework_files::BroughtKind;
 
-/// A file that was recognised.
+/// One of the user's files, with its recognised kind.
 struct OwnFile {
   BroughtKind kind{};
   SourceFile source;
@@ -46,7 +46,8 @@ struct OwnFile {
 
 bool says_model_type(Node root) { return root.find("model_type") || root.find("text_config"); }
 
-/// The kind of a file; what nothing tells is for the readers of launch files, which say so.
+/// Returns the kind of a file. Unrecognised files are given to the readers of launch files, which
+/// report them.
 BroughtKind kind_of(const SourceFile& file) {
   const BroughtKind kind = framework_files::brought_kind(file);
   const bool launch = kind == BroughtKind::kOther || kind == BroughtKind::kRecord;
@@ -64,7 +65,7 @@ std::vector<OwnFile> read_files(const Json& question) {
   return files;
 }
 
-/// The only file of a kind; null if there is none. Fails if there are several.
+/// Returns the only file of a kind; null: none. Fails if there are several.
 const SourceFile* only(const std::vector<OwnFile>& files, BroughtKind kind) {
   const SourceFile* found = nullptr;
   for (const OwnFile& file : files) {
@@ -78,21 +79,22 @@ const SourceFile* only(const std::vector<OwnFile>& files, BroughtKind kind) {
   return found;
 }
 
-/// A file of the planner without its first line, as it stands inside a job.
+/// Returns a file of the planner without its first line, in the form that it has inside a job.
 Json inner_mapping(const Document& document) {
   Json mapping = json_of(document.root().tree());
   mapping.erase("stepwright");
   return mapping;
 }
 
-/// The model of a file as it stands in a job, and what its reader says of it.
+/// Returns a file's model in the form that it has inside a job, and adds the reader's notes.
 Json model_mapping(const SourceFile& file, std::vector<std::string>& notes) {
   const Document document = Document::parse(file.text, file.name);
   if (!says_model_type(document.root())) return inner_mapping(document);
   return model::inline_model(model::read_config(document, &notes));
 }
 
-/// The cluster as a job says it: a profile with its number of nodes or devices, or a mapping.
+/// Returns the cluster in the form that it has inside a job: a profile with its number of nodes or
+/// devices, or a mapping.
 Json cluster_mapping(const Json& given) {
   Json mapping = given.at("cluster");
   if (mapping.is_string()) mapping = {{"profile", mapping}};
@@ -105,7 +107,7 @@ Json cluster_mapping(const Json& given) {
   return mapping;
 }
 
-/// A cluster of as many nodes as the job in sight has, where its mapping says none.
+/// Returns the cluster; if its mapping has no number of nodes, with that of the job on the page.
 Json with_extent(Json cluster, const Json& beside) {
   if (cluster.contains("nodes") || cluster.contains("devices")) return cluster;
   const Json sight = beside.value("cluster", Json::object());
@@ -113,7 +115,7 @@ Json with_extent(Json cluster, const Json& beside) {
   return cluster;
 }
 
-/// The job of a model, a cluster and a batch; what is not given is that of the job in sight.
+/// Returns a job from a model, a cluster and a batch; absent parts come from the job on the page.
 Json composed_job(const Json& given, const Json& beside) {
   Json job = {{"stepwright", "job/2"}};
   job.update(beside);
@@ -126,7 +128,7 @@ Json composed_job(const Json& given, const Json& beside) {
 
 Json model_json(const plan::Job& job) { return model::describe_model(job.model, job.length); }
 
-/// Names the model of a job in a sentence.
+/// Describes the model of a job in a sentence.
 std::string model_sentence(const plan::Job& job) {
   return fmt::format("{}: {} parameters in {}", job.model_name,
                      format_count(model::count_parameters(job.model)),
@@ -137,7 +139,7 @@ Json empty_lists() {
   return {{"read", Json::array()}, {"assumed", Json::array()}, {"not_read", Json::array()}};
 }
 
-/// The answer for a model or a cluster, given as a file or in a form.
+/// Answers for a model or a cluster that was given as a file or in a form.
 Json described(BroughtKind kind, const Json& given, const Json& question,
                std::vector<std::string> notes) {
   const Json job = composed_job(given, question.value("beside", Json::object()));
@@ -155,7 +157,7 @@ Json described(BroughtKind kind, const Json& given, const Json& question,
   return answer;
 }
 
-/// The answer for a job or a plan, which says everything itself.
+/// Answers for a job or plan file, which contains everything itself.
 Json taken_as_it_is(BroughtKind kind, const SourceFile& file) {
   const Document document = Document::parse(file.text, file.name);
   const std::string name(name_of(framework_files::kBroughtKindNames, kind));
@@ -170,7 +172,7 @@ Json taken_as_it_is(BroughtKind kind, const SourceFile& file) {
   return answer;
 }
 
-/// Reads the facts that a person states beside the files of a framework.
+/// Reads the facts that the user states beside the files of a framework.
 framework_files::Given given_beside(const Json& given) {
   framework_files::Given facts;
   if (given.contains("model")) {
@@ -194,7 +196,7 @@ framework_files::Given given_beside(const Json& given) {
   return facts;
 }
 
-/// An own job: its launch files, and the facts and other files given beside them.
+/// The user's own job: launch files, and the facts and other files given with them.
 struct Brought {
   std::vector<SourceFile> launch;
   Json given = Json::object();
@@ -203,12 +205,13 @@ struct Brought {
   std::vector<std::string> notes;
 };
 
-/// Adds a launch file; a record of `stepwright capture` stands for its commands and their files.
+/// Adds a launch file; a record of `stepwright capture` is replaced by its commands and their
+/// files.
 void add_launch(const SourceFile& file, Brought& brought) {
   if (!capture::is_launch_record(file.text)) return brought.launch.push_back(file);
   std::optional<std::int64_t> command;
   if (brought.given.contains("command")) command = brought.given.at("command");
-  brought.given.erase("command");  // Counts commands of the record, which are one script now.
+  brought.given.erase("command");  // It counted commands of the record, which are one script now.
   const capture::Captured captured = capture::read_launch(file.text, file.name);
   for (SourceFile& source : capture::record_sources(captured, command, file.name)) {
     brought.launch.push_back(std::move(source));
@@ -238,7 +241,7 @@ framework_files::ImportedPlan imported_plan(const Brought& brought) {
                                          given_beside(brought.given), true);
 }
 
-/// The answer for files that start a job with a framework.
+/// Answers for files that start a job with a framework.
 Json imported_json(const Brought& brought) {
   const framework_files::ImportedPlan plan = imported_plan(brought);
   const auto& data = framework_files::target_data(plan.target);
@@ -251,7 +254,7 @@ Json imported_json(const Brought& brought) {
   return answer;
 }
 
-/// The plan in the `text` of a question, with the rule that it breaks.
+/// Reads the plan in the `text` of a question, and the rule that it breaks, if any.
 framework_files::ImportedPlan stated_plan(const Json& question) {
   framework_files::ImportedPlan stated{
       .target = {}, .planned = planned_of(question), .report = {}, .refused = {}};

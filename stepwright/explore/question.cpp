@@ -39,7 +39,7 @@ plan::PlannedJob begin(const plan::Job& given) {
   return first;
 }
 
-/// The differences of two plans on clusters of as many nodes or of others.
+/// Describes the differences of two plans, and the number of nodes if it differs.
 std::string changes_between(const plan::PlannedJob& from, const plan::PlannedJob& to) {
   const std::string changes = plan::changes(from.plan, to.plan);
   if (from.job.cluster.nodes == to.job.cluster.nodes) return changes;

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Sizes = std::vector<std::int64_t>;
 
-/// Chunks of a position, as many as the layers allow.
+/// Returns the possible numbers of chunks per pipeline position; the layers limit them.
 Sizes chunk_sizes(const plan::PlannedJob& planned) {
   const schedule::ScheduleTraits& traits = schedule::traits_of(planned.plan.schedule.kind);
   const std::int64_t pipeline = std::max<std::int64_t>(1, planned.plan.parallel.pipeline);
@@ -24,7 +24,8 @@ Sizes chunk_sizes(const plan::PlannedJob& planned) {
   return sizes;
 }
 
-/// Sharding groups; only the whole where the degrees are not legal, or no state is split in groups.
+/// Returns the possible sizes of sharding groups; only 1 if the degrees are not legal or no state
+/// is sharded within groups.
 Sizes groups(const plan::PlannedJob& planned, Sizes (*legal)(const plan::Plan& plan)) {
   const auto broken = plan::broken_rule(planned.job, planned.plan);
   const bool cannot = broken && *broken < plan::Rule::kShardingStrategy;
@@ -61,7 +62,7 @@ constexpr SizedChoice kSized[] = {
        return p.job.model.experts ? groups(p, plan::legal_expert_groups) : Sizes{1};
      }}};
 
-/// The precisions for which the device has a rate.
+/// Returns the precisions for which the device has a peak rate.
 Json precisions_json(const cluster::Device& device) {
   Json names = Json::array();
   for (const auto& [type, name] : plan::kPrecisionNames) {

@@ -7,12 +7,12 @@
 
 namespace stepwright::explore {
 
-/// Whether the number at a place of plan files ("schedule.chunks") is one of few.
+/// True if the number at a place in plan files ("schedule.chunks") has few possible values.
 bool has_sizes(std::string_view place);
 
-/// Sizes by place: the ascending values that each number of a plan can take while the rest of the
-/// plan stays, by the rules that look at that number alone; and the cluster's `devices`,
-/// `devices_per_node` and `nodes`.
+/// Returns the possible sizes by place in plan files: for each number of a plan, in ascending
+/// order, the values that are legal while the rest of the plan stays (by the rules about that
+/// number alone); also the cluster's `devices`, `devices_per_node` and `nodes`.
 nlohmann::ordered_json sizes_json(const plan::PlannedJob& planned);
 
 }  // namespace stepwright::explore

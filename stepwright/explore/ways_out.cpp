@@ -27,14 +27,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Nodes up to which the smallest cluster is looked for.
+/// The most nodes of a smallest cluster.
 constexpr std::int64_t kMostNodes = 1024;
-/// A target that every step meets, so that memory alone decides.
+/// A step-time target that every plan meets, so that memory alone decides.
 constexpr double kAnyStepTime = 1e15;
 
 Json none(std::string why) { return {{"none", std::move(why)}}; }
 
-/// An offered plan with its figures.
+/// Returns an offered plan with its predicted figures.
 Json predicted_offer(const plan::PlannedJob& offered, const plan::PlannedJob& instead_of) {
   const simulate::Prediction prediction = simulate::predict(offered);
   Json offer = offered_json(offered, instead_of);
@@ -44,7 +44,7 @@ Json predicted_offer(const plan::PlannedJob& offered, const plan::PlannedJob& in
   return offer;
 }
 
-/// The job on as many nodes as the search may use, with no goal but to fit.
+/// Returns the job on as many nodes as the search may use, with no goal other than to fit.
 plan::Job any_nodes(const plan::Job& job) {
   const std::int64_t most =
       std::min(kMostNodes, cluster::kMaxDevices / job.cluster.devices_per_node);
@@ -55,7 +55,7 @@ plan::Job any_nodes(const plan::Job& job) {
   return wide;
 }
 
-/// Remedies as in `check --json`, each with the plan that it makes of `planned`.
+/// Returns remedies as in `check --json`, each with the changed `planned`.
 Json offered_remedies(const std::vector<check::SaidRemedy>& found,
                       const plan::PlannedJob& planned) {
   Json remedies = check::remedies_json(found);
@@ -66,14 +66,14 @@ Json offered_remedies(const std::vector<check::SaidRemedy>& found,
   return remedies;
 }
 
-/// Adds to each gain of a check the plan that it reaches (an offered plan).
+/// Adds to each gain of a check the plan after that change (an offered plan).
 void add_reached_plans(Json& gains, const check::JobCheck& check) {
   if (!check.better) return;
   plan::PlannedJob reached = check.prediction->planned;
   for (std::size_t i = 0; i < check.better->changes.size(); ++i) {
     const tune::Change& change = check.better->changes[i];
     for (const std::string& assignment : change.set) {
-      // The only choice of a job that a search changes.
+      // Kernels are the only setting of a job that a search changes.
       if (assignment.starts_with("kernels.")) reached = plan::with_field(reached, assignment);
     }
     reached.plan = change.reached.plan;

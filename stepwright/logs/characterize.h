@@ -12,22 +12,24 @@
 
 namespace stepwright::logs {
 
-/// Calls of one operation in groups of one size, of all ranks in the log.
+/// Logged calls of one operation in groups of one size, summed over all ranks in the log.
 struct OperationVolume {
   LogOperation operation{};
-  std::int64_t group_size = 0;  ///< Ranks of a group; 0: not known.
+  std::int64_t group_size = 0;  ///< Ranks of a group; 0: the log does not say.
   std::int64_t count = 0;
-  std::int64_t payload_bytes = 0;  ///< Full-buffer bytes of the calls whose payload is known.
-  std::int64_t unknown = 0;        ///< Calls whose payload is not known.
-  std::int64_t logged_bytes = 0;   ///< Logged bytes of calls whose payload is not known.
-  std::int64_t timed = 0;          ///< Calls that say how long they took.
-  double seconds = 0;              ///< Seconds of the timed calls.
+  /// Full-buffer bytes, summed over the calls whose payload is known.
+  std::int64_t payload_bytes = 0;
+  std::int64_t unknown = 0;       ///< Number of calls whose payload is unknown.
+  std::int64_t logged_bytes = 0;  ///< Bytes that the log states for calls whose payload is unknown.
+  std::int64_t timed = 0;         ///< Number of calls whose duration is logged.
+  double seconds = 0;             ///< Sum of the durations of timed calls, in seconds.
 };
 
-/// The volumes by operation, then by size of the group.
+/// Returns calls and bytes by operation, then by size of the group.
 std::vector<OperationVolume> volumes(const Log& log);
 
-/// Calls and bytes of payloads from k to 2k - 1 (0 holds empty messages), by operation: key k.
+/// Number and bytes of the calls of one operation whose payload is from k to 2k - 1 bytes, where k
+/// is the key in `SizeHistogram`; k = 0: empty messages.
 struct SizeClass {
   std::int64_t count = 0;
   std::int64_t payload_bytes = 0;
@@ -37,10 +39,10 @@ struct SizeClass {
 using SizeHistogram = std::map<LogOperation, std::map<std::int64_t, SizeClass>>;
 SizeHistogram size_histogram(const Log& log);
 
-/// The communication in the logs of a job: all that `stepwright characterize` says.
+/// The communication in the logs of a job: everything that `stepwright characterize` prints.
 struct Characterization {
   std::int64_t calls = 0;
-  std::int64_t unexplained = 0;  ///< Lines of the files.
+  std::int64_t unexplained = 0;  ///< Number of lines that no reader could explain.
   std::vector<OperationVolume> by_operation;
   SizeHistogram histogram;
   std::vector<CommunicatorRole> communicators;
@@ -51,7 +53,8 @@ struct Characterization {
   std::vector<LogSource> sources;
 };
 
-/// Characterizes a log; `knee_bytes` stands for knees that the log has no times for.
+/// Characterizes the calls of a log. `knee_bytes`: the knee (payload below which latency takes more
+/// time than bandwidth) of operations whose times are not logged; nullopt: they have none.
 Characterization characterize(const Log& log, std::optional<double> knee_bytes);
 
 }  // namespace stepwright::logs

@@ -7,13 +7,14 @@
 
 namespace stepwright::logs {
 
-/// The answer of `stepwright characterize --json` (docs/formats.md).
+/// Returns the answer of `stepwright characterize --json` (docs/formats.md).
 nlohmann::ordered_json characterize_json(const Characterization& of);
 
-/// Calls below the knee of their operation, for that answer and for the one of `compare`.
+/// Returns the calls below the knee of their operation, for the answers of `characterize` and
+/// `compare`.
 nlohmann::ordered_json below_knee_json(const std::vector<SmallCalls>& calls);
 
-/// The outcome of each file, for both.
+/// Returns what was read from each log file, for the answers of `characterize` and `compare`.
 nlohmann::ordered_json sources_json(const std::vector<LogSource>& sources);
 
 }  // namespace stepwright::logs

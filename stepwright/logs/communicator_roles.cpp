@@ -10,20 +10,22 @@
 namespace stepwright::logs {
 namespace {
 
-constexpr std::int64_t kFewBytes = 64;  ///< Most bytes of a call about norms, losses or counts.
+/// The largest payload of a call about norms, losses or counts, in bytes.
+constexpr std::int64_t kFewBytes = 64;
 
-/// Calls of one group by operation and payload.
+/// The calls of one group by operation and payload, from which its kind of parallelism is guessed.
 struct GroupPattern {
   CommunicatorRole role;
   std::map<LogOperation, std::map<std::int64_t, std::int64_t>> sizes;
-  std::map<LogOperation, double> elements;  ///< Elements in all calls.
-  bool typed = true;                        ///< The log says the type of each payload.
+  std::map<LogOperation, double> elements;  ///< Number of elements in all calls.
+  bool typed = true;  ///< True if the log has the element type of each payload.
 
   [[nodiscard]] std::int64_t calls(LogOperation operation) const {
     const auto found = role.calls.find(operation);
     return found == role.calls.end() ? 0 : found->second;
   }
-  /// Calls of the commonest payload over all calls of an operation that are not a few bytes.
+  /// Returns the share of an operation's calls that have the commonest payload, ignoring calls of a
+  /// few bytes.
   [[nodiscard]] double sameness(LogOperation operation) const {
     const auto found = sizes.find(operation);
     if (found == sizes.end()) return 0;
@@ -47,9 +49,10 @@ struct GroupPattern {
   }
 };
 
-/// Whether what is gathered is more than once what is scattered: a backward gathers again what its
-/// forward has gathered, an update gathers once. By elements, as a bucket is gathered in other
-/// pieces and another type than it is scattered; by calls where the log does not say types.
+/// True if clearly more is gathered than scattered. Then parameters are gathered for each use,
+/// because a backward pass gathers again what its forward pass gathered, while an update gathers
+/// once. Elements are compared, because a bucket is gathered in other pieces and another type than
+/// it is scattered; calls are compared if the log lacks types.
 bool gathers_at_each_use(const GroupPattern& group) {
   constexpr double kMoreElements = 1.4;
   constexpr double kMoreCalls = 1.8;

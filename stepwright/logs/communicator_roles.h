@@ -9,20 +9,23 @@
 
 namespace stepwright::logs {
 
-/// The messages in one group of ranks, of all ranks in the log.
+/// Calls and bytes in one group of ranks, summed over all ranks in the log, and the kind of
+/// parallelism that they suggest.
 struct CommunicatorRole {
-  std::int64_t group_size = 0;      ///< Ranks of a group; 0: not known.
-  std::vector<std::int64_t> ranks;  ///< Ranks of the group; empty: not known.
+  std::int64_t group_size = 0;      ///< Number of ranks in the group; 0: not known.
+  std::vector<std::int64_t> ranks;  ///< Global ranks of the group; empty: not known.
   std::map<LogOperation, std::int64_t> calls;
   std::int64_t payload_bytes = 0;
-  /// The bytes among them of payloads of a size that the same rank sends again: what a plan can
-  /// know beforehand; the rest is data, like how many rows a router sends to whom.
+  /// Payload bytes of calls whose size the same rank sends more than once. Such sizes follow from
+  /// the plan; the remaining bytes depend on the data, such as the rows that a router sends to each
+  /// expert.
   std::int64_t repeated_bytes = 0;
-  std::string probably;  ///< The scheme that sends so; empty: no telling.
+  std::string probably;  ///< Kind of parallelism with such calls; empty: no kind is recognised.
 };
 
-/// The groups of a log, the one with most bytes first; those of equal ranks are one. The scheme is
-/// what the pattern of operations and sizes suggests, not what the log says.
+/// Returns the groups of a log, the one with the most bytes first; communicators with the same
+/// ranks are one group. The kind of parallelism is inferred from operations and sizes; logs do not
+/// state it.
 std::vector<CommunicatorRole> communicator_roles(const Log& log);
 
 }  // namespace stepwright::logs

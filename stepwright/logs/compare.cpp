@@ -15,7 +15,7 @@ std::string where(const CommunicatorKey& key) {
                      name_of(plan::kGroupNames, key.group), key.channel);
 }
 
-/// The calls whose payload is data, as they were executed.
+/// Collects executed calls whose payload depends on the data, and the bytes that they sent.
 class DataCalls {
  public:
   explicit DataCalls(const step::StepProgram& program) {
@@ -25,7 +25,8 @@ class DataCalls {
     }
   }
 
-  /// Notes a call and gives it the predicted payload when it is the planned one but for that.
+  /// Records an executed call that differs from the planned one at most in payload, and replaces
+  /// its payload by the predicted one.
   void note(const GroupCall& planned, GroupCall& executed) {
     const auto found = rows_.find(planned);
     if (found == rows_.end()) return;
@@ -57,7 +58,8 @@ class DataCalls {
   std::map<GroupCall, RoutedCalls> rows_;
 };
 
-/// The first difference of two lists, of which the planned one is repeated for each step.
+/// Reports the first difference between executed calls and planned calls; the planned ones are
+/// repeated for each step.
 void compare_lists(const CommunicatorKey& key, const std::vector<GroupCall>& planned,
                    const std::vector<GroupCall>& executed, std::int64_t steps, Comparison& result) {
   const std::size_t period = planned.size();
@@ -119,7 +121,7 @@ void compare_sums(const traffic::Ledger& predicted, const ExecutedLedger& execut
   }
 }
 
-/// The executed calls with predicted payloads where payloads are data.
+/// Returns the executed calls, with predicted payloads for those that depend on the data.
 Calls with_predicted_data(const step::StepProgram& program, const Calls& planned, Calls executed,
                           Comparison& result) {
   DataCalls data(program);

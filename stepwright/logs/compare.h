@@ -8,29 +8,31 @@
 
 namespace stepwright::logs {
 
-/// Calls whose payload is data (`data_calls`): how many rows a rank's experts get is the router's.
+/// Executed calls whose payload depends on the data (`data_calls`): a router decides how many rows
+/// the experts of a rank receive.
 struct RoutedCalls {
-  GroupCall call;                   ///< The call, with the predicted mean payload.
-  std::int64_t calls = 0;           ///< Executed, of all ranks and steps.
-  double bound_bytes = 0;           ///< The mean times the job's imbalance.
-  std::int64_t executed_bytes = 0;  ///< Payloads of all executed calls.
-  std::int64_t largest_bytes = 0;   ///< Payload of the largest call.
-  std::int64_t beyond = 0;          ///< Calls above the bound.
+  GroupCall call;          ///< The planned call; its payload is the predicted mean.
+  std::int64_t calls = 0;  ///< Executed calls, summed over ranks and steps.
+  double bound_bytes = 0;  ///< Upper bound of a call's payload: the mean times the job's imbalance.
+  std::int64_t executed_bytes = 0;  ///< Payload bytes, summed over the executed calls.
+  std::int64_t largest_bytes = 0;   ///< Payload of the largest executed call, in bytes.
+  std::int64_t beyond = 0;  ///< Number of executed calls with more bytes than `bound_bytes`.
 };
 
-/// A predicted ledger beside an executed one.
+/// Differences between the predicted calls of a plan and the executed calls of a run.
 struct Comparison {
-  std::int64_t communicators = 0;        ///< Communicators of all ranks, compared call by call.
-  std::int64_t calls = 0;                ///< Predicted, of all ranks and steps.
-  std::vector<std::string> differences;  ///< One line each; empty: none.
-  /// Calls of routers; payloads that differ are no differences.
+  /// Number of communicators compared call by call, summed over ranks.
+  std::int64_t communicators = 0;
+  std::int64_t calls = 0;                ///< Predicted calls, summed over ranks and steps.
+  std::vector<std::string> differences;  ///< One line for each difference; empty: the run matches.
+  /// Calls whose payload a router decides. Other payloads than predicted are no differences.
   std::vector<RoutedCalls> routed;
 };
 
-/// Compares operation, group, payload, count and order of every rank's calls on each of its
-/// communicators, and the sums with the ledger that `stepwright traffic` prints. Of calls whose
-/// payload is data only the sum has to be the predicted one, and only of exchanges: other messages
-/// are padded to the largest rank.
+/// Compares the calls of every rank on each of its communicators (operation, group, payload, count
+/// and order), and their sums with the ledger that `stepwright traffic` prints. Where a payload
+/// depends on the data, only the sum over all calls must be the predicted one, and only for
+/// all-to-alls, because other messages are padded to the largest rank.
 Comparison compare_ledgers(const step::StepProgram& program, const plan::Grid& grid,
                            const ExecutedLedger& executed);
 

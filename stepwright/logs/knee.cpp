@@ -16,7 +16,7 @@ KindOfCall kind_of(const Log& log, const LogRecord& record) {
   return {record.operation, log.group_size(record)};
 }
 
-/// Least squares of the relative error: points of all sizes count alike.
+/// Fits a line by least squares of the relative error, so that points of all sizes count equally.
 std::optional<LatencyLine> line_through(const std::map<std::int64_t, double>& shortest) {
   double ww = 0, wx = 0, wxx = 0, wy = 0, wxy = 0;
   for (const auto& [bytes, seconds] : shortest) {
@@ -36,7 +36,7 @@ std::optional<LatencyLine> line_through(const std::map<std::int64_t, double>& sh
   return LatencyLine{.latency_s = latency, .rate_bytes_per_s = 1 / slope};
 }
 
-/// The line of a kind of calls; null without one.
+/// Returns the line of one operation and group size; null: there is none.
 const LatencyLine* line_of(const std::vector<LatencyLine>& lines, const KindOfCall& kind) {
   const auto found = std::ranges::find_if(lines, [&](const LatencyLine& line) {
     return KindOfCall(line.operation, line.group_size) == kind;
@@ -96,7 +96,7 @@ std::vector<SmallCalls> small_calls(const Log& log, const std::vector<LatencyLin
 Batching batching_of(const Log& log, const std::vector<LatencyLine>& lines,
                      std::optional<double> knee_bytes) {
   Batching batching;
-  std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t> last;  // peer, by log and rank
+  std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t> last;  // last peer, by log and rank
   for (const LogRecord& record : log.records) {
     std::int64_t& peer = last.try_emplace({record.source, record.rank}, kUnknown).first->second;
     if (record.operation == LogOperation::kReceive) continue;

@@ -8,43 +8,46 @@
 
 namespace stepwright::logs {
 
-/// The line time = latency + payload / rate through the calls of one operation in groups of one
-/// size, as the log timed them.
+/// The fitted line time = latency + payload / rate for the calls of one operation in groups of one
+/// size, from the durations in a log.
 struct LatencyLine {
   LogOperation operation{};
   std::int64_t group_size = 0;
   double latency_s = 0;
-  double rate_bytes_per_s = 0;  ///< Bytes of payload per second.
-  /// Below it latency takes more time than bandwidth.
+  double rate_bytes_per_s = 0;  ///< Rate of the line, in payload bytes per second.
+  /// Returns the payload, in bytes, below which latency takes more time than bandwidth.
   [[nodiscard]] double knee_bytes() const { return latency_s * rate_bytes_per_s; }
 };
 
-/// One line for each operation and size of group that was timed at three sizes or more and grows
-/// with them: through the shortest transfer of each size, each weighted alike.
+/// Fits one line for each operation and group size that was timed at three payload sizes or more
+/// and takes longer for larger ones. Each size counts once, with its shortest transfer.
 std::vector<LatencyLine> latency_lines(const Log& log);
 
-/// Calls whose payload is below the knee of their operation.
+/// Calls of one operation and group size whose payload is below the knee (where latency and
+/// bandwidth take equal time).
 struct SmallCalls {
   LogOperation operation{};
   std::int64_t group_size = 0;
   double knee_bytes = 0;
-  std::int64_t count = 0;          ///< Calls below the knee.
-  std::int64_t all = 0;            ///< All calls of the operation.
-  std::int64_t payload_bytes = 0;  ///< Payload bytes below the knee.
-  double seconds = 0;              ///< Seconds of calls below the knee, where timed.
+  std::int64_t count = 0;          ///< Number of calls with a payload below the knee.
+  std::int64_t all = 0;            ///< Number of calls of the operation, of any payload.
+  std::int64_t payload_bytes = 0;  ///< Payload bytes, summed over the calls below the knee.
+  double seconds = 0;              ///< Seconds of the timed calls below the knee.
 };
 
-/// The small calls of each operation and size of group that has a knee: the one of its line among
-/// `lines`, else `knee_bytes` when given. Empty messages are left out.
+/// Returns the small calls of each operation and group size that has a knee: the knee of its line
+/// in `lines`, or without a line `knee_bytes`. Empty messages are left out.
 std::vector<SmallCalls> small_calls(const Log& log, const std::vector<LatencyLine>& lines,
                                     std::optional<double> knee_bytes);
 
-/// Small messages to one rank that follow each other with no other call between them: sent as one,
-/// each but the first would start for nothing.
+/// Small messages that a rank sends to the same rank with no other call between them. Sent as one
+/// message, they would pay the latency once.
 struct Batching {
-  std::int64_t messages = 0;  ///< Sends below the knee.
-  std::int64_t batches = 0;   ///< Batches that they would make.
-  double saved_s = 0;         ///< Summed over ranks: a latency for each message less; 0: not timed.
+  std::int64_t messages = 0;  ///< Number of sends with a payload below the knee.
+  std::int64_t batches = 0;   ///< Number of messages if consecutive sends are combined.
+  /// Seconds saved, summed over ranks: one latency for each message that is combined with another;
+  /// 0: not timed.
+  double saved_s = 0;
 };
 Batching batching_of(const Log& log, const std::vector<LatencyLine>& lines,
                      std::optional<double> knee_bytes);

@@ -6,14 +6,14 @@
 
 namespace stepwright::logs {
 
-/// The messages of a training run.
+/// The messages that a training run of `stepwright train` has sent.
 struct ExecutedLedger {
   std::int64_t ranks = 1;
   std::int64_t steps = 0;
-  Calls calls;  ///< Calls of all steps.
+  Calls calls;  ///< Calls of each communicator, over all steps.
 };
 
-/// Reads a file that `stepwright train --ledger` wrote. Fails with `kInput`.
+/// Reads a file that `stepwright train --ledger` wrote. Fails with `kInput` if it is not one.
 ExecutedLedger load_ledger(const std::filesystem::path& path);
 
 }  // namespace stepwright::logs

@@ -11,16 +11,16 @@
 
 namespace stepwright::logs {
 
-/// Programs whose logs are read.
+/// Formats of logs that can be read.
 enum class LogFormat : std::uint8_t {
   kNcclText,        ///< Text that NCCL prints with NCCL_DEBUG=INFO.
   kKineto,          ///< Chrome trace of the PyTorch profiler.
   kFlightRecorder,  ///< Dump of PyTorch's flight recorder, pickle or JSON.
-  kExecutionTrace,  ///< PyTorch's host execution trace.
+  kExecutionTrace,  ///< Execution trace of the host by PyTorch.
   kChakra,          ///< Trace of Chakra, in protobuf.
-  kDeepSpeed,       ///< DeepSpeed's communication logger, text.
-  kDeepSpeedRaw,    ///< DeepSpeed's raw data or summary as JSON.
-  kNcclProfiler,    ///< NCCL's example profiler plugin.
+  kDeepSpeed,       ///< Text of DeepSpeed's communication logger.
+  kDeepSpeedRaw,    ///< Raw data or summary of DeepSpeed's logger, JSON.
+  kNcclProfiler,    ///< Trace of NCCL's example profiler plugin.
   kNcclInspector,   ///< Output of NCCL's inspector.
   kNcclTests,       ///< Text that nccl-tests prints.
   kLedger,          ///< Ledger of `stepwright train --ledger`.
@@ -38,44 +38,48 @@ inline constexpr Named<LogFormat> kLogFormatNames[] = {
     {LogFormat::kNcclTests, "nccl-tests"},
     {LogFormat::kLedger, "ledger"}};
 
-/// A process group as a log names it.
+/// A process group as a log describes it.
 struct LogCommunicator {
-  std::string name;                 ///< A handle, a hash, a name: unique in its log.
-  std::int64_t size = 0;            ///< Number of ranks; 0: unknown.
-  std::vector<std::int64_t> ranks;  ///< Global, in group order; empty: not known.
+  /// Name of this communicator in the log: a handle, a hash or a name, unique in its log.
+  std::string name;
+  std::int64_t size = 0;            ///< Number of ranks in the group; 0: not known.
+  std::vector<std::int64_t> ranks;  ///< Global ranks in the order of the group; empty: not known.
 };
 
-/// The parts of an all-to-all, where a log says them.
+/// The bytes that one rank sends to each member in one all-to-all, if the log states them.
 struct LogExchange {
-  std::int64_t line = 0;  ///< Line of its record, as are source and rank.
+  /// Line of the call's record; together with source and rank it identifies the call.
+  std::int64_t line = 0;
   std::int64_t rank = kUnknown;
   std::int32_t source = 0;
   /// Bytes sent to each member of the group, in group order.
   std::vector<std::int64_t> sent_bytes;
 };
 
-/// A line that no reader could explain.
+/// A line of a log that no reader could explain, and why.
 struct Unexplained {
   std::int64_t line = 0;
   std::string reason;
 };
 
-/// The outcome of one file.
+/// The result of reading one log file: its format, how much was read, and what could not be read.
 struct LogSource {
   std::string file;
   LogFormat format{};
-  std::string version;             ///< Version of the program or the format, as the file says it.
-  std::int64_t world = 0;          ///< Ranks of the job; 0: not known.
-  std::int64_t lines = 0;          ///< Lines, events or entries read.
-  std::int64_t unexplained = 0;    ///< Lines that should be calls and could not be read.
-  std::vector<Unexplained> first;  ///< The first unexplained lines.
-  std::vector<std::string> notes;  ///< Assumptions and gaps that a person should know.
-  std::vector<double> step_starts_s;    ///< Marks of steps, by the clock of the file.
-  std::int64_t steps = 0;               ///< Number of steps that its calls are of; 0: not said.
-  bool scatters_as_reductions = false;  ///< An all-reduce may be a reduce-scatter of its payload.
-  bool lacks_messages = false;          ///< Sends and receives are never in it.
+  std::string version;  ///< Version of the logging program or of the format, as the file states it.
+  std::int64_t world = 0;          ///< Number of ranks of the job; 0: not known.
+  std::int64_t lines = 0;          ///< Number of lines, events or entries read.
+  std::int64_t unexplained = 0;    ///< Number of lines that should be calls but could not be read.
+  std::vector<Unexplained> first;  ///< The first few of the unexplained lines.
+  std::vector<std::string> notes;  ///< Notes for the user about assumptions and gaps.
+  /// Times at which steps begin, on the clock of the file, in seconds.
+  std::vector<double> step_starts_s;
+  std::int64_t steps = 0;  ///< Number of steps that the logged calls cover; 0: not stated.
+  /// True if the program logs some reduce-scatters as all-reduces of the same payload.
+  bool scatters_as_reductions = false;
+  bool lacks_messages = false;  ///< True if this format never logs sends and receives.
 
-  /// Counts a line that could not be read and keeps the first few.
+  /// Counts a line that could not be read, and keeps the first few with their reasons.
   void cannot_explain(std::int64_t line, std::string reason) {
     constexpr std::size_t kKept = 5;
     ++unexplained;
@@ -89,7 +93,7 @@ struct LogSource {
   }
 };
 
-/// All that was logged, calls in the order of their files.
+/// Everything read from the log files of a job; calls are in the order of their files.
 struct Log {
   std::vector<LogSource> sources;
   std::vector<LogCommunicator> communicators;
@@ -106,7 +110,7 @@ struct Log {
     for (const LogRecord& record : records) sum += record.count;
     return sum;
   }
-  /// Ranks of the call's communicator; 0 when not known.
+  /// Returns the number of ranks of the call's communicator; 0: not known.
   [[nodiscard]] std::int64_t group_size(const LogRecord& record) const {
     if (record.communicator < 0) return 0;
     return communicators[static_cast<std::size_t>(record.communicator)].size;

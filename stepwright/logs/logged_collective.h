@@ -7,7 +7,7 @@
 
 namespace stepwright::logs {
 
-/// The collective whose law prices a logged operation; nullopt if the laws have none for it.
+/// Returns the collective whose cost law prices a logged operation; nullopt: no law exists for it.
 constexpr std::optional<collective::Collective> collective_of(LogOperation operation) {
   switch (operation) {
     case LogOperation::kAllReduce: return collective::Collective::kAllReduce;

@@ -13,14 +13,14 @@
 namespace stepwright::logs {
 namespace {
 
-/// A record in the plan's terms.
+/// A logged call in terms of the plan.
 struct ResolvedCall {
   CallKind kind;
   std::int64_t payload_bytes = 0;
-  std::int32_t token = 0;  ///< Equal for calls that repeat each other.
+  std::int32_t token = 0;  ///< Number that is equal for calls that can repeat each other.
 };
 
-/// Whether a call never belongs to a step of a plan.
+/// True if a call belongs to the setup of a job and never to a step of a plan.
 bool is_of_setup(LogOperation operation) {
   switch (operation) {
     case LogOperation::kBroadcast:
@@ -37,7 +37,7 @@ class CallResolver {
   CallResolver(const Log& log, const PlannedStep& planned)
       : log_(log), planned_(planned), of_kind_(log.records.kinds(), kNone) {}
 
-  /// The number, into `calls`, of what a record is.
+  /// Returns the index in `calls` of a record's meaning.
   std::uint32_t of(std::size_t record) {
     std::uint32_t& number = of_kind_[log_.records.kind(record)];
     if (number == kNone) {
@@ -82,8 +82,8 @@ class CallResolver {
     return call;
   }
 
-  /// The planned group of a call whose group the log does not say: where the rank makes that very
-  /// call, else the first in which it makes such calls.
+  /// Chooses the planned group of a call whose group is not logged: one in which the rank makes
+  /// exactly this call, else the first in which it makes such calls.
   void choose_group(const LogRecord& record, ResolvedCall& call) const {
     const CallKind* first = nullptr;
     for (const auto& [kind, sizes] : planned_.calls) {
@@ -103,7 +103,8 @@ class CallResolver {
     return record.logged_bytes * std::max<std::int64_t>(kind.size, 1);
   }
 
-  /// An all-reduce of a log that writes reduce-scatters so.
+  /// Changes an all-reduce to a reduce-scatter, if the log writes reduce-scatters that way and the
+  /// plan has one.
   void choose_scatter(ResolvedCall& call) const {
     if (call.kind.operation != LogOperation::kAllReduce) return;
     CallKind scatter = call.kind;
@@ -117,19 +118,20 @@ class CallResolver {
   const Log& log_;
   const PlannedStep& planned_;
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::uint32_t> of_kind_;  ///< By kind of record.
+  std::vector<std::uint32_t> of_kind_;  ///< Indices into `calls`, by kind of record.
   std::vector<ResolvedCall> calls_;
   std::map<std::pair<CallKind, std::int64_t>, std::uint32_t> numbers_;
   std::map<std::pair<CallKind, std::int64_t>, std::int32_t> tokens_;
 };
 
-/// A part of a rank's calls as so many steps.
+/// A possible interpretation: part of a rank's calls as a number of steps.
 struct StepGuess {
   std::size_t first = 0;
   std::size_t end = 0;
   std::int64_t steps = 1;
   std::string found;
-  double differing = 0;  ///< Calls of a step that are only planned or only logged, about.
+  /// Approximate number of calls of a step that are only planned or only logged.
+  double differing = 0;
 };
 
 class StepFinder {
@@ -175,7 +177,7 @@ class StepFinder {
     return best;
   }
 
-  /// The meaning of the i-th call of the rank, and its number among the distinct ones.
+  /// Returns the meaning of the i-th call of the rank, and its index among the distinct ones.
   [[nodiscard]] const ResolvedCall& call(std::size_t i) const {
     return resolver_.calls()[calls_[i]];
   }
@@ -198,7 +200,7 @@ class StepFinder {
       ++guess.first;
     }
     guess.end = end;
-    // A profiler marks one more step when it is told that the last one has ended.
+    // When the last step ends, the profiler writes one more mark, with no calls after it.
     const double last = end > 0 ? log_.records[records_[end - 1]].enqueued_s : kNoTime;
     guess.steps = std::ranges::count_if(source.step_starts_s,
                                         [last](double start_s) { return start_s <= last; });
@@ -212,15 +214,16 @@ class StepFinder {
     if (same ? guess.steps > best.steps : guess.differing < best.differing) best = guess;
   }
 
-  /// The rest of a kind of calls of a step: planned less logged.
+  /// The difference between planned and logged calls of one kind in a step.
   struct Left {
-    std::map<std::int64_t, double> calls;  ///< Number of calls, by payload.
-    double data_bytes = 0;                 ///< Bytes of data parallelism, in buckets of any size.
-    double bucket_bytes = 1;               ///< Mean bytes of the planned buckets.
+    std::map<std::int64_t, double> calls;  ///< Planned minus logged number of calls, by payload.
+    /// Planned minus logged bytes of data parallelism, whatever the bucket sizes.
+    double data_bytes = 0;
+    double bucket_bytes = 1;  ///< Mean bytes of the planned buckets.
   };
 
-  /// Calls of a step that are only planned or only logged; those of data parallelism by their
-  /// bytes.
+  /// Counts the calls of a step that are only planned or only logged; calls of data parallelism are
+  /// compared by bytes.
   void judge(StepGuess& guess) const {
     std::map<const CallKind*, Left> left;
     for (const auto& [kind, sizes] : planned_.calls) left[&kind] = planned_left(sizes);
@@ -277,7 +280,8 @@ class StepFinder {
   std::span<const std::size_t> records_;
   const PlannedStep& planned_;
   CallResolver resolver_;
-  std::vector<std::uint32_t> calls_;  ///< Calls of the resolver, in their order.
+  /// Indices into the resolver's `calls`, in the order of the rank's calls.
+  std::vector<std::uint32_t> calls_;
 };
 
 }  // namespace

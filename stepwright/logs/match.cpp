@@ -17,19 +17,20 @@
 namespace stepwright::logs {
 namespace {
 
-// FSDP2 pads each parameter to a multiple of the ranks in its first dimension, others each bucket.
+// FSDP2 pads each parameter's first dimension to a multiple of the ranks; other frameworks pad each
+// bucket.
 constexpr double kMostPadding = 0.02;
 constexpr std::int64_t kWidestElement = 8;
 
 using RowKey = std::tuple<step::Scheme, LogOperation, std::string, std::int64_t, std::int64_t>;
 
-/// Bytes by which padding for so many ranks may enlarge a message.
+/// Returns by how many bytes padding for so many ranks may enlarge a message.
 std::int64_t slack_of(std::int64_t payload_bytes, std::int64_t ranks) {
   return std::max((ranks - 1) * kWidestElement,
                   static_cast<std::int64_t>(kMostPadding * static_cast<double>(payload_bytes)));
 }
 
-/// The calls of one kind of one rank, planned in all steps and logged.
+/// The calls of one kind of one rank, planned over all steps and logged.
 class KindMatch {
  public:
   KindMatch(const CallKind& kind, const PlannedStep& planned, const LoggedSteps& logged)
@@ -58,7 +59,7 @@ class KindMatch {
     match_scalars();
   }
 
-  /// Data parallelism sends the same bytes in buckets of any size.
+  /// Matches messages of data parallelism by their sum of bytes, because buckets may have any size.
   void match_buckets(LogComparison& result) {
     std::int64_t planned_bytes = 0, logged_bytes = 0, planned_calls = 0, logged_calls = 0;
     for (const auto& [payload, row] : sizes_) {
@@ -81,8 +82,8 @@ class KindMatch {
                                    counted(logged_calls, "call"), planned_calls));
   }
 
-  /// Broadcasts that not every step has are no buffers: DDP tells its ranks the order and the sizes
-  /// of its buckets when its first step has shown them.
+  /// Leaves out broadcasts that do not occur in every step: they are not buffers. After its first
+  /// step, DDP broadcasts the order and the sizes of its buckets.
   void leave_out_set_up(std::int64_t steps, LogComparison& result) {
     if (kind_.operation != LogOperation::kBroadcast) return;
     std::int64_t calls = 0;
@@ -100,7 +101,7 @@ class KindMatch {
     sizes_.clear();
   }
 
-  /// The loss need not be told to all ranks.
+  /// Leaves out reports of the loss to all ranks, which frameworks need not send.
   void leave_out_reports(LogComparison& result) {
     for (auto& [payload, row] : sizes_) {
       if (!row.report || row.predicted_left == 0) continue;
@@ -156,7 +157,8 @@ class KindMatch {
     std::int64_t logged_left = 0;
   };
 
-  /// Gives schemes to logged calls that the plan does not have: what it sends in that group.
+  /// Gives a kind of parallelism to logged calls that the plan lacks: that of the planned messages
+  /// in their group.
   void give_schemes(const PlannedStep& planned) {
     step::Scheme scheme = step::Scheme::kNone;
     if (is_point_to_point(kind_.operation)) scheme = step::Scheme::kPipeline;
@@ -184,7 +186,7 @@ class KindMatch {
     }
   }
 
-  /// Payloads that are data: any stands for any.
+  /// Matches calls whose payload depends on the data: any logged payload matches.
   void match_routed() {
     for (auto& [planned_payload, planned] : sizes_) {
       if (!planned.routed) continue;
@@ -202,8 +204,8 @@ class KindMatch {
     }
   }
 
-  /// Norms, losses and counts are sums of one or two numbers of any width, norms also of one for
-  /// each tensor.
+  /// Matches norms, losses and counts: sums of one or two numbers of any width; for norms also one
+  /// number for each tensor.
   void match_scalars() {
     match_small(kScalarBytes);
     match_small(kMostNormBytes);
@@ -259,8 +261,8 @@ class LogMatcher {
   }
 
  private:
-  /// Records by rank: of one log where several describe a rank, of the last run where there are
-  /// several.
+  /// Gathers the records of each rank: from one log if several describe the rank, and from the last
+  /// run if there are several.
   void gather_ranks() {
     std::map<std::int64_t, std::set<std::int32_t>> sources;
     std::map<std::int64_t, std::int32_t> runs;
@@ -270,7 +272,8 @@ class LogMatcher {
       sources[rank].insert(calls.first.source);
       runs[rank] = std::max(runs[rank], calls.first.run);
     }
-    std::vector<std::vector<std::size_t>*> lists(log_.records.kinds());  // null: not compared
+    // Null: calls of this kind are not compared.
+    std::vector<std::vector<std::size_t>*> lists(log_.records.kinds());
     std::map<std::int64_t, std::int64_t> sizes;
     for (const EqualCalls& calls : distinct) {
       const std::int64_t rank = rank_of(calls.first);
@@ -317,7 +320,7 @@ class LogMatcher {
     return 0;
   }
 
-  /// Whether the log is of as many ranks as the plan.
+  /// True if the log has as many ranks as the plan; otherwise reports that it has not.
   bool check_world() {
     std::int64_t world = 0;
     for (const LogSource& source : log_.sources) world = std::max(world, source.world);
@@ -360,7 +363,8 @@ class LogMatcher {
     }
   }
 
-  /// Clocks may differ, so that this is no difference.
+  /// Reports when steps of different ranks seem to run at different times. Clocks may differ, so
+  /// this is a remark and no difference.
   void remark_on_clocks() {
     std::map<std::int64_t, std::pair<double, double>> spans;  // by rank
     for (const auto& [rank, records] : of_rank_) {

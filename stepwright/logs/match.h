@@ -9,47 +9,54 @@
 
 namespace stepwright::logs {
 
-/// Equal calls of a step as the plan says them beside those of a log: over all ranks and steps that
-/// the log holds.
+/// Planned and logged calls of one operation, kind of group and payload, counted over all ranks and
+/// steps in the log.
 struct MatchedCalls {
   step::Scheme scheme{};
   LogOperation operation{};
-  std::string group;  ///< Kind of group; of calls outside of all groups their ranks.
+  /// Kind of group in the plan ("tensor"); for calls outside of all planned groups, their ranks.
+  std::string group;
   std::int64_t group_size = 0;
   std::int64_t payload_bytes = 0;
-  std::int64_t predicted = 0;  ///< Number of predicted calls.
+  std::int64_t predicted = 0;  ///< Number of calls that the plan predicts.
   std::int64_t logged = 0;
-  std::int64_t predicted_only = 0;  ///< Predicted calls that are not logged.
-  std::int64_t logged_only = 0;     ///< Logged calls that are not predicted.
-  bool beside = false;              ///< True if the plan lets the calls run beside computation.
-  double predicted_s = 0;           ///< Predicted seconds of a call alone (`add_predicted_times`).
-  std::int64_t timed = 0;           ///< Logged calls that say how long they took.
-  double seconds = 0;               ///< Seconds of the timed calls, with the wait for others.
-  /// Seconds of the timed calls: the shortest of all ranks' times of a call.
+  std::int64_t predicted_only = 0;  ///< Number of predicted calls that the log lacks.
+  std::int64_t logged_only = 0;     ///< Number of logged calls that the plan does not predict.
+  bool beside = false;  ///< True if the plan lets the calls run at the same time as computation.
+  /// Predicted seconds of one call without other work (`add_predicted_times`).
+  double predicted_s = 0;
+  std::int64_t timed = 0;  ///< Number of logged calls whose duration is known.
+  /// Durations of the timed calls, summed, including the wait for other ranks.
+  double seconds = 0;
+  /// Transfer seconds, summed over the timed calls: for each call, the shortest duration of any
+  /// rank, which excludes the wait for other ranks.
   double transfer_s = 0;
-  double exposed_s = 0;  ///< Seconds of the timed calls beside no computation.
+  double exposed_s = 0;  ///< Seconds of the timed calls during which the rank computed nothing.
 };
 
-/// A log beside a plan.
+/// The result of comparing a log with a plan.
 struct LogComparison {
-  std::int64_t ranks = 0;            ///< Number of compared ranks.
-  std::int64_t steps = 0;            ///< Compared, of the rank with most.
-  std::int64_t outside = 0;          ///< Calls before, between and after whole steps.
-  std::int64_t matched = 0;          ///< Logged calls that are predicted.
-  std::int64_t predicted_only = 0;   ///< Predicted calls that are not logged.
-  std::int64_t logged_only = 0;      ///< Logged calls that are not predicted.
-  std::int64_t byte_difference = 0;  ///< Payloads logged less predicted, of the compared steps.
+  std::int64_t ranks = 0;           ///< Number of ranks that were compared.
+  std::int64_t steps = 0;           ///< Number of compared steps of the rank with the most.
+  std::int64_t outside = 0;         ///< Number of calls before, between and after whole steps.
+  std::int64_t matched = 0;         ///< Number of logged calls that the plan predicts.
+  std::int64_t predicted_only = 0;  ///< Number of predicted calls that the log lacks.
+  std::int64_t logged_only = 0;     ///< Number of logged calls that the plan does not predict.
+  /// Logged minus predicted payload bytes, over the compared steps.
+  std::int64_t byte_difference = 0;
   std::vector<MatchedCalls> rows;
-  std::vector<std::string> differences;  ///< Why the log is another's, and what differs; explained.
-  /// Remarks on what was assumed or left out; no differences.
+  /// Differences with their likely causes, or why the log is of another job.
+  std::vector<std::string> differences;
+  /// Remarks on what was assumed or left out; they are no differences.
   std::vector<std::string> remarks;
 };
 
-/// Compares what each rank of a log sent, in whole steps, with what the program says that it sends:
-/// operation, members of the group, payload and count. Steps are those that the log marks, else its
-/// longest repetition. Payloads that are data (`data_calls`) are matched by count; messages of data
-/// parallelism also by the sum of their bytes, since frameworks cut buckets where they like, and
-/// with what padding adds. A log of another number of ranks, or of several runs, is named as such.
+/// Compares the calls of each rank of a log, in whole steps, with the calls that the program
+/// predicts for it: operation, members of the group, payload and count. Steps are those that the
+/// log marks, else its longest repetition. Payloads that depend on the data (`data_calls`) are
+/// matched by count alone. Messages of data parallelism are also matched by the sum of their bytes,
+/// plus padding, because frameworks choose bucket sizes freely. A log of another number of ranks,
+/// or of several runs, is reported as such.
 LogComparison compare_log(const step::StepProgram& program, const plan::Grid& grid, const Log& log);
 
 }  // namespace stepwright::logs

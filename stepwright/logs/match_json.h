@@ -6,12 +6,12 @@
 
 namespace stepwright::logs {
 
-/// The keys of `stepwright compare --json` that any log has (docs/formats.md).
+/// Returns the keys of `stepwright compare --json` that every log format has (docs/formats.md).
 nlohmann::ordered_json match_json(const LogComparison& comparison, const Log& log);
 
-/// Rows of a comparison that differ in payload alone.
+/// The sum of compared calls that differ only in payload: one scheme, operation and kind of group.
 struct SchemeSum {
-  MatchedCalls calls;  ///< Their payload is 0.
+  MatchedCalls calls;  ///< Sum of the calls; its `payload_bytes` is 0.
   std::int64_t predicted_bytes = 0;
   std::int64_t logged_bytes = 0;
 };

@@ -11,7 +11,7 @@
 
 namespace stepwright::logs {
 
-/// One call of a process group.
+/// One planned or executed call of a process group.
 struct GroupCall {
   step::OperatorKind operation{};
   step::Scheme scheme{};
@@ -21,28 +21,28 @@ struct GroupCall {
   auto operator<=>(const GroupCall&) const = default;
 };
 
-/// A communicator as one rank sees it.
+/// A communicator as one rank sees it: the key of `Calls`.
 struct CommunicatorKey {
   std::int64_t rank = 0;
   plan::GroupKind group{};
-  std::string channel;  ///< The channel, from `channel_of`.
+  std::string channel;  ///< Channel of the communicator, named by `channel_of`.
   auto operator<=>(const CommunicatorKey&) const = default;
 };
 
-/// The calls of ranks on their communicators, in order.
+/// The calls of each rank on each of its communicators, in order.
 using Calls = std::map<CommunicatorKey, std::vector<GroupCall>>;
 
-/// The calls that every rank of a program makes in one step.
+/// Returns the calls that every rank of a program makes in one step.
 Calls planned_calls(const step::StepProgram& program, const plan::Grid& grid);
-/// Adds the planned calls of one rank.
+/// Adds the planned calls of one rank to `calls`.
 void add_planned_calls(Calls& calls, const step::StepProgram& program, const plan::Grid& grid,
                        std::int64_t rank);
 
-/// The calls among them whose payload is data: routed ones, unless every rank gets exactly the
-/// mean.
+/// Returns the calls of the program whose payload depends on the data: those that carry routed
+/// rows, unless every rank receives exactly the mean.
 std::set<GroupCall> data_calls(const step::StepProgram& program);
 
-/// "all_gather of parameters, forward, 4096 bytes".
+/// Describes a call: "all_gather of parameters, forward, 4096 bytes".
 std::string text_of(const GroupCall& call);
 
 }  // namespace stepwright::logs

@@ -72,7 +72,8 @@ PlannedStep planned_step(const step::StepProgram& program, const plan::Grid& gri
       }
     }
   }
-  // The world before groups of experts: in a dense model those are the same ranks by chance.
+  // The world comes before groups of experts: in a dense model these have the same ranks by
+  // coincidence.
   std::vector<plan::GroupKind> kinds = {plan::GroupKind::kWorld};
   for (const auto& [kind, name] : plan::kGroupNames) kinds.push_back(kind);
   for (const plan::GroupKind kind : kinds) {

@@ -11,49 +11,55 @@
 
 namespace stepwright::logs {
 
-/// Calls that could stand for each other but for their size: an operation of a group. Sends and
-/// receives have no group: programs send the same message in a group of two or of all.
+/// Calls of one operation in one group, which differ only in size. Sends and receives have no
+/// group, because programs send the same message in a group of two ranks or of all.
 struct CallKind {
   LogOperation operation{};
-  std::vector<std::int64_t> members;  ///< Ascending; empty: a message, or not known.
-  std::int64_t size = 0;              ///< Ranks of the group; 0: not known.
+  /// Global ranks of the group, ascending; empty: a send or receive, or not known.
+  std::vector<std::int64_t> members;
+  std::int64_t size = 0;  ///< Number of ranks in the group; 0: not known.
   auto operator<=>(const CallKind&) const = default;
 };
 
-/// The calls that a log has for an operator: a shift is a send and a receive. None for
-/// computations.
+/// Returns the operations that a log shows for an operator (a pipeline shift is a send and a
+/// receive); empty for computations.
 std::vector<LogOperation> logged_as(step::OperatorKind kind);
 
-/// Most bytes of a norm, a loss or a count.
+/// The largest payload of a call that sums a scalar (a norm, a loss or a count), in bytes.
 inline constexpr std::int64_t kScalarBytes = 64;
-/// Most bytes of a norm of which programs send a number for each tensor.
+/// The largest payload, in bytes, of a norm for which a program sends one number for each tensor.
 inline constexpr std::int64_t kMostNormBytes = 16 * 1024;
 
-/// Equal calls of a step.
+/// Equal planned calls of one step: their number and properties.
 struct PlannedSize {
   step::Scheme scheme{};
   std::int64_t count = 0;
-  bool routed = false;  ///< The payload is a mean (`data_calls`).
-  bool report = false;  ///< Says the loss to all ranks, which runs may leave out.
-  bool beside = false;  ///< The plan lets all of them run beside computation.
+  /// True if the payload is a mean, because a router decides the real one (`data_calls`).
+  bool routed = false;
+  /// True if the calls report the loss to all ranks, which frameworks may leave out.
+  bool report = false;
+  /// True if the plan lets all of the calls run at the same time as computation.
+  bool beside = false;
 };
 
-/// A group of a rank in the plan.
+/// A process group that the plan gives a rank.
 struct PlannedGroup {
-  std::string name;       ///< Name of its kind.
-  step::Scheme scheme{};  ///< Scheme of its messages; kNone: it has none.
+  std::string name;       ///< Name of the group's kind: "tensor".
+  step::Scheme scheme{};  ///< Kind of parallelism of its messages; kNone: it has no messages.
 };
 
-/// The messages of one rank in a step, in the words of logs: a shift is a send and a receive.
+/// The planned messages of one rank in a step, as logs show them: a pipeline shift is a send and a
+/// receive.
 struct PlannedStep {
-  /// Calls of each kind, by payload.
+  /// Planned calls by kind, then by payload in bytes.
   std::map<CallKind, std::map<std::int64_t, PlannedSize>> calls;
-  std::map<std::vector<std::int64_t>, PlannedGroup> groups;  ///< Groups, by their members.
+  /// Process groups of the rank, by their members.
+  std::map<std::vector<std::int64_t>, PlannedGroup> groups;
 
   [[nodiscard]] std::int64_t count() const;
-  /// Calls of a kind and payload; 0 without.
+  /// Returns the number of planned calls of a kind and payload; 0: the plan has none.
   [[nodiscard]] std::int64_t count(const CallKind& kind, std::int64_t payload_bytes) const;
-  /// Whether a norm, a loss or a count is summed in calls of that kind.
+  /// True if calls of this kind sum a norm, a loss or a count.
   [[nodiscard]] bool sums_scalars(const CallKind& kind) const;
 };
 PlannedStep planned_step(const step::StepProgram& program, const plan::Grid& grid,

@@ -9,7 +9,8 @@
 namespace stepwright::logs {
 namespace {
 
-/// Rows know their group by the members' number: several kinds of groups may have the same members.
+/// Rows name their group by its size only, because several kinds of groups may have the same
+/// members.
 using CallSize = std::tuple<step::Scheme, LogOperation, std::int64_t, std::int64_t>;
 
 struct MeanTime {

@@ -7,7 +7,7 @@
 
 namespace stepwright::logs {
 
-/// The operation of a call of a communication library, whoever logged it.
+/// Operations of communication libraries, under one name for all log formats.
 enum class LogOperation : std::uint8_t {
   kAllReduce,
   kAllGather,
@@ -34,37 +34,38 @@ inline constexpr Named<LogOperation> kLogOperationNames[] = {
     {LogOperation::kScatter, "scatter"},
     {LogOperation::kBarrier, "barrier"}};
 
-/// Whether a call moves one message between two ranks.
+/// True if a call moves one message between two ranks.
 constexpr bool is_point_to_point(LogOperation operation) {
   return operation == LogOperation::kSend || operation == LogOperation::kReceive;
 }
 
 inline constexpr std::int64_t kUnknown = -1;
-/// Ranks that a job may have.
+/// The most ranks that a job can have.
 inline constexpr std::int64_t kMostJobRanks = 10'000'000;
 inline constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
 
-/// One call of one rank; what a log does not say is `kUnknown` or `kNoTime`, never a guess.
+/// One call of one rank. What the log does not state is `kUnknown` or `kNoTime`, never a guess.
 struct LogRecord {
-  std::int64_t line = 0;  ///< Line of the file, or number of the event or entry, from 1.
+  std::int64_t line = 0;  ///< Line of the file, or index of the event or entry, from 1.
   std::int64_t rank = kUnknown;
-  /// The full buffer: an all-gather's output, a reduce-scatter's input, the local input of an
-  /// all-to-all, the message of a send.
+  /// Bytes of the full buffer: an all-gather's output, a reduce-scatter's input, the local input of
+  /// an all-to-all, the message of a send.
   std::int64_t payload_bytes = kUnknown;
-  /// Bytes that the log states, where the payload is unknown.
+  /// Bytes that the log states for the call if they do not determine the payload.
   std::int64_t logged_bytes = kUnknown;
-  std::int64_t peer = kUnknown;    ///< Global rank of the other side of a message.
-  std::int64_t count = 1;          ///< Equal calls that stand for one.
-  double enqueued_s = kNoTime;     ///< When the host asked for it, by the clock of its file.
-  double start_s = kNoTime;        ///< When the call began, by the same clock.
-  double duration_s = kNoTime;     ///< Seconds of one call, with the wait for others.
-  double exposed_s = kNoTime;      ///< Seconds of it beside no computation of the rank.
-  std::int32_t communicator = -1;  ///< An index into `Log::communicators`.
-  std::int32_t source = 0;         ///< An index into `Log::sources`.
-  /// Number of a job's start, where it was started again in the same log.
+  std::int64_t peer = kUnknown;  ///< Global rank at the other end of a send or receive.
+  std::int64_t count = 1;        ///< Number of equal calls that this record represents.
+  /// Time at which the host enqueued the call, on the clock of its file.
+  double enqueued_s = kNoTime;
+  double start_s = kNoTime;        ///< Time at which the call began, on the clock of its file.
+  double duration_s = kNoTime;     ///< Seconds of one call, including the wait for other ranks.
+  double exposed_s = kNoTime;      ///< Seconds of the call during which the rank computed nothing.
+  std::int32_t communicator = -1;  ///< Index into `Log::communicators`; -1: not known.
+  std::int32_t source = 0;         ///< Log file: an index into `Log::sources`.
+  /// Number of the job's start, from 0, if the log contains several starts of the job.
   std::int32_t run = 0;
   LogOperation operation{};
-  std::uint8_t element_bytes = 0;  ///< Bytes of an element; 0: unknown.
+  std::uint8_t element_bytes = 0;  ///< Bytes of one element; 0: not known.
 };
 
 }  // namespace stepwright::logs

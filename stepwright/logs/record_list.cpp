@@ -20,7 +20,7 @@ std::vector<EqualCalls> RecordList::distinct() const {
   std::vector<EqualCalls> list;
   std::vector<std::size_t> places(kinds());
   for (std::size_t i = 0; i < size(); ++i) {
-    std::size_t& place = places[kind(i)];  // from 1
+    std::size_t& place = places[kind(i)];  // counted from 1
     if (place == 0) {
       list.push_back({.first = (*this)[i], .kind = kind(i)});
       place = list.size();

@@ -10,16 +10,18 @@
 
 namespace stepwright::logs {
 
-/// Calls that are equal but for their lines and times.
+/// Calls that differ only in their lines and times: the number of their kind, and how many there
+/// are.
 struct EqualCalls {
   LogRecord first;
-  std::uint32_t kind = 0;  ///< Number of the kind in `RecordList`.
+  std::uint32_t kind = 0;  ///< Kind of the calls, a number below `RecordList::kinds`.
   std::int64_t records = 0;
-  std::int64_t calls = 0;  ///< Calls that the records stand for.
+  std::int64_t calls = 0;  ///< Number of calls, counts of records included.
 };
 
-/// Calls in their order, a dozen bytes each and their times: what equal calls say is held once.
-/// A record is made when it is asked for; what is changed in it has to be `set`.
+/// A list of calls in order that needs about a dozen bytes for each and its times: the common
+/// fields of equal calls are stored once. Records are built when they are read; `set` stores a
+/// changed one.
 class RecordList {
  public:
   [[nodiscard]] std::size_t size() const { return kinds_.size(); }
@@ -32,24 +34,26 @@ class RecordList {
   }
   [[nodiscard]] LogRecord front() const { return (*this)[0]; }
   [[nodiscard]] LogRecord back() const { return (*this)[size() - 1]; }
-  /// Calls of one number are equal but for their lines and times; less than `kinds`.
+  /// Returns the kind of the i-th call, a number below `kinds`; calls of one kind differ only in
+  /// their lines and times.
   [[nodiscard]] std::uint32_t kind(std::size_t i) const { return kinds_[i]; }
   [[nodiscard]] std::size_t kinds() const { return known_.size(); }
-  /// The distinct calls, in the order of their first ones.
+  /// Returns one entry for each kind of call, in the order in which they first occur.
   [[nodiscard]] std::vector<EqualCalls> distinct() const;
-  /// Whether any call has a time.
+  /// True if any call has a time.
   [[nodiscard]] bool timed() const { return !times_.empty(); }
 
   void push_back(const LogRecord& record);
   void set(std::size_t i, const LogRecord& record);
 
-  /// Changes what equal calls have in common, in all of them; `change` sees no lines and no times.
+  /// Changes the common fields of equal calls, once for each kind; `change` sees no lines and no
+  /// times.
   template <typename Change>
   void change_kinds(const Change& change) {
     for (LogRecord& record : known_) change(record);
     numbers_.clear();
   }
-  /// Applies a change to every call.
+  /// Calls `change` for every record and stores the result.
   template <typename Change>
   void change(const Change& change) {
     for (std::size_t i = 0; i < size(); ++i) {
@@ -58,7 +62,7 @@ class RecordList {
       set(i, record);
     }
   }
-  /// Takes calls out; `gone` is asked once for each, in order.
+  /// Removes the calls for which `gone` returns true; it is called once for each, in order.
   template <typename Gone>
   void erase_if(const Gone& gone) {
     std::size_t kept = 0;
@@ -106,7 +110,7 @@ class RecordList {
     }
   };
 
-  /// The fields that equal calls have in common.
+  /// Values of the fields that equal calls have in common: the key of a kind.
   using Said = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                           std::int32_t, std::int32_t, std::int32_t, LogOperation, std::uint8_t>;
   std::uint32_t kind_of(const LogRecord& record);
@@ -114,9 +118,10 @@ class RecordList {
 
   std::vector<std::uint32_t> kinds_;
   std::vector<std::int64_t> lines_;
-  std::vector<Times> times_;  ///< Times of each record; empty while no call has times.
+  std::vector<Times> times_;  ///< Times of each record; empty: no call has times.
   std::vector<LogRecord> known_;
-  std::map<Said, std::uint32_t> numbers_;  ///< Number of each kind; empty after kinds changed.
+  /// Kind for each set of common fields; empty after kinds were changed.
+  std::map<Said, std::uint32_t> numbers_;
 };
 
 }  // namespace stepwright::logs

@@ -13,14 +13,14 @@
 namespace stepwright::logs {
 namespace {
 
-/// The place of an exchange: the n-th of a step in its group.
+/// The position of an exchange: the n-th of a step in its communicator.
 struct Place {
   std::int32_t communicator = -1;
   std::int64_t number = 0;
   auto operator<=>(const Place&) const = default;
 };
 
-/// A message of an exchange: who sends, to which member of which group.
+/// A message of an exchange: its sender, and the receiving member of the group.
 struct Message {
   std::int64_t rank = 0;
   Place place;
@@ -30,7 +30,7 @@ struct Message {
 
 using Matrix = std::map<Message, double>;
 
-/// Sum |a - b| and sum (a + b).
+/// The sums of |a - b| and of (a + b), whose ratio is the difference of two matrices.
 struct Distance {
   double apart = 0;
   double together = 0;
@@ -51,7 +51,7 @@ void add_distance(const Matrix& a, const Matrix& b, Distance& distance) {
   }
 }
 
-/// Adds up the exchanges of a step: the messages between two ranks become one.
+/// Adds up the exchanges of a step, so that there is one message for each sender and member.
 Matrix whole_step(const Matrix& exchanges) {
   Matrix sum;
   for (const auto& [message, bytes] : exchanges) {
@@ -66,7 +66,8 @@ bool is_even(const std::vector<std::int64_t>& parts) {
   return std::ranges::adjacent_find(parts, std::not_equal_to<>()) == parts.end();
 }
 
-/// Whether a log's all-to-alls have equal parts: NCCL knows no others, and uneven ones are sends.
+/// True if all-to-alls in this format always have equal parts: NCCL has no others, and uneven ones
+/// appear as sends.
 bool is_even_alone(LogFormat format) {
   return format == LogFormat::kNcclText || format == LogFormat::kNcclProfiler ||
          format == LogFormat::kNcclInspector || format == LogFormat::kNcclTests;
@@ -104,7 +105,7 @@ class RoutedTrafficReader {
     return found == exchanges_.end() ? nullptr : found->second;
   }
 
-  /// The step of each call of a rank; -1: of none.
+  /// Returns the step of each call of a rank; -1: the call is in no step.
   [[nodiscard]] std::vector<std::int64_t> steps_of(const std::vector<std::size_t>& records) const {
     const LogSource& source =
         log_.sources[static_cast<std::size_t>(log_.records[records.front()].source)];
@@ -172,7 +173,7 @@ class RoutedTrafficReader {
     out_.moved_of_exchange = moved_of_exchange_.share();
   }
 
-  /// Compares the steps of one rank; a step follows another where its number does.
+  /// Compares consecutive steps of one rank.
   void compare_steps(const std::map<std::int64_t, Matrix>& matrices) {
     out_.steps = std::max(out_.steps, std::ssize(matrices));
     const Matrix* last = nullptr;

@@ -6,8 +6,8 @@
 namespace stepwright::logs {
 namespace {
 
-/// The longest end of a list that has a period of at most half its length: Knuth, Morris and
-/// Pratt's table of the list read backwards.
+/// Finds the longest suffix of a list that has a period of at most half its length, with Knuth,
+/// Morris and Pratt's table for the reversed list.
 Repetition repetition_to_the_end(std::span<const std::int32_t> calls,
                                  std::vector<std::uint32_t>& borders) {
   const std::size_t size = calls.size();

@@ -6,14 +6,15 @@
 
 namespace stepwright::logs {
 
-/// The time that each record's collective took the last rank to come: the shortest of all ranks'
-/// durations of the same call, the n-th of its kind in its group. What is more is waiting. A call
-/// that only one rank logged has its own duration; `kNoTime` where there is none; no list of a log
-/// without times.
+/// Returns the transfer time of each record: the shortest duration of the same collective on any
+/// rank, which is that of the last rank to arrive; a longer duration is waiting. Collectives are
+/// matched across ranks as the n-th of their kind in their group. A call that only one rank logged
+/// keeps its duration; `kNoTime`: no duration was logged; an empty list: the log has no times at
+/// all.
 std::vector<double> transfer_times(const Log& log);
 
-/// Bytes per second and rank that the wires of a group carry during such a call when it is sent in
-/// the least way (nccl-tests' busbw).
+/// Returns the bus bandwidth of a call as nccl-tests define busbw, in bytes per second and rank; 0:
+/// `seconds` is 0.
 double bus_rate(LogOperation operation, std::int64_t group_size, double payload_bytes,
                 double seconds);
 

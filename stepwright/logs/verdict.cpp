@@ -16,7 +16,7 @@
 namespace stepwright::logs {
 namespace {
 
-/// The rest of one operation in the groups of one scheme.
+/// The unmatched calls of one operation in the groups of one scheme.
 struct LeftOver {
   step::Scheme scheme{};
   LogOperation operation{};
@@ -26,8 +26,8 @@ struct LeftOver {
   std::int64_t logged = 0;
   double predicted_bytes = 0;
   double logged_bytes = 0;
-  double all_predicted_bytes = 0;  ///< With what was matched.
-  std::int64_t largest_bytes = 0;  ///< Payload of the largest call.
+  double all_predicted_bytes = 0;  ///< Predicted bytes, including those that were matched.
+  std::int64_t largest_bytes = 0;  ///< Payload of the largest unmatched call, in bytes.
 
   [[nodiscard]] bool more_logged() const { return logged > predicted; }
   [[nodiscard]] double apart() const { return std::abs(logged_bytes - predicted_bytes); }
@@ -61,7 +61,8 @@ std::vector<LeftOver> left_over(const std::vector<MatchedCalls>& rows) {
 
 bool near(double a, double b) { return std::abs(a - b) <= 0.03 * std::max(a, b); }
 
-/// Whether a ratio is so many times, but for padding; other models differ by any factor.
+/// True if a ratio of bytes is `times`, apart from padding; with other models the ratio is
+/// arbitrary.
 bool is_times(double ratio, double times) {
   return ratio >= 0.995 * times && ratio <= 1.02 * times;
 }
@@ -71,7 +72,7 @@ bool is_reduction(LogOperation operation) {
   return operation == LogOperation::kAllReduce || operation == LogOperation::kReduceScatter;
 }
 
-/// Whether the other operation of the same group is left over on the other side.
+/// True if another operation in the same group is unmatched on the opposite side.
 bool replaced_by(const LeftOver& left, LogOperation other, const std::vector<LeftOver>& all) {
   return std::ranges::any_of(all, [&](const LeftOver& one) {
     return one.operation == other && one.group == left.group &&
@@ -155,7 +156,7 @@ std::string reason_of(const LeftOver& left, const std::vector<LeftOver>& all) {
   return "other sizes, as of another model, batch or length";
 }
 
-/// "all_reduce of tensor parallelism among 2 ranks (group tensor)".
+/// Describes unmatched calls: "all_reduce of tensor parallelism among 2 ranks (group tensor)".
 std::string subject_of(const LeftOver& left) {
   std::string scheme;
   if (left.scheme == step::Scheme::kControl) {
@@ -169,7 +170,7 @@ std::string subject_of(const LeftOver& left) {
                      ranks, left.group);
 }
 
-/// The words for what only one side has, and how much.
+/// Says which side alone has the calls, and how many.
 std::string apart_text(const LeftOver& left) {
   const std::string planned =
       fmt::format("{} ({})", counted(left.predicted, "call"), format_bytes(left.predicted_bytes));
@@ -183,7 +184,7 @@ std::string apart_text(const LeftOver& left) {
       planned, sent);
 }
 
-/// How a plan says that such messages run beside nothing.
+/// Returns the key of a plan that lets such messages run without overlap.
 std::string_view key_of_overlap(step::Scheme scheme, LogOperation operation) {
   switch (scheme) {
     case step::Scheme::kData:
@@ -222,7 +223,7 @@ std::vector<std::string> explain_differences(const std::vector<MatchedCalls>& ro
 std::vector<std::string> missing_overlap(const std::vector<MatchedCalls>& rows) {
   constexpr double kExposed = 0.8;
   std::map<std::pair<step::Scheme, LogOperation>, std::pair<double, double>>
-      seconds;  // all, exposed
+      seconds;  // all seconds, and exposed seconds
   for (const MatchedCalls& row : rows) {
     if (!row.beside || row.timed == 0) continue;
     auto& [all_s, exposed_s] = seconds[{row.scheme, row.operation}];

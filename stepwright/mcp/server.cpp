@@ -13,23 +13,25 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The newest revision; its requests name it in `_meta`.
+/// The newest supported revision; requests name it in `_meta`.
 constexpr const char* kRevision = "2026-07-28";
-/// Revisions that begin with the handshake, newest first.
+/// Supported revisions that begin with a handshake, newest first.
 constexpr const char* kHandshakeRevisions[] = {"2025-11-25", "2025-06-18"};
 constexpr const char* kRevisionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr const char* kServerKey = "io.modelcontextprotocol/serverInfo";
-/// How long a client may keep the list of tools: they change only with the program.
+/// Milliseconds for which a client may cache the list of tools, which changes only with the
+/// program.
 constexpr int kListLife_ms = 3'600'000;
 
-/// Codes of JSON-RPC 2.0, and the protocol's own for a revision that the server does not speak.
+/// Error codes of JSON-RPC 2.0, and the protocol's own code for a revision that the server does not
+/// support.
 constexpr int kParseError = -32700;
 constexpr int kInvalidRequest = -32600;
 constexpr int kMethodNotFound = -32601;
 constexpr int kInvalidParameters = -32602;
 constexpr int kUnsupportedRevision = -32022;
 
-/// An error of the protocol, not of a tool.
+/// An error in the use of the protocol, as opposed to an error of a tool.
 struct ProtocolError {
   int code = 0;
   std::string message;
@@ -46,12 +48,12 @@ std::string error_reply(const Json& id, const ProtocolError& error) {
   return line_of({{"jsonrpc", "2.0"}, {"id", id}, {"error", std::move(body)}});
 }
 
-/// The value of a key; null if the value is no mapping or lacks the key.
+/// Returns the value of a key; null if the value is no mapping or lacks the key.
 Json value_at(const Json& mapping, const char* key) {
   return mapping.is_object() ? mapping.value(key, Json()) : Json();
 }
 
-/// Throws `ProtocolError` for a request that names a revision which the server does not speak.
+/// Throws `ProtocolError` if a request names a revision that the server does not support.
 void check_revision(const Json& parameters) {
   const Json revision = value_at(value_at(parameters, "_meta"), kRevisionKey);
   if (revision.is_null() || revision == kRevision) return;
@@ -64,7 +66,7 @@ Json card_json(const ServerCard& card) { return {{"name", card.name}, {"version"
 
 Json abilities() { return {{"tools", {{"listChanged", false}}}}; }
 
-/// Adds the keys by which a client may keep a result.
+/// Adds the keys that allow a client to cache a result.
 void add_life(Json& result) {
   result["ttlMs"] = kListLife_ms;
   result["cacheScope"] = "public";
@@ -113,7 +115,7 @@ Json result_json(const ToolResult& result) {
   return reply;
 }
 
-/// Throws `ProtocolError` for a tool that is not there.
+/// Throws `ProtocolError` if no tool has this name.
 void check_tool(const std::vector<Tool>& tools, const std::string& name) {
   if (std::ranges::find(tools, name, &Tool::name) != tools.end()) return;
   std::vector<std::string_view> names;

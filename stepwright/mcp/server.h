@@ -8,23 +8,24 @@
 
 namespace stepwright::mcp {
 
-/// The name under which a server speaks, and its advice to agents.
+/// The server's name and its instructions for AI agents.
 struct ServerCard {
   std::string name;
   std::string version;
   std::string instructions;
 };
 
-/// Answers messages of the Model Context Protocol: tools only, no state between messages.
+/// Answers messages of the Model Context Protocol. It offers tools only and keeps no state between
+/// messages.
 ///
-/// The revision 2026-07-28, in which each request names its revision, and the handshake
+/// Supports the revision 2026-07-28, in which each request names its revision, and the handshake
 /// (`initialize`) of 2025-11-25 and 2025-06-18. Source: modelcontextprotocol.io/specification.
 class Server {
  public:
   Server(ServerCard card, std::vector<Tool> tools, CallTool call);
 
-  /// Returns the reply to a JSON-RPC message, one line without its end; empty: the message was a
-  /// notification, which has none. A message that is wrong gets an error of JSON-RPC as its reply.
+  /// Returns the reply to a JSON-RPC message as one line without its end; empty: the message is a
+  /// notification, which needs no reply. A wrong message gets a JSON-RPC error as its reply.
   [[nodiscard]] std::string reply_to(std::string_view message) const;
 
  private:

@@ -14,11 +14,11 @@ constexpr std::size_t kLength = 3000;
 
 /// How much of an answer is kept.
 struct Extent {
-  std::size_t entries = 0;  ///< Entries kept of each list.
-  int depth = 0;            ///< Lists and mappings inside of each other.
+  std::size_t entries = 0;  ///< Entries kept in each list.
+  int depth = 0;            ///< Levels of lists and mappings that are kept.
 };
 
-/// From the most to the least; the first that is short enough is taken.
+/// From the largest to the smallest; the first one that gives a short enough text is used.
 constexpr Extent kExtents[] = {{10, 8}, {5, 5}, {5, 3}, {3, 3}, {2, 2}, {1, 2}, {0, 1}};
 
 Json shortened(const Json& value, const Extent& extent) {

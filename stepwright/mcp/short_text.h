@@ -5,11 +5,11 @@
 
 namespace stepwright::mcp {
 
-/// Returns an answer as a JSON text of about 3,000 characters at most.
+/// Returns an answer as JSON text of about 3,000 characters.
 ///
-/// Lists keep their first entries and say how many more there are, mappings far inside become the
-/// number of their keys. Texts and numbers stay as they are, so one long text can exceed the
-/// length.
+/// Long lists are cut after their first entries, followed by the number of the rest; deeply nested
+/// mappings are replaced by the number of their keys. Texts and numbers are never shortened, so one
+/// long text can exceed the length.
 std::string short_text(const nlohmann::ordered_json& answer);
 
 }  // namespace stepwright::mcp

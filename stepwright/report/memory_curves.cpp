@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kinds = std::array<double, memory::kMemoryKinds>;
 
-/// The times from when to when each slot of each stage computes.
+/// Returns begin and end of the computation of each schedule slot, by stage.
 std::vector<std::vector<std::pair<double, double>>> slot_times(
     const simulate::Prediction& prediction) {
   const step::StepProgram& program = prediction.program;
@@ -32,7 +32,7 @@ std::vector<std::vector<std::pair<double, double>>> slot_times(
   return times;
 }
 
-/// Different fillings, each once; few, for a schedule repeats itself.
+/// Stores different memory states, each once; there are few, because a schedule repeats itself.
 class Fillings {
  public:
   std::size_t number(const Kinds& kinds) {

@@ -5,10 +5,10 @@
 namespace stepwright::report {
 namespace {
 
-/// Stands where the content goes, between the tags of a script element that holds JSON.
+/// Placeholder for the content, between the tags of a script element that holds JSON.
 constexpr std::string_view kPlace = "@CONTENT@";
 
-/// The content as JSON in which nothing can end its element or begin a comment.
+/// Returns the content as JSON in which no text can end the script element or begin a comment.
 std::string escaped(const nlohmann::ordered_json& content) {
   const std::string text =
       content.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);

@@ -7,8 +7,8 @@
 
 namespace stepwright::report {
 
-/// All that the pictures of one plan need beside its figures: its `prediction` again, `memory`,
-/// `memory_curves`, `timeline`, `traffic`, `sensitivity`. Plays the plan once more, recorded.
+/// Returns the data for the charts of one plan: `prediction`, `memory`, `memory_curves`,
+/// `timeline`, `traffic`, `sensitivity`. Simulates the plan again to record its events.
 nlohmann::ordered_json prediction_pictures(const simulate::Prediction& prediction,
                                            const SearchAgain& search = {});
 

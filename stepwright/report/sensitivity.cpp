@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 struct Change {
   std::string_view what;
-  std::string_view set;  ///< The change, as `predict --set` takes it.
+  std::string_view set;  ///< The change, as an argument of `predict --set`.
 };
 constexpr Change kChanges[] = {{"NICs twice as fast", "cluster.nic=2x"},
                                {"NICs half as fast", "cluster.nic=0.5x"},
@@ -51,7 +51,7 @@ Json with_the_plan(const simulate::Prediction& prediction, const Change& change)
   return result;
 }
 
-/// The step with a node fewer, with the plan that is best then.
+/// Returns the step with one node fewer, with the plan that is then best.
 Json with_a_node_fewer(const simulate::Prediction& prediction, const SearchAgain& search) {
   plan::Job job = prediction.planned.job;
   --job.cluster.nodes;

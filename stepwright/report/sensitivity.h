@@ -8,13 +8,13 @@
 
 namespace stepwright::report {
 
-/// The best plan for another job; nullopt if none is legal and fits.
+/// Finds the best plan for a changed job; nullopt: no plan is legal and fits.
 using SearchAgain = std::function<std::optional<simulate::Prediction>(const plan::Job&)>;
 
-/// The step times with one thing different: the network, the batch, the length and the micro-batch
-/// with the plan as it is, and one node fewer with the plan that is best then, where `search` can
-/// find it. {`now`, `changes` [{`what`, `set`, `searched` (with the plan that is best then),
-/// figures or `refused`}]}.
+/// Returns the step time after single changes: to the network, the global batch, the sequence
+/// length and the micro-batch, with the plan unchanged; and with one node fewer, with the plan that
+/// `search` finds for it (left out if `search` is empty). {`now`, `changes` [{`what`, `set`,
+/// `searched` (the new plan, if one was searched), figures or `refused`}]}.
 nlohmann::ordered_json sensitivity_json(const simulate::Prediction& prediction,
                                         const SearchAgain& search = {});
 

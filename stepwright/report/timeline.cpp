@@ -17,18 +17,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Beyond it only the critical stage shows what is not computation, and only it in detail.
+/// With more bars than this, communication is shown for the critical stage only, and only in the
+/// detailed part.
 constexpr std::size_t kMostBars = 20'000;
 constexpr std::size_t kMostOperators = 6'000;
-/// Ticks of a timeline: fine enough for a thousandfold zoom, short enough as digits.
+/// The most ticks of a timeline: fine enough for a thousandfold zoom, with few digits.
 constexpr double kMostTicks = 1e7;
 constexpr std::string_view kLinkLanes[cost::kLinkClasses] = {"", "link inside a node",
                                                              "link of the network"};
 constexpr std::string_view kPair = "forward beside backward";
-constexpr std::string_view kVocabulary = "vocabulary";  ///< Passes that stages share.
+/// Kind of bars for passes over the vocabulary, which stages share.
+constexpr std::string_view kVocabulary = "vocabulary";
 constexpr std::string_view kHostWork = "host";
 
-/// Times as whole multiples of a power of ten.
+/// Writes times as whole multiples of a power of ten.
 class Ticks {
  public:
   explicit Ticks(double longest_s)
@@ -40,7 +42,7 @@ class Ticks {
   double unit_s_;
 };
 
-/// Numbers names in the order in which they come.
+/// Gives names consecutive numbers in the order of their first use.
 class Names {
  public:
   std::size_t number(std::string name) {
@@ -55,7 +57,7 @@ class Names {
   std::vector<std::string> names_;
 };
 
-/// One row: the streams of a stage first, then its link classes.
+/// A row of the timeline; the streams of a stage come first, then its link classes.
 struct Lane {
   std::int32_t stage = 0;
   int place = 0;
@@ -71,13 +73,14 @@ struct Lane {
   }
 };
 
-/// The stretch of a row without a break worth seeing.
+/// A part of a row without a visible gap.
 struct Bar {
   std::int32_t slot = 0;
   std::string_view kind;
   double start_s = 0;
   double end_s = 0;
-  double busy_s = 0;  ///< Sum of what is in it; on a row of computation of what computes.
+  /// Seconds of the operators in it; on a computation row, of computing ones only.
+  double busy_s = 0;
 };
 
 class Timeline {
@@ -164,7 +167,7 @@ class Timeline {
     return stage(position).sequences[stage(position).schedule[slot].sequence];
   }
 
-  /// The row of its stream and, of a message, that of its link.
+  /// Returns the rows of an event: its stream and, for a message, also its link.
   [[nodiscard]] std::vector<Lane> lanes_of(const simulate::Event& event) const {
     const step::Operator& op = operator_of(event);
     std::vector<Lane> lanes = {{event.stage, static_cast<int>(op.stream)}};
@@ -186,15 +189,16 @@ class Timeline {
     return messages_of(operator_of(event));
   }
 
-  /// The scheme that a message is of; copies and updates of the host have none.
+  /// Returns the scheme of a message; empty for copies and updates of the host.
   static std::string_view messages_of(const step::Operator& op) {
     return step::is_of_host(op.kind) ? kHostWork : name_of(step::kSchemeNames, op.scheme);
   }
 
-  /// Joins what follows in the same slot and is of the same kind.
+  /// Adds an event to the row's last bar if it is in the same slot and of the same kind; otherwise
+  /// as a new bar.
   void add(std::vector<Bar>& row, const Lane& lane, const simulate::Event& event) const {
     const std::string_view kind = kind_of(lane, event);
-    // A message on the stream of computation keeps it waiting, and so does what the host does.
+    // A message or host work on the computation stream makes computation wait.
     const bool waits = lane.is_compute() && !step::computes(operator_of(event).kind);
     const double busy_s = waits ? 0 : event.end_s - event.start_s;
     if (row.empty() || row.back().slot != event.slot || row.back().kind != kind) {
@@ -205,8 +209,8 @@ class Timeline {
     row.back().busy_s += busy_s;
   }
 
-  /// Each bar as five numbers: the gap before it, its length, kind, micro-batch, and the
-  /// thousandths of it that are busy: on a row of computation, that compute.
+  /// Returns each bar as five numbers: gap before it, length, kind, micro-batch, and the
+  /// thousandths of the length that are busy (on a computation row: that compute).
   [[nodiscard]] Json row_json(const Lane& lane, const std::vector<Bar>& row, const Ticks& ticks,
                               Names& kinds) const {
     Json bars = Json::array();
@@ -225,7 +229,7 @@ class Timeline {
     return {{"stage", lane.stage}, {"lane", lane.name()}, {"bars", std::move(bars)}};
   }
 
-  /// Name, phase and what it is for, of an operator.
+  /// Returns name, phase and scheme of an operator.
   [[nodiscard]] std::string label(const simulate::Event& event) const {
     const step::Operator& op = operator_of(event);
     std::string text(op.name.empty() ? name_of(step::kOperatorNames, op.kind) : op.name);
@@ -238,8 +242,8 @@ class Timeline {
     return text + '|' + std::to_string(step::is_communication(op.kind) ? op.payload_bytes() : 0);
   }
 
-  /// The window from the beginning of a forward in the middle of the critical stage's schedule to
-  /// the end of what follows it; the whole step where nothing does.
+  /// Returns the window for details: from the start of a forward pass in the middle of the critical
+  /// stage's schedule to the end of the following backward pass; the whole step if there is none.
   [[nodiscard]] std::pair<double, double> window() const {
     const std::int32_t critical = simulation_.critical_stage;
     const auto slots = static_cast<std::int32_t>(stage(critical).schedule.size());

@@ -6,19 +6,19 @@
 
 namespace stepwright::report {
 
-/// The recorded timeline of a step as pictures want it: for every stage one row for each stream and
-/// link class, of the critical stage alone where there would be too many bars (20,000); on a row of
-/// computation a bar for each slot of the schedule, on the others one for what belongs to it.
-/// {`step_time_s`, `unit_s` (of a tick), `critical_stage`, `kinds`, `rows` [{`stage`, `lane`,
-/// `bars`}]}. A bar has five numbers: ticks since the bar before it, ticks that it lasts, index
-/// into `kinds`, micro-batch (-1: none), thousandths of it that are busy. `prediction` was made
-/// with its events recorded.
+/// Returns the recorded timeline of a step for drawing: one row for each stream and link class of
+/// each stage (of the critical stage only, if there would be more than 20,000 bars). On computation
+/// rows a bar is a slot of the schedule; on other rows a bar covers the operators that belong to
+/// one slot. {`step_time_s`, `unit_s` (of a tick), `critical_stage`, `kinds`, `rows` [{`stage`,
+/// `lane`, `bars`}]}. A bar has five numbers: ticks since the previous bar, duration in ticks,
+/// index into `kinds`, micro-batch (-1: none), and the thousandths of the duration that are busy.
+/// `prediction` must have recorded its events.
 nlohmann::ordered_json timeline_overview_json(const simulate::Prediction& prediction);
 
-/// The recorded timeline with `detail` {`from_s`, `to_s`, `unit_s`, `names`
-/// (`operator|kind|phase|scheme|payload bytes`), `rows`}: every operator of one forward and the
-/// backward after it, in the middle of the critical stage's schedule. Its bars end with index into
-/// `names`, layer, micro-batch.
+/// Returns the timeline of `timeline_overview_json` with a member `detail` {`from_s`, `to_s`,
+/// `unit_s`, `names` (`operator|kind|phase|scheme|payload bytes`), `rows`}: every operator of one
+/// forward pass and the following backward pass in the middle of the critical stage's schedule. The
+/// last three numbers of its bars are the index into `names`, the layer and the micro-batch.
 nlohmann::ordered_json timeline_json(const simulate::Prediction& prediction);
 
 }  // namespace stepwright::report

@@ -11,7 +11,8 @@
 namespace stepwright::report {
 namespace {
 
-/// GPUs behind one side of a square: one, a node, or twice as many until there are few enough.
+/// Returns the number of GPUs in a row or column of the matrix: one, a node, or twice as many until
+/// there are few enough rows.
 std::int64_t ranks_of_square(std::int64_t ranks, std::int64_t node, std::int64_t most) {
   if (ranks <= most) return 1;
   std::int64_t each = node;
@@ -19,9 +20,9 @@ std::int64_t ranks_of_square(std::int64_t ranks, std::int64_t node, std::int64_t
   return each;
 }
 
-/// Squares of one matrix.
+/// The matrix of one scheme or of all traffic.
 struct Squares {
-  std::map<std::pair<std::int64_t, std::int64_t>, double> bytes;  ///< By sender and receiver.
+  std::map<std::pair<std::int64_t, std::int64_t>, double> bytes;  ///< Bytes by sender and receiver.
   double total_bytes = 0;
 
   Squares(const traffic::TrafficMatrix& matrix, std::int64_t each) {

@@ -26,7 +26,7 @@ std::vector<std::string_view> parts_of(std::string_view word, char between) {
   return parts;
 }
 
-/// A whole number from 1 on; 0: it is none.
+/// Reads a whole number from 1 on; 0: the text is none.
 std::int64_t count_of(std::string_view text) {
   std::int64_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -34,7 +34,7 @@ std::int64_t count_of(std::string_view text) {
                                                                   : 0;
 }
 
-/// The value of a word of the table; `allowed` are words that stand for something else.
+/// Returns the enumerator of a word; `allowed`: further words for the error message.
 template <std::size_t kCount, class Enum>
 Enum choice(const Named<Enum> (&table)[kCount], std::string_view word, std::string_view whole,
             std::vector<std::string_view> allowed = {}) {

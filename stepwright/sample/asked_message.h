@@ -7,12 +7,12 @@
 
 namespace stepwright::sample {
 
-/// A message as a word of `--message`: LIBRARY:OPERATION:NODESxRANKS:BYTES with the words of the
-/// table of samples, RANKS of a node and the bytes of the full buffer.
+/// Returns a message as the text that `--message` takes: LIBRARY:OPERATION:NODESxRANKS:BYTES, with
+/// the words of the table of samples, RANKS per node, and the bytes of the full buffer.
 std::string word_of(const cost::PlanMessage& message);
 
-/// Such a word; `groups` of the group stays 1. Fails with `kInput`, naming the option and what is
-/// wrong.
+/// Reads a message from the text LIBRARY:OPERATION:NODESxRANKS:BYTES; its `groups` stays 1. Fails
+/// with `kInput`, naming the option and the fault.
 cost::PlanMessage asked_message(std::string_view word);
 
 }  // namespace stepwright::sample

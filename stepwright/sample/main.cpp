@@ -1,5 +1,5 @@
-// stepwright-rank: what needs PyTorch. `stepwright train` and `sample` start it, or a launcher
-// does.
+// The program stepwright-rank contains the code that needs PyTorch. `stepwright train`, `stepwright
+// sample` or a launcher starts it.
 #include <string_view>
 
 #include "stepwright/core/descriptor.h"

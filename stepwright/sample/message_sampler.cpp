@@ -23,12 +23,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A message longer than this is the last of its series.
+/// A series of growing sizes ends with the first message that takes longer than this, in seconds.
 constexpr double kLongS = 0.2;
-/// The seconds of a message of which few calls are enough.
+/// Messages that take longer than this, in seconds, are repeated only a few times.
 constexpr double kVeryLongS = 1;
-/// The seconds that a series of equal messages may take, and how many there are; longer where few
-/// sizes of few groups are asked for.
+/// Seconds of a series of equal messages, and limits on their number; `kGivenLonger` times as long
+/// if only a few sizes of a few groups are requested.
 constexpr double kSeriesS = 0.25;
 constexpr int kFew = 2;
 constexpr int kFewest = 3;
@@ -36,19 +36,19 @@ constexpr int kMost = 20;
 constexpr int kGivenLonger = 4;
 constexpr std::int64_t kFirstBytes = 4096;
 constexpr std::int64_t kLastBytes = std::int64_t{4} << 20;
-/// The first one of a series up to a given size.
+/// Bytes of the first message in a series up to a given size.
 constexpr std::int64_t kFirstGivenBytes = std::int64_t{64} << 10;
-/// Pause between two messages.
+/// Pause between two messages, in seconds.
 constexpr double kPauseS = 2e-3;
 
-/// Whether schedules are sampled for an operation.
+/// True if an operation is sampled with generated schedules.
 bool is_scheduled(collective::Collective operation) {
   return operation == collective::Collective::kAllReduce ||
          operation == collective::Collective::kAllGather ||
          operation == collective::Collective::kReduceScatter;
 }
 
-/// The operator that stands for an operation.
+/// Returns an operator that performs an operation.
 step::Operator operator_of(collective::Collective operation) {
   switch (operation) {
     case collective::Collective::kAllReduce: return {.kind = step::OperatorKind::kAllReduce};
@@ -81,13 +81,13 @@ class MessageSampler {
     control_ = runtime::gloo_backend(world, "sample/control", all);
   }
 
-  /// Every operation and size in groups of a shape.
+  /// Samples every operation and size in groups of a shape.
   void sample(const EvenGroup& shape) {
     const bool given = sampling_.most_bytes > 0;
     std::vector<std::optional<collective::Algorithm>> methods{std::nullopt};
     if (shape.nodes > 1 && shape.members > 1) {
       for (const auto& [method, word] : collective::kGeneratedNames) {
-        // The others follow from their schedules.
+        // Times of the other methods follow from their schedules.
         if (collective::definition_of(method).pattern != collective::MessagePattern::kAsScheduled)
           methods.push_back(method);
       }
@@ -101,7 +101,7 @@ class MessageSampler {
     }
   }
 
-  /// The messages asked for, those of one process group after each other.
+  /// Samples the requested messages, grouped by process group.
   void sample(std::vector<cost::PlanMessage> asked) {
     const auto group = [](const cost::PlanMessage& message) {
       return std::tuple(message.group.nodes, message.group.members, message.method);
@@ -118,7 +118,7 @@ class MessageSampler {
   }
 
  private:
-  /// A process group and what its rows have in common.
+  /// A process group, and the values that its rows have in common.
   struct Series {
     std::string_view library;
     double chunk_bytes;
@@ -155,7 +155,7 @@ class MessageSampler {
     }
   }
 
-  /// Writes a row; returns the seconds of a message on the wire.
+  /// Writes a row; returns the seconds of one message on the wire.
   double sample_size(collective::Collective operation, double bytes, int longer, Series& series) {
     const step::Operator op = operator_of(operation);
     runtime::HeldMessage message(op, bytes, series.group.size());
@@ -174,7 +174,7 @@ class MessageSampler {
     return seconds;
   }
 
-  /// Seconds of one of so many messages, the mean over all ranks.
+  /// Returns the seconds of one of `times` messages, averaged over all ranks.
   double timed(runtime::HeldMessage& message, runtime::Communicator& group, int times) {
     runtime::wait_for_message(world_.watch, "the start of a measurement", *control_->barrier());
     const auto begin = Clock::now();

@@ -20,7 +20,7 @@
 namespace stepwright::sample {
 namespace {
 
-/// A model and a micro-batch to train it with.
+/// A model, and the micro-batch to train it with.
 struct Sampled {
   std::int64_t hidden;
   std::int64_t vocabulary;
@@ -33,7 +33,7 @@ constexpr const char* kLlama = "norm: rmsnorm, gated: true, position: rope, tied
 constexpr const char* kGpt =
     "norm: layernorm, gated: false, position: learned, positions: 2048, bias: true, tied: true";
 
-/// Sizes and shapes: every dimension moves by itself.
+/// Sizes and shapes in which every dimension varies independently.
 constexpr Sampled kSampled[] = {
     {64, 256, 2, 64, kLlama},    {128, 256, 2, 64, kLlama},   {128, 1024, 4, 128, kGpt},
     {256, 256, 1, 64, kLlama},   {256, 256, 4, 128, kLlama},  {256, 4096, 2, 128, kLlama},
@@ -41,7 +41,7 @@ constexpr Sampled kSampled[] = {
     {512, 1024, 2, 512, kLlama}, {512, 8192, 1, 128, kLlama}, {768, 1024, 1, 256, kGpt},
     {1024, 256, 1, 64, kLlama},  {1024, 1024, 2, 128, kLlama}};
 
-/// Steps of each model; the first one is not counted.
+/// Number of steps for each model; the first is not counted.
 constexpr int kSteps = 8;
 
 std::string plan_of(const Sampled& s, DType precision) {
@@ -64,7 +64,7 @@ runtime::MicroBatch random_batch(const plan::Job& job, const plan::Plan& plan) {
           .positions = at::arange(job.length).repeat({plan.micro_batch})};
 }
 
-/// Trains a model for some steps on this process alone and times its operators.
+/// Trains a model for some steps in this process and times its operators.
 void run(const plan::PlannedJob& planned, double pace, OperatorSeconds& seconds) {
   const auto& [job, plan] = planned;
   const step::StepProgram program = step::build_program(job, plan);
@@ -85,7 +85,7 @@ void run(const plan::PlannedJob& planned, double pace, OperatorSeconds& seconds)
     rank.sums = runtime::no_sums(rank);
     store.zero_gradients();
     executor.run_step();
-    if (rank.step == 0) seconds.clear();  // it allocates
+    if (rank.step == 0) seconds.clear();  // the first step allocates memory
   }
 }
 
@@ -94,8 +94,8 @@ std::string shape_text(const step::Shape& s) {
                      s.heads, s.kv_heads, s.queries, s.keys, s.head_dim, s.value_dim, s.pairs);
 }
 
-/// The mean, not the median: where processes share a core, few of the runs wait for it, and those
-/// wait long.
+/// The mean, not the median: if processes share a core, only few runs are delayed, but those by
+/// much.
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }

@@ -7,9 +7,9 @@
 
 namespace stepwright::sample {
 
-/// Times the computations of training steps of small models, run by the executor on this process
-/// alone while the other ranks of the world do the same; rank 0 writes a row for each operator,
-/// phase and shape (`kComputationSampleHeader`), the mean of its runs. `pace`: as in
+/// Times the computations in training steps of small models. The executor runs them in this process
+/// without messages, while the other ranks do the same. Rank 0 writes a row for each operator,
+/// phase and shape (`kComputationSampleHeader`): the mean of its runs. `pace`: as in
 /// `TrainOptions`.
 void sample_operators(const runtime::Groups::World& world, DType precision, double pace,
                       std::ostream& out);

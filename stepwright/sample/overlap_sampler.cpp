@@ -20,9 +20,11 @@ using Clock = std::chrono::steady_clock;
 using Repeated = std::function<void(std::int64_t times)>;
 
 constexpr double kPayloads[] = {1 << 18, 1 << 20, 1 << 22};
-constexpr std::int64_t kMessages = 4;  ///< Messages of a pair, one after the other.
+/// Number of consecutive messages in a pair of computation and messages.
+constexpr std::int64_t kMessages = 4;
 constexpr int kTimes = 3;
-/// Computation lasts so many times as long as the messages, so that it is beside them to their end.
+/// The computation lasts this many times as long as the messages, so that it overlaps them to their
+/// end.
 constexpr double kLonger = 2;
 
 constexpr step::OperatorKind kOverlapOperations[] = {step::OperatorKind::kAllReduce,
@@ -34,7 +36,7 @@ struct OverlapComputation {
   Repeated run;
 };
 
-/// The computations that are bound by arithmetic and by memory.
+/// Returns two computations: one bound by arithmetic and one by memory bandwidth.
 std::vector<OverlapComputation> overlap_computations() {
   constexpr std::int64_t kSide = 256;
   constexpr std::int64_t kElements = 1 << 20;
@@ -97,7 +99,8 @@ class OverlapSampler {
     out_ << fmt::format("{},{:.6g},{:.6g},{:.6g}\n", pair, computation_s, messages_s, together_s);
   }
 
-  /// All ranks begin together; the mean of their times, the same on all.
+  /// Runs `work` on all ranks from a common start; returns the mean of their seconds, which is the
+  /// same on all ranks.
   double seconds(const std::function<void()>& work) {
     runtime::wait_for_message(world_.watch, "the start of a measurement", *control_->barrier());
     const auto begin = Clock::now();

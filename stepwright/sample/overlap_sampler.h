@@ -7,10 +7,10 @@
 
 namespace stepwright::sample {
 
-/// Times computations and messages alone and side by side, on all ranks at the same time: products
-/// and sums of vectors, all-reduces, all-gathers and reduce-scatters of three sizes, inside the
-/// node and across nodes. The computation is the longer one. Rank 0 writes rows
-/// (`kOverlapSampleHeader`), means over the ranks.
+/// Times computations and messages, alone and concurrently, on all ranks at the same time: matrix
+/// products and vector sums, with all-reduces, all-gathers and reduce-scatters of three sizes,
+/// inside the node and across nodes. The computation takes longer than the message. Rank 0 writes
+/// rows (`kOverlapSampleHeader`) with means over the ranks.
 void sample_overlap(const runtime::Groups::World& world, const WorldShape& shape,
                     std::ostream& out);
 

@@ -21,7 +21,7 @@
 namespace stepwright::sample {
 namespace {
 
-/// Nodes as the launcher counted them; one node without a launcher that does.
+/// Returns the number of nodes as the launcher counts them; one node if no launcher does.
 WorldShape shape_of(const runtime::Groups::World& world) {
   const char* nodes = std::getenv("GROUP_WORLD_SIZE");
   const std::int64_t count = nodes == nullptr ? 1 : std::strtoll(nodes, nullptr, 10);
@@ -39,7 +39,7 @@ DType type_of(std::string_view word) {
   return DType::kFp32;
 }
 
-/// Writes the rows and says the header that goes with them.
+/// Writes the rows and returns the header that belongs to them.
 std::string_view measure(const runtime::Groups::World& world, const SampleOptions& options,
                          std::ostream& rows) {
   if (options.kind == "operators") {

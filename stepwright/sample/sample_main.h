@@ -2,7 +2,7 @@
 
 namespace stepwright::sample {
 
-/// `stepwright-rank sample`: one of the processes that measure. Returns its exit code.
+/// Runs `stepwright-rank sample`, one of the measuring processes. Returns its exit code.
 int run_sampler(int argc, char** argv);
 
 }  // namespace stepwright::sample

@@ -12,7 +12,7 @@
 namespace stepwright::sample {
 namespace {
 
-constexpr std::int64_t kMostRanks = 4096;  // Processes of one machine.
+constexpr std::int64_t kMostRanks = 4096;  // Processes on one machine.
 constexpr double kMostScale = 1e9;
 constexpr std::int64_t kLeastLargest = 65'536;
 constexpr std::int64_t kMostLargest = std::int64_t{1} << 50;

@@ -18,27 +18,29 @@ inline constexpr Named<SampleKind> kSampleKindNames[] = {{SampleKind::kOperators
                                                          {SampleKind::kMessages, "collectives"},
                                                          {SampleKind::kOverlap, "overlap"}};
 
-/// The options of a measurement.
+/// The options of `stepwright sample`.
 struct SampleOptions {
-  std::string kind;         ///< A word of `kSampleKindNames`.
-  std::string output;       ///< Path of the table to write.
-  std::int64_t ranks = 0;   ///< Processes to start; 0: one for each core, or as the launcher did.
-  double scale = 1;         ///< Collectives: scale of the held runs that they are for.
-  double pace = 1;          ///< Operators: pace of the runs that they are for.
-  bool world_only = false;  ///< Collectives of all ranks only.
-  std::int64_t most_bytes = 0;        ///< Longest collective; 0: goes on while they are short.
+  std::string kind;    ///< Kind of measurement, a word of `kSampleKindNames`.
+  std::string output;  ///< Path of the table to write.
+  /// Processes to start; 0: one for each core, or as many as the launcher started.
+  std::int64_t ranks = 0;
+  double scale = 1;         ///< For collectives: scale of the held runs for which they are timed.
+  double pace = 1;          ///< For operators: pace of the training runs for which they are timed.
+  bool world_only = false;  ///< True: time only collectives of all ranks.
+  /// Bytes of the longest collective; 0: sizes grow as long as messages are short.
+  std::int64_t most_bytes = 0;
   std::vector<std::string> messages;  ///< Collectives to time (`asked_message`); empty: all.
-  std::string dtype = "fp32";         ///< Type of sampled operators.
+  std::string dtype = "fp32";         ///< Element type of the sampled operators.
   double timeout_s = 60;
 };
 
-/// Adds the options to a command; `stepwright` and `stepwright-rank` take the same.
+/// Adds the options to a command; `stepwright` and `stepwright-rank` have the same ones.
 void add_sample_flags(CLI::App& app, SampleOptions& options);
 
-/// Fails with `kInput`, naming the option.
+/// Checks the options. Fails with `kInput`, naming the option.
 void check_sample_options(const SampleOptions& options);
 
-/// The arguments that give a rank these options.
+/// Returns the command-line arguments that pass these options to a rank.
 std::vector<std::string> sample_arguments(const SampleOptions& options);
 
 }  // namespace stepwright::sample

@@ -7,7 +7,7 @@
 
 namespace stepwright::sample {
 
-/// The facts on which an operator's time depends.
+/// The properties of an operator on which its time depends.
 struct OperatorKey {
   step::OperatorKind kind{};
   step::Phase phase{};
@@ -16,19 +16,19 @@ struct OperatorKey {
   step::Shape shape{};
   auto operator<=>(const OperatorKey&) const = default;
 
-  /// An operator of this key.
+  /// Returns an operator with these properties.
   [[nodiscard]] step::Operator example() const {
     return {.kind = kind, .phase = phase, .dtype = dtype, .gated = gated, .shape = shape};
   }
 };
 
-/// Seconds of each run of each computation.
+/// Measured seconds of each run, by operator.
 using OperatorSeconds = std::map<OperatorKey, std::vector<double>>;
 
-/// Times the computations that another performer does on the thread that issues them.
+/// Runs computations through another performer and times each on the thread that issues it.
 class TimedPerformer : public runtime::Performer {
  public:
-  /// `seconds` is added to; both outlive this.
+  /// Measured times are added to `seconds`; `inner` and `seconds` must outlive this object.
   TimedPerformer(runtime::Performer& inner, OperatorSeconds& seconds)
       : inner_(inner), seconds_(seconds) {}
 

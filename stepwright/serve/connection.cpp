@@ -13,10 +13,10 @@ namespace stepwright::serve {
 namespace {
 
 constexpr std::size_t kReadBytes = 4096;
-/// Bytes of one browser's answer between two looks at all others.
+/// The most bytes of an answer that are sent to one browser before the others are served.
 constexpr std::size_t kSentBytes = std::size_t{256} << 10U;
 
-/// True if the last call would have had to wait.
+/// True if the last system call would have blocked.
 bool would_wait() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 iovec part_of(std::string_view text, std::size_t from, std::size_t most) {
@@ -82,8 +82,8 @@ void Connection::send_on(Time now) {
   sent_ += static_cast<std::size_t>(sent);
   deadline_ = std::min(now + limits_->idle, answer_deadline_);
   if (sent_ < head + answer_.body.size()) return;
-  // Ended here alone at first: bytes that the browser still sends would else make the system throw
-  // away what it has not taken yet.
+  // Only the sending side is closed at first: if the browser still sends bytes, closing both would
+  // discard the part of the answer that it has not received yet.
   ::shutdown(socket(), SHUT_WR);
   state_ = State::kEnds;
   deadline_ = now + limits_->farewell;

@@ -10,17 +10,19 @@
 
 namespace stepwright::serve {
 
-/// How long browsers may take, and how many may be connected.
+/// Time limits for browsers, and the number of connections at a time.
 struct ServeLimits {
-  std::chrono::milliseconds request{10'000};  ///< Time until a request is complete.
-  /// Longest time in which no byte of the answer is taken.
+  std::chrono::milliseconds request{10'000};  ///< Time until the request must be complete.
+  /// Longest time during which the browser may accept no byte of the answer.
   std::chrono::milliseconds idle{10'000};
-  std::chrono::milliseconds answer{300'000};  ///< Time until the whole answer is taken.
-  std::chrono::milliseconds farewell{2'000};  ///< Time until the browser ends the connection, too.
+  std::chrono::milliseconds answer{300'000};  ///< Time until the whole answer must be accepted.
+  /// Time until the browser must close its side of the connection.
+  std::chrono::milliseconds farewell{2'000};
   std::size_t connections = 64;
 };
 
-/// A browser that has connected: it asks, is answered, and ends. No member waits for it.
+/// The connection of one browser: it sends a request, receives the answer and is closed. No member
+/// function blocks.
 class Connection {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -28,15 +30,15 @@ class Connection {
   Connection(Descriptor socket, const ServeLimits& limits, Time now);
 
   [[nodiscard]] int socket() const { return socket_.get(); }
-  /// The events of `poll` that let it go on.
+  /// Returns the `poll` events that the connection waits for.
   [[nodiscard]] short events() const;
-  /// The time at which `end_if_late` has something to do.
+  /// Returns the time at which `end_if_late` must be called.
   [[nodiscard]] Time deadline() const { return deadline_; }
   [[nodiscard]] bool is_over() const { return state_ == State::kOver; }
 
-  /// Reads or sends what can be read or sent now.
+  /// Reads or sends as many bytes as possible without blocking.
   void go_on(const ServedPage& page, Time now);
-  /// Ends it when its time is over; a request that has begun is answered before.
+  /// Closes the connection if its time is over; an incomplete request is first answered with 408.
   void end_if_late(Time now);
 
  private:
@@ -54,7 +56,7 @@ class Connection {
   Time answer_deadline_;
   std::string said_;
   HttpAnswer answer_;
-  std::size_t sent_ = 0;  ///< Bytes of the answer, head first.
+  std::size_t sent_ = 0;  ///< Bytes of the answer that were sent, its head first.
 };
 
 }  // namespace stepwright::serve

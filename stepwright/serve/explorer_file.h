@@ -7,11 +7,12 @@
 
 namespace stepwright::serve {
 
-/// The lack of the explorer's page beside this program and where packages put it, and how to build
-/// it; nullopt if the page is there.
+/// Returns an error with the paths at which the explorer's page was looked for (beside this program
+/// and in the packages' folder) and how to build it; nullopt: the page exists.
 std::optional<Lack> missing_explorer();
 
-/// The explorer's page. Fails with `kUnsupported`, saying how to build it, when it is not there.
+/// Returns the path of the explorer's page. Fails with `kUnsupported`, saying how to build it, if
+/// it does not exist.
 std::filesystem::path explorer_file();
 
 }  // namespace stepwright::serve

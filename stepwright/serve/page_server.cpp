@@ -18,7 +18,7 @@
 namespace stepwright::serve {
 namespace {
 
-constexpr int kWaiting = 128;  // browsers that the kernel lets wait
+constexpr int kWaiting = 128;  // browsers that wait in the kernel's queue
 
 using Connections = std::vector<Connection>;
 
@@ -30,7 +30,7 @@ sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
-/// Milliseconds until the first deadline, rounded up; -1: there is none.
+/// Returns the milliseconds until the first deadline, rounded up; -1: there is none.
 int until_next(const Connections& open, Connection::Time now) {
   if (open.empty()) return -1;
   const auto first = std::ranges::min_element(open, {}, &Connection::deadline)->deadline();
@@ -38,13 +38,13 @@ int until_next(const Connections& open, Connection::Time now) {
   return static_cast<int>(left.count());
 }
 
-/// Accepts all browsers that wait and for which there is room.
+/// Accepts waiting browsers as long as the limit of connections allows.
 void accept_all(int listening, Connections& open, const ServeLimits& limits, Connection::Time now) {
   while (open.size() < limits.connections) {
     Descriptor socket(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket.is_open()) {
       const bool no_descriptors = errno == EMFILE || errno == ENFILE;
-      if (!no_descriptors) return;  // none waits, or one is gone again
+      if (!no_descriptors) return;  // no browser waits, or it has left
       if (open.empty()) fail_system("accept a browser");
       open.erase(open.begin());
       continue;
@@ -59,7 +59,7 @@ PageServer::PageServer(std::uint16_t port, const ServeLimits& limits)
     : limits_(limits),
       listening_(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
                          "make a socket")) {
-  const int yes = 1;  // a port whose last connections are still being forgotten is free
+  const int yes = 1;  // a port is usable even if old connections on it have not expired
   ::setsockopt(listening_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   const sockaddr_in address = loopback(port);
   const auto* any = reinterpret_cast<const sockaddr*>(&address);

@@ -9,18 +9,18 @@
 
 namespace stepwright::serve {
 
-/// Gives one page of HTML to browsers of this machine, over HTTP/1.1 on the loopback interface.
+/// Serves one HTML page to browsers on this machine, over HTTP/1.1 on the loopback interface.
 class PageServer {
  public:
-  /// Listens; port 0 takes any that is free. Fails with `kInput` when the port cannot be had.
+  /// Listens on a port; 0: any free port. Fails with `kInput` if the port cannot be used.
   explicit PageServer(std::uint16_t port, const ServeLimits& limits = {});
 
-  /// Address of the page, as "http://127.0.0.1:8017/".
+  /// Returns the address of the page: "http://127.0.0.1:8017/".
   [[nodiscard]] std::string address() const;
 
-  /// Answers until `stop_fd` is readable, and then returns at once. One thread that never waits for
-  /// one browser alone: slow ones delay no other. While as many are connected as the limits allow,
-  /// new ones wait until one of them ends.
+  /// Answers requests until `stop_fd` becomes readable, then returns at once. A single thread
+  /// serves all browsers without blocking on any of them. When the limit of connections is reached,
+  /// new browsers wait until one is closed.
   void run(const ServedPage& page, int stop_fd);
 
  private:

@@ -11,22 +11,23 @@ namespace {
 constexpr std::string_view kEndOfLine = "\r\n";
 constexpr std::string_view kOwnHosts[] = {"localhost", "127.0.0.1", "[::1]"};
 
-/// The line and the fields of a request.
+/// The request line and the header fields of a request.
 struct Request {
   std::string_view method;
   std::string_view target;
   std::string_view version;
   std::optional<std::string_view> host;
   bool takes_gzip = false;
-  std::string_view known_tags;  ///< Entity tags of what the browser has; empty: none.
+  std::string_view known_tags;  ///< Entity tags of the browser's cached copies; empty: none.
 };
 
 constexpr std::string_view kNoStore = "Cache-Control: no-store\r\n";
-/// Kept, but asked for again each time: another build has another page at the same address.
+/// Browsers may cache the page but must revalidate it, because another build serves another page at
+/// the same address.
 constexpr std::string_view kRevalidate = "Cache-Control: no-cache\r\nVary: Accept-Encoding\r\n";
 constexpr std::string_view kForADay = "Cache-Control: max-age=86400\r\n";
 
-/// `more`: lines of the head that are this answer's own.
+/// Builds an answer; `more`: additional header lines.
 HttpAnswer answer(std::string_view status, std::string_view type, std::size_t length,
                   std::string_view more = kNoStore) {
   return {
@@ -37,7 +38,7 @@ HttpAnswer answer(std::string_view status, std::string_view type, std::size_t le
       .body = {}};
 }
 
-/// The page, packed where the browser takes that, or word that the browser has it.
+/// Returns the page, compressed if the browser accepts that, or 304 if the browser already has it.
 HttpAnswer page_answer(const ServedPage& page, bool takes_gzip, std::string_view known_tags) {
   const std::string cached = fmt::format("ETag: {}\r\n{}", page.tag, kRevalidate);
   const std::string_view body = takes_gzip ? page.packed : page.text;
@@ -63,7 +64,7 @@ HttpAnswer refusal(std::string_view status, std::string_view why = "") {
   return refused;
 }
 
-/// True for what names of methods and fields are made of (RFC 9110, "token").
+/// True for characters of methods and field names (RFC 9110, "token").
 bool is_token(std::string_view word) {
   constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
   return !word.empty() && std::ranges::all_of(word, [&](unsigned char c) {
@@ -88,14 +89,14 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// Takes a line off a text in which each ends with CR LF.
+/// Removes the next line, which ends with CR LF, from a text and returns it.
 std::string_view next_line(std::string_view& text) {
   const std::string_view line = text.substr(0, text.find(kEndOfLine));
   text.remove_prefix(std::min(text.size(), line.size() + kEndOfLine.size()));
   return line;
 }
 
-/// Reads "METHOD TARGET HTTP/1.x" with one blank between; false if the line is another.
+/// Reads "METHOD TARGET HTTP/1.x" with single blanks between; false: the line is something else.
 bool read_line(std::string_view line, Request& request) {
   const std::size_t first = line.find(' ');
   const std::size_t last = line.rfind(' ');
@@ -107,7 +108,7 @@ bool read_line(std::string_view line, Request& request) {
          (request.version == "HTTP/1.1" || request.version == "HTTP/1.0");
 }
 
-/// True if "gzip, deflate, br" names gzip, and not with a weight of 0.
+/// True if a list such as "gzip, deflate, br" contains gzip with a weight other than 0.
 bool accepts_gzip(std::string_view value) {
   while (!value.empty()) {
     const std::string_view entry = value.substr(0, value.find(','));
@@ -122,7 +123,7 @@ bool accepts_gzip(std::string_view value) {
   return false;
 }
 
-/// Reads a field "Name: value"; false if the line is none, or says the host again.
+/// Reads a field "Name: value"; false: the line is no field, or a second Host field.
 bool read_field(std::string_view line, Request& request) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) return false;
@@ -139,7 +140,7 @@ bool read_field(std::string_view line, Request& request) {
   return true;
 }
 
-/// Reads a head without its empty line; nullopt if it is no request.
+/// Reads a request's head without its empty line; nullopt: it is no request.
 std::optional<Request> read_request(std::string_view head) {
   Request request;
   if (!read_line(next_line(head), request)) return std::nullopt;
@@ -150,7 +151,7 @@ std::optional<Request> read_request(std::string_view head) {
   return request;
 }
 
-/// True if a host, with or without a port, is this machine as seen from itself.
+/// True if a host, with or without a port, is a name of this machine's loopback interface.
 bool is_own(std::string_view host) {
   const std::size_t colon = host.rfind(':');
   if (colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos) {
@@ -165,7 +166,8 @@ bool is_own(std::string_view host) {
 
 std::optional<HttpAnswer> http_answer(std::string_view said, const ServedPage& page) {
   const HttpAnswer bad = refusal("400 Bad Request");
-  // Greetings of TLS and of other protocols have no line that would have to be waited for.
+  // TLS and other protocols do not begin with a letter; they are refused without waiting for a
+  // line.
   if (!said.empty() && std::isalpha(static_cast<unsigned char>(said.front())) == 0) return bad;
   const std::size_t end = said.find("\r\n\r\n");
   if (end == std::string_view::npos) {

@@ -8,24 +8,26 @@
 
 namespace stepwright::serve {
 
-/// Longest head of a request; browsers send a tenth of it.
+/// The most bytes of a request's head; browsers send a tenth of that.
 inline constexpr std::size_t kLongestHead = 16'384;
 
-/// An answer over HTTP, which the end of the connection follows.
+/// An HTTP answer, after which the connection is closed.
 struct HttpAnswer {
-  std::string head;       ///< Status, fields and the empty line; of a refusal its text, too.
-  std::string_view body;  ///< The page or the icon, which live elsewhere; empty: the head is all.
+  std::string head;  ///< Status line, header fields and the empty line; for an error also its text.
+  /// The page or the icon, which the caller keeps alive; empty: the answer has only a head.
+  std::string_view body;
 };
 
-/// Returns the answer to what a connection has said so far; nullopt while the head of the request
-/// is not complete. `GET /` and `HEAD /` have the page, in gzip's format for browsers that accept
-/// it, or 304 for one that has it; `/favicon.ico` is its icon; other paths are not found (404),
-/// other methods not allowed (405). A request for another host than localhost, 127.0.0.1 or [::1],
-/// on any port, is misdirected (421), so that no page of the network reads this one by a name of
-/// its own. What is no request, or is longer than `kLongestHead`, is bad (400).
+/// Returns the answer to the bytes that a connection has sent so far; nullopt: the head of the
+/// request is not complete. `GET /` and `HEAD /` return the page, gzip-compressed for browsers that
+/// accept it, or 304 for a browser that already has it; `/favicon.ico` returns its icon. Other
+/// paths are not found (404), other methods not allowed (405). A request for a host other than
+/// localhost, 127.0.0.1 or [::1] (on any port) is misdirected (421), so that a web page cannot read
+/// this one through a host name of its own. Anything that is no request, or is longer than
+/// `kLongestHead`, is a bad request (400).
 std::optional<HttpAnswer> http_answer(std::string_view said, const ServedPage& page);
 
-/// Returns the answer to a request that did not come to its end in time (408).
+/// Returns the answer to a request that was not complete in time (408).
 HttpAnswer late_answer();
 
 }  // namespace stepwright::serve

@@ -10,7 +10,7 @@
 namespace stepwright::serve {
 namespace {
 
-constexpr int kGzip = 15 + 16;  // the largest window, and gzip's frame (zlib.h)
+constexpr int kGzip = 15 + 16;  // the largest window, with gzip's frame (zlib.h)
 constexpr int kMemoryLevel = 8;
 
 std::string packed_text(const std::string& text) {

@@ -5,16 +5,16 @@
 
 namespace stepwright::serve {
 
-/// A page as browsers may ask for it.
+/// The page that is served, also in compressed form.
 struct ServedPage {
   explicit ServedPage(std::string page);
 
   std::string text;
-  std::string packed;  ///< The text in gzip's format (RFC 1952).
-  std::string tag;     ///< Entity tag with its quotation marks; another text has another one.
+  std::string packed;  ///< The page compressed with gzip (RFC 1952).
+  std::string tag;     ///< HTTP entity tag, with its quotation marks; it differs for every text.
 };
 
-/// Icon of the page, as SVG.
+/// Returns the icon of the page, as SVG.
 std::string_view favicon();
 
 }  // namespace stepwright::serve

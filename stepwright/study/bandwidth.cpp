@@ -19,7 +19,7 @@ constexpr step::OperatorKind kOperations[] = {
 
 std::string ratio(double value) { return fmt::format("{:g}x", value); }
 
-/// Bytes that each rank sends over the time: busbw.
+/// Returns busbw: the bytes that each rank sends, divided by the time.
 double bus_bandwidth(const cost::CostModel& cost, step::OperatorKind kind, double bytes,
                      const cluster::GroupLayout& layout) {
   const double seconds =
@@ -48,7 +48,8 @@ Panel over_sizes(const std::string& key, const std::string& title, const cost::C
            .series = std::move(curves)}};
 }
 
-/// All-reduces of a large message over 2, 4, 8, ... ranks that lie `stride` apart.
+/// Returns the curve of all-reduces of a large message over 2, 4, 8, ... ranks that are `stride`
+/// apart.
 ChartSeries placed(const cluster::Cluster& cluster, const cost::CostModel& cost,
                    std::int64_t stride) {
   ChartSeries curve{.name = stride == 1 ? "neighbours" : fmt::format("{} apart", stride),
@@ -75,7 +76,7 @@ Panel over_placement(const cluster::Cluster& cluster, const cost::CostModel& cos
            .series = std::move(curves)}};
 }
 
-/// Groups of one rank a node; as many of them at once as `x` says.
+/// Returns a chart for groups with one rank per node; x is the number of groups that run at once.
 Panel over_sharing(const cluster::Cluster& cluster, const cost::CostModel& cost) {
   const cluster::GroupLayout alone =
       cluster::strided_layout(cluster, cluster.nodes, cluster.devices_per_node);
@@ -99,7 +100,7 @@ Panel over_sharing(const cluster::Cluster& cluster, const cost::CostModel& cost)
            .series = std::move(curves)}};
 }
 
-/// The plan with NICs of a quarter to four times the rate.
+/// Returns variants of the plan with NICs of a quarter to four times their rate.
 std::vector<Variation> nic_rates(const plan::PlannedJob& planned) {
   std::vector<Variation> variations;
   for (const double factor : {0.25, 0.5, 1.0, 2.0, 4.0}) {

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The choice that `choose` fills in, and how long it took.
+/// Calls `choose` to fill in a choice, and measures its time.
 template <class Choose>
 Choice timed(const char* by, Choose choose) {
   Choice choice{.by = by, .plan = {}};

@@ -56,7 +56,7 @@ class InterOperatorSearch {
     }
   }
 
-  /// Ways to trade memory for time on the same devices.
+  /// Tries the plan with each way to trade time for memory on the same devices.
   void try_memory(plan::Plan plan) {
     for (const plan::RecomputeKind kind :
          {plan::RecomputeKind::kNone, plan::RecomputeKind::kSelective,
@@ -120,7 +120,8 @@ std::vector<std::int64_t> cut_layers(const std::vector<double>& seconds, std::in
   const auto stage_s = [&](std::size_t begin, std::size_t end) {
     return before[end] - before[begin] + (begin == 0 ? first_s : 0) + (end == layers ? last_s : 0);
   };
-  // slowest[s][k]: of the first k layers in s stages, and where the last of them begins.
+  // slowest[s][k]: time of the slowest stage if the first k layers are cut into s stages; a second
+  // table has where the last stage begins.
   std::vector slowest(count + 1, std::vector<double>(layers + 1, kImpossible));
   std::vector begin(count + 1, std::vector<std::size_t>(layers + 1, 0));
   slowest[0][0] = 0;

@@ -14,10 +14,10 @@
 namespace stepwright::study {
 namespace {
 
-/// The method that others are compared with.
+/// The algorithm with which others are compared.
 constexpr collective::Algorithm kStudied = collective::Algorithm::kHoRing;
 
-/// Levels from `begin` to `end` that carry something between devices of the cluster.
+/// Returns how many levels from `begin` to `end` carry traffic between devices of the cluster.
 std::int64_t carrying(const cluster::Cluster& cluster, std::size_t begin, std::size_t end) {
   std::int64_t count = 0;
   for (std::size_t i = begin; i < end; ++i) {
@@ -68,7 +68,7 @@ collective::GroupLinks links_of(const cluster::Cluster& cluster, const ScalingSe
   return links;
 }
 
-/// Fills in a point of which operation and payload are known.
+/// Computes a point whose operation and payload are set.
 void fill(ScalingPoint& point, const cluster::Cluster& cluster, const ScalingSetting& setting) {
   point.nodes = cluster.nodes;
   point.ranks = cluster.devices();

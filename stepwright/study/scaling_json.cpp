@@ -8,7 +8,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// 0: there is no such link.
+/// Returns the rate of a link in bytes/s; 0: there is no such link.
 double rate_of(double s_per_byte) { return s_per_byte > 0 ? 1 / s_per_byte : 0; }
 
 Json schedule_json(const ScheduleTime& time) {

@@ -15,7 +15,7 @@
 namespace stepwright::study {
 namespace {
 
-/// A time of a stage by its option.
+/// A time of a stage, and the option that sets it.
 struct StageTime {
   const char* option;
   double seconds;
@@ -70,7 +70,7 @@ void check(const schedule::UniformPipeline& pipeline) {
   }
 }
 
-/// A plan that is nothing but the pipeline, and a job to match.
+/// Returns a plan that has only the pipeline, with a matching job.
 plan::PlannedJob bare(const schedule::UniformPipeline& pipeline,
                       const schedule::Schedule& schedule) {
   plan::PlannedJob bare;
@@ -91,8 +91,8 @@ std::string refusal(const plan::PlannedJob& planned) {
   return {};
 }
 
-/// Parts that a micro-batch has on a position in each direction: one for each chunk, unless chunks
-/// lie on two positions each.
+/// Returns how many chunks a micro-batch passes on each pipeline position: all chunks there, or
+/// half of them if every chunk is on two positions, because a micro-batch uses only one of the two.
 double passes_of(const schedule::UniformPipeline& pipeline, const schedule::Schedule& schedule) {
   return static_cast<double>(schedule::placement_of(schedule, pipeline.stages).model_chunks()) /
          static_cast<double>(pipeline.stages);

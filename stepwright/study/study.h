@@ -8,10 +8,10 @@
 
 namespace stepwright::study {
 
-/// One axis of a chart.
+/// One axis of a chart: its title, and the function that formats its values.
 struct ChartAxis {
   std::string title;
-  std::string (*label)(double) = nullptr;  ///< A value for people.
+  std::string (*label)(double) = nullptr;  ///< Formats a value for people.
 };
 
 struct ChartPoint {
@@ -19,13 +19,13 @@ struct ChartPoint {
   double y = 0;
 };
 
-/// Points under one name.
+/// A named curve of a chart: its points.
 struct ChartSeries {
   std::string name;
   std::vector<ChartPoint> points;
 };
 
-/// Curves over one variable.
+/// A chart: several curves over one variable.
 struct Chart {
   std::string title;
   ChartAxis x;
@@ -33,47 +33,50 @@ struct Chart {
   std::vector<ChartSeries> series;
 };
 
-/// One picture of a study; `key` names it in files.
+/// One chart of a study. `key`: its name in files.
 struct Panel {
   std::string key;
   Chart chart;
 };
 
-/// How one of the two driving variables of a step's analytical time depends on what a person can
-/// choose, around one plan.
+/// Charts around one plan that show how one of the two main variables of a step's time (GPU
+/// utilisation or bandwidth) depends on choices of the plan or job.
 struct Study {
-  std::string variable;  ///< The variable: "utilization" or "bandwidth".
+  std::string variable;  ///< Name of the variable: "utilization" or "bandwidth".
   plan::PlannedJob planned;
   std::vector<Panel> panels;
 };
 
-/// GPU utilisation (FLOPs over time and peak rate of the job's precision) of one layer's matrix
-/// products, of its attention and of all its computation, forward and backward, over the hidden
-/// size (whole multiples of the model's own, head dimension kept), the micro-batch, the tensor size
-/// and the sequence length; and, over the same, the share of the step in which each kind of
-/// communication is exposed (`exposed_shares`).
+/// Computes the charts of GPU utilisation: FLOPs divided by time and peak rate of the job's
+/// precision, for one layer's matrix products, its attention and all its computation, forward and
+/// backward. The x-axes are the hidden size (multiples of the model's own, with its head
+/// dimension), the micro-batch, the tensor-parallel size and the sequence length. Over the same
+/// axes, further charts show the share of the step in which each kind of communication is exposed
+/// (`exposed_shares`).
 Study study_utilization(const plan::PlannedJob& planned);
 
-/// Effective bandwidth (busbw as nccl-tests define it) of each operation over the message size,
-/// inside a node and between nodes; over the placement of a group; over the number of groups that
-/// use a node's NICs at once; and the exposed shares of the step over the rate of a NIC.
+/// Computes the charts of effective bandwidth (busbw as nccl-tests define it) of each operation:
+/// over the message size, inside a node and between nodes; over the placement of a group; and over
+/// the number of groups that use a node's NICs at once. A further chart shows the exposed shares of
+/// the step over the rate of a NIC.
 Study study_bandwidth(const plan::PlannedJob& planned);
 
-/// A label of an axis of counts.
+/// Formats an axis value that is a whole number.
 std::string whole_number(double value);
 
-/// One variation of a plan, at `x` of a study's axis.
+/// A variant of a plan, and its position `x` on the axis of a study.
 struct Variation {
   double x = 0;
   plan::PlannedJob planned;
 };
 
-/// The share of the step time in which each kind of communication is exposed, by simulation. Plans
-/// that are not legal or not covered are left out, kinds that are never exposed too.
+/// Simulates variants of a plan and returns the share of the step time in which each kind of
+/// communication is exposed. Plans that are not legal or not supported, and kinds that are never
+/// exposed, are left out.
 Panel exposed_shares(const std::string& key, const ChartAxis& x,
                      const std::vector<Variation>& variations);
 
-/// The answer of `stepwright study --json` (docs/formats.md, "Study").
+/// Returns the answer of `stepwright study --json` (docs/formats.md, "Study").
 nlohmann::ordered_json study_json(const Study& study);
 
 }  // namespace stepwright::study

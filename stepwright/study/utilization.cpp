@@ -10,7 +10,7 @@
 namespace stepwright::study {
 namespace {
 
-/// FLOPs and seconds of some of a layer's operators.
+/// FLOPs and seconds of a subset of a layer's operators.
 struct Effort {
   double flops = 0;
   double seconds = 0;
@@ -77,7 +77,8 @@ Panel utilization_panel(const std::string& key, const ChartAxis& x,
   return panel;
 }
 
-/// `value` times numerator / denominator, where that is whole and at least 1.
+/// Multiplies `value` by numerator / denominator if the result is whole and at least 1; otherwise
+/// returns false.
 bool scale(std::int64_t& value, std::int64_t numerator, std::int64_t denominator) {
   if (value * numerator % denominator != 0) return false;
   value = value * numerator / denominator;
@@ -110,7 +111,8 @@ std::vector<Variation> hidden_sizes(const plan::PlannedJob& planned) {
   return variations;
 }
 
-/// Micro-batches in powers of two; the batch grows along, so that their number stays.
+/// Returns variants with micro-batch sizes in powers of two; the global batch grows in proportion,
+/// so that the number of micro-batches stays.
 std::vector<Variation> micro_batches_around(const plan::PlannedJob& planned) {
   std::vector<Variation> variations;
   for (std::int64_t size = 1; size <= 16; size *= 2) {
@@ -122,7 +124,8 @@ std::vector<Variation> micro_batches_around(const plan::PlannedJob& planned) {
   return variations;
 }
 
-/// Tensor sizes in powers of two up to the node, the data ranks filling the cluster.
+/// Returns variants with tensor-parallel sizes in powers of two up to a node; the data-parallel
+/// ranks fill the cluster.
 std::vector<Variation> tensor_sizes(const plan::PlannedJob& planned) {
   std::vector<Variation> variations;
   const std::int64_t ranks = planned.plan.parallel.tensor * planned.plan.parallel.data;

@@ -6,14 +6,14 @@
 namespace stepwright::traffic {
 namespace {
 
-/// How often a rank of the stage runs each of its sequences in a step.
+/// Returns how often a rank of the stage runs each of its sequences in a step.
 std::vector<std::int64_t> sequence_runs(const step::Stage& stage) {
   std::vector<std::int64_t> runs(stage.sequences.size());
   for (const step::Slot& slot : stage.schedule) ++runs[static_cast<std::size_t>(slot.sequence)];
   return runs;
 }
 
-/// Runs of each template in a step.
+/// Returns how often each template runs in a step.
 std::vector<std::int64_t> template_runs(const step::StepProgram& program, const step::Stage& stage,
                                         const std::vector<std::int64_t>& sequences) {
   std::vector<std::int64_t> runs(program.templates.size());
@@ -38,7 +38,8 @@ std::int64_t partners(const step::StepProgram& program, const step::Stage& stage
   return program.group_sizes[static_cast<std::size_t>(op.group)];
 }
 
-/// How often a rank of the stage sends what `op` of a template sends, by receiving position.
+/// Returns, by receiving pipeline position, how often a rank of the stage performs the send `op` of
+/// a template.
 std::map<std::int64_t, std::int64_t> receivers(const step::StepProgram& program,
                                                const step::Stage& stage,
                                                const std::vector<std::int64_t>& sequences,

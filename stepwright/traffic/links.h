@@ -6,7 +6,7 @@
 
 namespace stepwright::traffic {
 
-/// The traffic of a step laid over the links of the cluster, rank by rank.
+/// Adds up the traffic of a step on each link of the cluster, rank by rank.
 collective::LinkLoads link_loads(const TrafficMatrix& matrix, const cluster::Cluster& cluster);
 
 }  // namespace stepwright::traffic

@@ -18,7 +18,7 @@
 namespace stepwright::traffic {
 namespace {
 
-/// The rank after `rank` in its group, the first one after the last.
+/// Returns the rank after `rank` in its group; after the last comes the first.
 std::int64_t next_in(const plan::Extents& group, std::int64_t rank) {
   for (const plan::Extent& factor : group) {
     if (rank / factor.stride % factor.size + 1 < factor.size) return rank + factor.stride;
@@ -27,7 +27,7 @@ std::int64_t next_in(const plan::Extents& group, std::int64_t rank) {
   return rank;
 }
 
-/// The place in a group of the member so many ranks after its first one.
+/// Returns the index within a group of the member that is `offset` ranks after its first rank.
 std::int64_t place_in(const plan::Extents& group, std::int64_t offset) {
   std::int64_t place = 0;
   std::int64_t below = 1;
@@ -38,7 +38,7 @@ std::int64_t place_in(const plan::Extents& group, std::int64_t offset) {
   return place;
 }
 
-/// How many ranks after the first one of its group the member at a place is.
+/// Returns how many ranks after the group's first rank its member number `place` is.
 std::int64_t offset_in(const plan::Extents& group, std::int64_t place) {
   std::int64_t offset = 0;
   for (const plan::Extent& factor : group) {
@@ -48,8 +48,8 @@ std::int64_t offset_in(const plan::Extents& group, std::int64_t place) {
   return offset;
 }
 
-/// The part of a group inside a node and its rail; nothing when the group has only one of the two
-/// or lies unevenly over nodes of `devices` ranks.
+/// Splits a group into its part inside a node and its rail; nullopt: it has only one of the two, or
+/// has different numbers of members on nodes of `devices` ranks.
 std::optional<plan::CutExtents> split_by_node(const plan::Extents& group, std::int64_t devices) {
   plan::CutExtents parts;
   for (const plan::Extent& factor : group) {
@@ -87,7 +87,7 @@ void merge_receivers(std::vector<Edge>& edges) {
 
 }  // namespace
 
-/// Adds the calls of a stage up to flows.
+/// Adds up the calls of a stage as flows.
 class TrafficMatrix::Collector {
  public:
   Collector(const plan::Grid& grid, const cluster::Cluster& cluster)
@@ -131,8 +131,9 @@ class TrafficMatrix::Collector {
         bytes;
   }
 
-  /// The share along the rail of what a rank sends in all: (n-1)/n of an m-th of the buffer of
-  /// (nm-1)/(nm) of it, or with adding switches of what `sent_bytes` says of them.
+  /// Returns the share of a rank's sent bytes that goes along the rail. A rank sends (nm-1)/(nm) of
+  /// the buffer in total, of which (n-1)/n of an m-th goes along the rail. With adding switches,
+  /// the share is the one in `sent_bytes`.
   static double rail_share(const Call& call, bool adds) {
     const auto m = static_cast<double>(call.form.members);
     const auto n = static_cast<double>(call.form.nodes);
@@ -213,7 +214,7 @@ void TrafficMatrix::append(const Flow& flow, std::int64_t from, const plan::Coor
   }
 }
 
-/// The schedule's ranks are the group's members in order, those of a node side by side.
+/// Rank i of the schedule is the i-th member of the group; members of a node are consecutive.
 void TrafficMatrix::append_scheduled(const Flow& flow, std::int64_t from,
                                      std::vector<Edge>& edges) {
   const collective::CollectiveSchedule frame = collective::schedule_frame(flow.schedule);

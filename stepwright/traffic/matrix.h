@@ -11,61 +11,67 @@
 
 namespace stepwright::traffic {
 
-/// The bytes of a rank to one other in a step.
+/// The bytes that a rank sends to one other rank in a step.
 struct Edge {
   std::int64_t to = 0;
   double bytes = 0;
   bool operator==(const Edge&) const = default;
 };
 
-/// Who sends how much to whom in a step, from the algorithm of each message. By the library and in
-/// rings (all-reduce, all-gather, reduce-scatter) ranks send to the next one in group order only,
-/// in an all-to-all an equal part to every peer, in a shift to the next, in a pipeline transfer to
-/// the rank at the same place of the stage of the next or previous chunk. On two levels messages go
-/// round the ranks of the group in a node (with both at once and one switch to each of them) and
-/// round the ranks at equal places of its nodes (its rail). What switches add counts as sent to the
-/// peers behind the switch and along the rails. Any other algorithm sends what its schedule says,
-/// rank by rank. Holds one stage's worth of numbers per stage, whatever the number of ranks.
+/// The bytes that each rank sends to each other rank in a step, by the algorithm of each message.
+/// With the library's algorithms and in rings (all-reduce, all-gather, reduce-scatter) a rank sends
+/// only to the next in group order; in an all-to-all, an equal share to every peer; in a shift, to
+/// the next; in a pipeline transfer, to the rank at the same position in the stage of the next or
+/// previous chunk. Two-level algorithms send in a ring among the group's ranks within a node, and
+/// in a ring among the ranks at equal positions of its nodes (a rail). If both levels run at once
+/// behind one switch, each rank sends to every rank of its node instead of the next. Data that
+/// switches add counts as sent to the peers behind the switch and along the rails. All other
+/// algorithms send what their schedules say, rank by rank. The memory needed grows with the number
+/// of stages, not of ranks.
 class TrafficMatrix {
  public:
-  /// `only`: the messages of one scheme; nullopt: all messages.
+  /// `only`: count the messages of one scheme; nullopt: all messages.
   TrafficMatrix(const step::StepProgram& program, const plan::Grid& grid,
                 const cluster::Cluster& cluster, const plan::Collectives& collectives,
                 std::optional<step::Scheme> only = std::nullopt);
 
   [[nodiscard]] std::int64_t ranks() const { return grid_.ranks(); }
-  /// The messages of `from`, by receiver in ascending order, each once and never itself.
+  /// Returns what `from` sends, by receiver in ascending order; each receiver occurs once and
+  /// `from` never.
   [[nodiscard]] std::vector<Edge> row(std::int64_t from) const;
 
  private:
   enum class Reach : std::uint8_t {
     kNextInGroup,
     kEachOfGroup,
-    kOtherEnd,   ///< The other end of the pipeline: from the first position to the last and back.
-    kNeighbour,  ///< The rank at the same place of another pipeline position.
+    /// The rank at the other end of the pipeline: from the first position to the last, and back.
+    kOtherEnd,
+    kNeighbour,  ///< The rank at the same position within another pipeline position.
     kAsScheduled,
   };
   struct Flow {
     Reach reach{};
     plan::Extents group;
-    std::int64_t to = -1;               ///< The position of a neighbour.
-    collective::ScheduleSpec schedule;  ///< Schedule of a flow `kAsScheduled`.
-    double bytes = 0;  ///< Bytes that one rank of the stage sends; as scheduled: of all payloads.
+    std::int64_t to = -1;               ///< Pipeline position of the receiving neighbour.
+    collective::ScheduleSpec schedule;  ///< Schedule of a flow that is `kAsScheduled`.
+    /// Bytes that one rank of the stage sends; for `kAsScheduled`, the sum of all payloads.
+    double bytes = 0;
   };
   class Collector;
 
-  /// Appends the edges of a flow from the rank at coordinates `at`.
+  /// Appends the edges of a flow that start at rank `from`, whose coordinates are `at`.
   void append(const Flow& flow, std::int64_t from, const plan::Coordinates& at,
               std::vector<Edge>& edges) const;
 
   static void append_scheduled(const Flow& flow, std::int64_t from, std::vector<Edge>& edges);
 
   plan::Grid grid_;
-  std::vector<std::vector<Flow>> flows_;  ///< Flows of each pipeline position.
+  /// Sums of messages by receiver, for each pipeline position.
+  std::vector<std::vector<Flow>> flows_;
 };
 
-/// Writes `from,to,bytes` lines, one per pair that talks, of one sender or of all, in ascending
-/// order. Throws `Error{kInput}` for a rank that does not exist.
+/// Writes `from,to,bytes` lines in ascending order, one for each pair of ranks with traffic, for
+/// one sender or for all (nullopt). Throws `Error{kInput}` for a rank that does not exist.
 void write_matrix(std::ostream& out, const TrafficMatrix& matrix, std::optional<std::int64_t> from);
 
 }  // namespace stepwright::traffic

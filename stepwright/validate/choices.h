@@ -7,22 +7,23 @@
 
 namespace stepwright::validate {
 
-/// How good the plans are that predictions choose, over groups of runs that differ in nothing but
-/// the plan; runs of one plan count as one, of their mean times. Regret: measured time of the plan
-/// that is predicted fastest over the measured fastest, less one. Tau: Kendall's tau-a of predicted
-/// and measured times inside a group.
+/// How well predictions choose among plans, over groups of runs that differ only in the plan.
+/// Repeated runs of one plan count as one, with their mean time. Regret: measured time of the plan
+/// that is predicted fastest, divided by the measured fastest time, minus one. Tau: Kendall's tau-a
+/// of predicted and measured times inside a group.
 struct Choices {
   std::size_t groups = 0;
-  std::size_t best_chosen = 0;  ///< Number of groups without regret.
+  /// Number of groups in which the plan predicted fastest is the measured fastest.
+  std::size_t best_chosen = 0;
   double mean_regret = 0;
   double median_regret = 0;
   double worst_regret = 0;
   double median_tau = 0;
 };
 
-/// Over the groups of equal `RowResult::alike` with at least three plans of three different
-/// measured times; of plans predicted equally fast the first counts. Zero everywhere without such
-/// groups.
+/// Computes the choices over groups of rows with equal `RowResult::alike`, if a group has at least
+/// three plans with three different measured times. If several plans are predicted equally fast,
+/// the first counts. All members are zero if there is no such group.
 Choices choices_of(std::span<const RowResult> results);
 
 }  // namespace stepwright::validate

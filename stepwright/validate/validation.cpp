@@ -22,7 +22,7 @@
 namespace stepwright::validate {
 namespace {
 
-/// How far from the capacity, as a share of it, a prediction is a clear verdict.
+/// A verdict is clear if the predicted peak is farther from the capacity than this share of it.
 constexpr double kClearVerdict = 0.05;
 
 struct KindColumns {
@@ -44,7 +44,7 @@ const std::vector<KindColumns>& kind_columns() {
   return kColumns;
 }
 
-/// The row of a run or a peak, on the cluster of the options if they name one.
+/// Reads a row about a run or a peak; if the options name a cluster, it replaces the row's.
 std::variant<RunRow, Skipped> asked_row(const CsvTable& table, const CsvRow& cells,
                                         const ValidationOptions& options) {
   auto read = read_run_row(table, cells);
@@ -91,7 +91,7 @@ void count_label(LabelCount& labels, const MemoryResult& result) {
   if (!right) ++(result.fits() ? labels.oom_called_fits : labels.fits_called_oom);
 }
 
-/// A row of memory, read and predicted.
+/// A memory row, read and predicted.
 struct MemoryOutcome {
   std::variant<RunRow, Skipped> row;
   std::variant<MemoryResult, Skipped> made;
@@ -108,7 +108,7 @@ MemoryOutcome predict_peak(const CsvTable& table, const CsvRow& cells,
   return out;
 }
 
-/// Takes the labels that contradict each other out of what is judged.
+/// Excludes labels that contradict each other from the count.
 void set_aside_conflicts(std::vector<MemoryOutcome>& peaks, LabelCount& count) {
   std::vector<Label> labels;
   std::vector<std::size_t> rows;
@@ -157,12 +157,12 @@ std::vector<RowOutcome> outcomes_of(const CsvTable& table, const ValidationOptio
     default: break;
   }
   if (!options.profile.empty())
-    cluster::load_cluster(options.profile, 1);  // fails unless it is one
+    cluster::load_cluster(options.profile, 1);  // fails unless it is a cluster
   if (validation.kind == TableKind::kTrainingRuns) return predict_runs(table, options);
   return predict_peaks(table, options, validation.labels.emplace());
 }
 
-/// Fails with `kInput` for options that mean nothing for this table.
+/// Fails with `kInput` for options that do not apply to this kind of table.
 void check_options(const CsvTable& table, TableKind kind, const ValidationOptions& options) {
   if (!options.conditions.empty() && kind != TableKind::kTrainingRuns) {
     fail_input(fmt::format("--conditions: goes with a table of runs, which {} is not", table.name));
@@ -179,7 +179,7 @@ void check_options(const CsvTable& table, TableKind kind, const ValidationOption
   }
 }
 
-/// The rows of the tiers that were asked for; `skipped` gets the others.
+/// Returns the rows of the requested tiers; the others are added to `skipped`.
 CsvTable of_tiers(const CsvTable& table, const std::string& tiers,
                   std::map<std::string, SkippedRows>& skipped) {
   const auto column = table.column("tier");
@@ -196,7 +196,7 @@ CsvTable of_tiers(const CsvTable& table, const std::string& tiers,
   return kept;
 }
 
-/// Errors in all and by each word of each group.
+/// Error statistics, overall and for each value of each group.
 class ErrorTables {
  public:
   explicit ErrorTables(std::size_t groups) : groups_(groups) {}
@@ -221,7 +221,7 @@ class ErrorTables {
   std::vector<std::map<std::string, ErrorGroup>> groups_;
 };
 
-/// Counts a row and takes over its results.
+/// Counts a row and adds its results to the validation.
 void add_outcome(Validation& validation, RowOutcome& outcome, std::size_t line) {
   if (!outcome.skipped && outcome.results.empty()) outcome.skipped = outcome.left_out.front();
   if (outcome.skipped) return count_skipped(validation.skipped, *outcome.skipped, line);

@@ -45,7 +45,7 @@ Json reasons_json(const std::map<std::string, SkippedRows>& skipped) {
   return json;
 }
 
-/// A label has no measured value and no error.
+/// Returns a result as JSON; a label has no measured value and no error.
 Json result_json(const RowResult& result, std::span<const std::string_view> groups) {
   const bool label = result.measured == 0;
   Json json{{"id", result.id}, {"predicted", result.predicted}};
@@ -70,7 +70,7 @@ Json result_json(const RowResult& result, std::span<const std::string_view> grou
   return json;
 }
 
-/// Numbers texts in the order in which they come.
+/// Gives texts consecutive numbers in the order of their first use.
 class Numbers {
  public:
   std::size_t of(const std::string& text) {
@@ -81,7 +81,8 @@ class Numbers {
   std::map<std::string, std::size_t> known_;
 };
 
-/// With the group of runs that differ in nothing but the plan, and the plan, by number.
+/// Returns the results, each with the number of its group of comparable runs and the number of its
+/// plan.
 Json compared_json(const Validation& v, std::span<const std::string_view> words) {
   Json json = Json::array();
   Numbers groups;

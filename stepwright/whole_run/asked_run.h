@@ -10,25 +10,26 @@
 
 namespace stepwright::whole_run {
 
-/// The training run that a person asks about beside what the job states, and what stands idle.
+/// The training run that a user asks about, given beside the job, and the devices that the plan
+/// leaves idle.
 struct AskedRun {
   std::optional<tune::TrainingRun> run;
   IdleDevices idle = {};
 };
 
-/// Devices that a search leaves idle of its job's cluster.
+/// Returns the devices of a job's cluster that a search's best plan leaves idle.
 IdleDevices idle_of(const tune::TuneResult& result);
 
-/// Settings of the whole run of a job's plan: those of the job, with those asked about in their
-/// place; a trillion tokens where neither says how many.
+/// Returns the settings of a whole run: those of the job, overridden by those asked about; a
+/// trillion tokens if neither gives a number.
 plan::RunSettings run_settings(const plan::Job& job, const AskedRun& asked);
 
-/// `whole_run` of the answers of `predict` and `tune` (docs/formats.md, "Prediction"): the run in
-/// short, or why no run would end.
+/// Returns the member `whole_run` in the answers of `predict` and `tune` (docs/formats.md,
+/// "Prediction"): a summary of the run, or the reason why it would never end.
 nlohmann::ordered_json asked_run_json(const simulate::Prediction& prediction,
                                       const AskedRun& asked);
 
-/// Adds `days`, `gpu_hours`, `cost` and `whole_run` to each of the `plans` and `alternatives` of a
+/// Adds `days`, `gpu_hours`, `cost` and `whole_run` to each of the `plans` and `alternatives` in a
 /// search's answer.
 void add_runs(nlohmann::ordered_json& answer, const tune::TuneResult& result,
               const tune::TrainingRun& run);

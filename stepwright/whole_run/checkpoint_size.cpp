@@ -7,7 +7,8 @@
 namespace stepwright::whole_run {
 namespace {
 
-/// Bytes of a state that are no copy of another rank's, per rank that holds some of it.
+/// Returns the bytes of a state that do not duplicate another rank's, per rank that holds part of
+/// it.
 double own_bytes(const plan::Plan& plan, const step::Stage& stage, plan::Spread spread,
                  std::int64_t held_bytes) {
   const std::int64_t dense = step::shard_elements(plan, spread, {.dense = stage.dense_parameters});

@@ -5,16 +5,16 @@
 
 namespace stepwright::whole_run {
 
-/// Bytes of a checkpoint of a program's states: parameters that are trained and optimizer states.
-/// Each element counts once, whoever holds it, except what each tensor rank holds whole (norms, a
-/// half of an adapter).
+/// Bytes of a checkpoint: trained parameters and optimizer states. Each element counts once,
+/// however many ranks hold it; only tensors that every tensor rank holds whole (norms, one half of
+/// an adapter) count once per tensor rank.
 struct CheckpointSize {
   double bytes = 0;
-  /// Largest part of a rank, where holders of the same states share them out.
+  /// The most bytes that one rank writes, if ranks with the same states share the writing.
   double largest_part_bytes = 0;
 };
 
-/// Bytes of a checkpoint of `plan`, whose program is `program`.
+/// Returns the bytes of a checkpoint of `plan`; `program`: the plan's step.
 CheckpointSize checkpoint_size(const plan::Plan& plan, const step::StepProgram& program);
 
 }  // namespace stepwright::whole_run

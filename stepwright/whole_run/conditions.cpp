@@ -16,7 +16,7 @@ constexpr double kLlamaHours = 54 * 24;
 constexpr double kLlamaInterruptions = 419;
 constexpr double kLlamaStorage = 2e12;
 constexpr double kDeviceHours = kLlamaDevices * kLlamaHours / kLlamaInterruptions;
-/// Device-hours of 1,000 days of nodes of 8, over their failures.
+/// Device-hours in 1,000 days of nodes of 8 devices, divided by the failures in that time.
 constexpr double kLeastDeviceHours = 1000 * 24 * 8 / 6.50;
 constexpr double kMostDeviceHours = 1000 * 24 * 8 / 2.34;
 constexpr double kRestart = 600;
@@ -42,7 +42,7 @@ void set_failures(RunConditions& conditions, const plan::RunSettings& settings) 
   }
 }
 
-/// Where nothing fails nothing of it matters.
+/// Sets restart and repair times; without failures they have no effect.
 void set_restart(RunConditions& conditions, const plan::RunSettings& settings) {
   conditions.spare_nodes = static_cast<std::int64_t>(settings.spare_nodes.value_or(0));
   conditions.repair_s = settings.repair_s.value_or(0);

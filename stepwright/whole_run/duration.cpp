@@ -9,7 +9,7 @@
 namespace stepwright::whole_run {
 namespace {
 
-/// Three significant digits, or all of a larger number.
+/// Formats three significant digits; all digits of a larger number.
 std::string three_digits(double value) {
   if (value >= 1000) return format_count(std::llround(value));
   return fmt::format("{:.{}f}", value, value < 10 ? 2 : value < 100 ? 1 : 0);

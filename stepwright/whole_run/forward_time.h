@@ -4,8 +4,8 @@
 
 namespace stepwright::whole_run {
 
-/// Seconds of the forward passes of one batch, for an evaluation: the plan's program played with
-/// nothing else in its schedule.
+/// Returns the seconds of the forward passes of one batch, as an evaluation runs them: the plan's
+/// program is simulated with the forward passes alone.
 double forward_time_s(const simulate::Prediction& prediction);
 
 }  // namespace stepwright::whole_run

@@ -15,7 +15,7 @@
 namespace stepwright::whole_run {
 namespace {
 
-/// Fewer nodes that are tried: all but one and two, and numbers that divide well.
+/// Numbers of nodes to try: all but one, all but two, and numbers with many divisors.
 std::vector<std::int64_t> fewer_nodes(const cluster::Cluster& cluster) {
   std::vector<std::int64_t> counts;
   for (const std::int64_t nodes : {cluster.nodes - 1, cluster.nodes - 2}) {
@@ -29,7 +29,7 @@ std::vector<std::int64_t> fewer_nodes(const cluster::Cluster& cluster) {
   return counts;
 }
 
-/// Devices of a cluster that stand idle beside those of a job.
+/// Returns the devices of a cluster that a job leaves idle.
 IdleDevices idle_beside(const plan::Job& job, const cluster::Cluster& whole) {
   return {.devices = whole.devices() - job.cluster.devices(),
           .nodes = whole.nodes - job.cluster.nodes};
@@ -88,14 +88,14 @@ class Candidates {
     }
   }
 
-  /// Whether no more nodes than so many train fastest, or none of them does.
+  /// True if the shortest run so far uses at most `nodes` nodes, or no run ends.
   [[nodiscard]] bool best_on_at_most(std::int64_t nodes) const {
     const auto best = std::ranges::min_element(
         found_.candidates, {}, [](const RunCandidate& one) { return one.run.time.wall_s; });
     return best == found_.candidates.end() || best->prediction.planned.job.cluster.nodes <= nodes;
   }
 
-  /// A part without a legal plan has none to offer.
+  /// A part of the cluster without a legal plan adds no candidate.
   void add_part(std::int64_t nodes) {
     plan::Job part = job_;
     part.cluster = tune::with_devices(job_.cluster, nodes, job_.cluster.devices_per_node);

@@ -10,38 +10,41 @@
 
 namespace stepwright::whole_run {
 
-/// A plan of a job with its whole run. Devices of the job's cluster that it does not use are paid.
+/// A plan of a job and its whole run. Devices of the job's cluster that the plan leaves idle are
+/// part of the cost.
 struct RunCandidate {
   simulate::Prediction prediction;
   IdleDevices idle;
   WholeRun run;
 };
 
-/// A plan none of whose runs would end.
+/// A plan whose whole run would never end, and why.
 struct EndlessRun {
   plan::PlannedJob planned;
   double step_s = 0;
   std::string why;
 };
 
-/// The plans of a job by their whole runs.
+/// The plans of a job, compared by their whole runs.
 struct PlansByRun {
-  std::vector<RunCandidate> candidates;  ///< The shortest whole run first, at least one.
+  std::vector<RunCandidate> candidates;  ///< At least one candidate, the shortest whole run first.
   std::size_t fastest_step = 0;          ///< Index of the candidate with the shortest step.
-  std::vector<EndlessRun> endless;       ///< Runs that would not end, in the order of the search.
+  /// Plans whose runs would never end, in the order of the search.
+  std::vector<EndlessRun> endless;
 };
 
-/// Whole runs of what `search` finds best and of the best of other families, and where the job
-/// states how long a failed node is out, or where none of those runs would end, also of the best
-/// plans of fewer nodes, whose others are spares: of ever fewer as long as they are better. Fails
-/// as `search` does on the job itself, with `kRuntime` where no plan fits, and with `kInput` where
-/// no run would end.
+/// Compares the whole runs of the best plan that `search` finds and of the best plans of other
+/// kinds. Also tries N-1, N-2, ... nodes with the remaining nodes as spares, as long as the run
+/// gets shorter; this is done if the job states how long a failed node is out, or if no run on all
+/// nodes would end. Fails as `search`, with `kRuntime` if no plan fits, and with `kInput` if no run
+/// would end.
 PlansByRun plans_by_run(const plan::Job& job,
                         const std::function<tune::TuneResult(const plan::Job&)>& search);
 
-/// `candidates` of `stepwright run JOB --json`.
+/// Returns the member `candidates` of `stepwright run JOB --json`.
 nlohmann::ordered_json candidates_json(const PlansByRun& comparison);
-/// Writes the comparison's `endless` runs.
+/// Returns the member `endless` of `stepwright run JOB --json`: the plans whose runs would never
+/// end.
 nlohmann::ordered_json endless_json(const PlansByRun& comparison);
 
 }  // namespace stepwright::whole_run

@@ -7,10 +7,12 @@
 namespace stepwright::whole_run {
 namespace {
 
-/// Below it the leading term of a series has more digits than a difference of exponentials.
+/// Below this value, the leading term of the series is more exact than a difference of
+/// exponentials.
 constexpr double kSmall = 1e-4;
 
-/// The time until machines have gone without a failure for so long, from a failure on.
+/// Mean and variance of the time until machines run for a given time without a failure, counted
+/// from a failure on.
 struct Attempts {
   double mean_s = 0;
   double variance_s2 = 0;
@@ -22,7 +24,8 @@ Attempts attempts_of(double rate, double length_s) {
   return {.mean_s = std::expm1(y) / rate, .variance_s2 = variance / (rate * rate)};
 }
 
-/// First and second moment of the time of a failure, counted where it comes before the end.
+/// First and second moment of the time until a failure, counted only if it comes before a given
+/// end.
 struct EarlyFailure {
   double first = 0;
   double second = 0;

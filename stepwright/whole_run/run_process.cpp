@@ -13,10 +13,10 @@
 namespace stepwright::whole_run {
 namespace {
 
-/// Failures that an attempt to reach the next checkpoint may meet in the mean: beyond, it succeeds
-/// once in a thousand times.
+/// The mean number of failures during an attempt to reach the next checkpoint at which one attempt
+/// in a thousand succeeds; more is refused.
 constexpr double kMostFailures = 7;
-/// Beyond, no double holds what follows.
+/// Above this value, exponentials no longer fit into a double.
 constexpr double kMostCounted = 300;
 
 Renewal renewal_of(const RunProcess& process) {
@@ -26,7 +26,7 @@ Renewal renewal_of(const RunProcess& process) {
           .write_s = process.write_s};
 }
 
-/// A step with its part of an evaluation.
+/// Returns the seconds of a step plus its share of an evaluation.
 double step_work_s(const RunProcess& process) {
   return process.step_s + process.straggling_s +
          process.evaluation_s / static_cast<double>(process.evaluation_every);
@@ -59,13 +59,13 @@ void check_failures(const RunProcess& process, double most) {
   }
 }
 
-/// Cycles that are like each other.
+/// A number of equal cycles.
 struct Cycles {
   double number = 0;
   CycleTime each;
 };
 
-/// The cycles of a run: the first, the whole ones after it, and what is left over.
+/// Returns the cycles of a run: the first, the whole ones after it, and the incomplete last one.
 std::array<Cycles, 3> cycles_of(const RunProcess& process) {
   const Renewal renewal = renewal_of(process);
   const double step = step_work_s(process);
@@ -78,7 +78,7 @@ std::array<Cycles, 3> cycles_of(const RunProcess& process) {
            {left > 0 ? 1.0 : 0.0, cycle_time(renewal, step * static_cast<double>(left))}}};
 }
 
-/// Adds the waiting for repairs to a run that has its nodes.
+/// Adds the wait for repairs to a run that so far always has its nodes.
 void add_waiting(RunTime& time, const RunProcess& process, double planned_s) {
   const NodePool pool{.failures_per_s = process.failures_per_s,
                       .repair_s = process.repair_s,
@@ -122,7 +122,7 @@ RunTime run_time(const RunProcess& process) {
   loss(RunLoss::kStragglers) = steps * process.straggling_s;
   loss(RunLoss::kEvaluation) = work - steps * (process.step_s + process.straggling_s);
   loss(RunLoss::kCheckpoints) = planned - work;
-  // A restart ends after its time, or with the next failure.
+  // A restart ends after its full time, or with the next failure.
   loss(RunLoss::kRestarts) = time.wall_s * -std::expm1(-process.failures_per_s * process.restart_s);
   loss(RunLoss::kLostWork) = std::max(0.0, time.wall_s - planned - loss(RunLoss::kRestarts));
   time.deviation_s = std::sqrt(variance);

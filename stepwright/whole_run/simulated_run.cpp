@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// One run, second by second.
+/// Simulates one run, event by event.
 class PlayedRun {
  public:
   PlayedRun(const RunProcess& process, std::mt19937_64& random, RepairTimes repairs)
@@ -31,7 +31,7 @@ class PlayedRun {
  private:
   double& loss(RunLoss which) { return time_.losses_s[static_cast<std::size_t>(which)]; }
 
-  /// A draw from the exponential distribution, the same on every machine.
+  /// Draws from the exponential distribution; the same numbers on every machine.
   double wait_for(double mean) {
     const double uniform = static_cast<double>(random_() >> 11) * 0x1p-53;
     return -std::log1p(-uniform) * mean;
@@ -41,7 +41,7 @@ class PlayedRun {
     failure_ = process_.failures_per_s > 0 ? now_ + wait_for(1 / process_.failures_per_s) : kNever;
   }
 
-  /// Lets seconds pass unless a failure comes first.
+  /// Lets time pass; false if a failure comes first.
   bool pass(double seconds) {
     if (now_ + seconds > failure_) {
       now_ = failure_;
@@ -51,7 +51,7 @@ class PlayedRun {
     return true;
   }
 
-  /// Makes the last written checkpoint the one that counts.
+  /// Makes the last written checkpoint the saved one, if its write has ended.
   void commit() {
     if (written_at_ > now_) return;
     saved_ = copied_;
@@ -65,7 +65,8 @@ class PlayedRun {
            static_cast<double>(evaluations) * process_.evaluation_s;
   }
 
-  /// From one checkpoint to the next; after the last step until it is written. False: a failure.
+  /// Runs from one checkpoint to the next; after the last step, until it is written. False: a
+  /// failure came.
   bool advance() {
     const std::int64_t every = process_.checkpoint_every;
     const std::int64_t next = std::min((step_ / every + 1) * every, process_.steps);
@@ -87,7 +88,7 @@ class PlayedRun {
     return true;
   }
 
-  /// After a failure: another node, and restarts until one goes through.
+  /// After a failure: gets another node, and restarts until one restart succeeds.
   void recover() {
     commit();
     written_at_ = kNever;
@@ -114,7 +115,7 @@ class PlayedRun {
     returns_.erase(returns_.begin());
   }
 
-  /// The losses of what was done once; the rest of the time was lost work.
+  /// Adds up the losses whose times are known; the rest of the time is lost work.
   void account() {
     const auto steps = static_cast<double>(process_.steps);
     const std::int64_t every = std::min(process_.checkpoint_every, process_.steps);
@@ -139,11 +140,12 @@ class PlayedRun {
   RunTime time_;
   double now_ = 0;
   double failure_ = kNever;
-  double written_at_ = kNever;     ///< When the copy on its way counts.
-  std::int64_t step_ = 0;          ///< Steps that are done.
-  std::int64_t copied_ = 0;        ///< Steps saved in the copy.
-  std::int64_t saved_ = 0;         ///< Steps saved in the checkpoint that counts.
-  std::multiset<double> returns_;  ///< When nodes that are out come back.
+  /// Time at which the checkpoint being written becomes the saved one.
+  double written_at_ = kNever;
+  std::int64_t step_ = 0;          ///< Number of steps done.
+  std::int64_t copied_ = 0;        ///< Number of steps in the copied checkpoint.
+  std::int64_t saved_ = 0;         ///< Number of steps in the saved checkpoint.
+  std::multiset<double> returns_;  ///< Times at which failed nodes come back.
 };
 
 }  // namespace

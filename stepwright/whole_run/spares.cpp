@@ -8,11 +8,10 @@ namespace stepwright::whole_run {
 
 namespace {
 
-/// Waiting of a smaller share adds nothing that a time could show, and its parts leave what a
-/// double holds.
+/// A smaller share of waiting does not change a time, and its terms underflow a double.
 constexpr double kLeastShare = 1e-100;
 
-/// Erlang's formula for so many places, from that for one less.
+/// Returns Erlang's loss formula for a number of places, from its value for one place less.
 double next_share(double load, std::int64_t places, double share) {
   return load * share / (static_cast<double>(places) + load * share);
 }
@@ -45,12 +44,13 @@ double waiting_variance_s2(const NodePool& pool, double running_s, double lost_s
   if (share < kLeastShare) return 0;
   const double rate = pool.failures_per_s;
   const double load = rate * pool.repair_s;
-  // Of so many nodes out, and as many or fewer: the latter's probability over the former's.
+  // For each number of nodes out: the probability of at most that many, divided by that of exactly
+  // that many.
   std::vector<double> at_most = {1};
   for (std::int64_t out = 1; out <= pool.spares; ++out) {
     at_most.push_back(1 + at_most.back() * static_cast<double>(out) / load);
   }
-  double probability = share;  // Of all out that may be.
+  double probability = share;  // Probability that all nodes that may be out are out.
   double sum = 0;
   double squares = 0;
   for (std::int64_t out = pool.spares; out >= 0; --out) {
@@ -59,7 +59,8 @@ double waiting_variance_s2(const NodePool& pool, double running_s, double lost_s
     sum += ratio * probability;
     squares += ratio * ratio * probability;
   }
-  const double lost_s = lost_share / (1 - lost_share) / rate;  // Of a failure, on and on.
+  // Mean time that a failure costs, repeated failures included.
+  const double lost_s = lost_share / (1 - lost_share) / rate;
   return running_s / std::pow(1 - share, 3) *
          (2 * lost_s * share * sum + 2 * share * share * squares / rate);
 }

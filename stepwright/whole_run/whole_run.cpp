@@ -16,10 +16,11 @@
 namespace stepwright::whole_run {
 namespace {
 
-/// Four draws of five from a normal distribution lie within so many deviations.
+/// Four of five draws from a normal distribution are within this many standard deviations.
 constexpr double kFourOfFive = 1.2816;
 
-/// Remark on the work of a training method that its steps leave out; empty: none.
+/// Returns a remark about work of a training method that the predicted steps leave out; empty:
+/// none.
 std::string updates_alone(const plan::Job& job) {
   if (plan::method_note(job).empty()) return "";
   return fmt::format(
@@ -56,9 +57,10 @@ void set_checkpoints(WholeRun& run, const RunConditions& conditions) {
       std::llround(std::clamp(steps, 1.0, static_cast<double>(process.steps)));
 }
 
-/// How far a time may lie off its mean, as shares of it; what is independent adds by squares.
+/// Deviations of a time from its mean, as shares of the mean; independent deviations add as
+/// squares.
 struct Deviation {
-  double least = 0;  ///< Least share of the mean.
+  double least = 0;  ///< Smallest possible value, as a share of the mean.
   double below = 0;
   double above = 0;
 
@@ -70,7 +72,7 @@ struct Deviation {
   [[nodiscard]] double high() const { return 1 + std::sqrt(above); }
 };
 
-/// The times at both ends of what is assumed, over the time in the mean.
+/// Adds the effect of an assumption: the times at both ends of its range, divided by the mean time.
 void add_assumed(Deviation& spread, const WholeRun& run, double RunProcess::* of, double low,
                  double high) {
   const auto at = [&](double value) {
@@ -83,7 +85,7 @@ void add_assumed(Deviation& spread, const WholeRun& run, double RunProcess::* of
 
 void set_intervals(WholeRun& run, const RunConditions& conditions, double devices,
                    const cost::StepInterval& step) {
-  // No run is shorter than one in which nothing fails.
+  // No run is shorter than one without failures.
   Deviation spread{.least = run.time.planned_s() / run.time.wall_s};
   const double chance = kFourOfFive * run.time.deviation_s / run.time.wall_s;
   spread.add(1 - chance, 1 + chance);

@@ -8,7 +8,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A length of time with what it costs.
+/// Returns a duration together with its GPU-hours and cost.
 Json priced(const WholeRun& run, double seconds) {
   Json json = {{"days", seconds / kDayS}, {"gpu_hours", run.gpu_hours(seconds)}};
   if (const auto cost = run.cost(seconds)) json["cost"] = *cost;

@@ -4,7 +4,7 @@
 
 #include "stepwright/answers/job_file.h"
 
-/// Any content has a part in a diagnosis, and nothing fails: the first byte chooses the name.
+/// Any content gets a role in a diagnosis without an error; the first byte chooses the file's name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr const char* kNames[] = {"a", "a.yaml", "a.toml", "a.json", "a.py", "a.sh", "a.log"};
   if (size == 0) return 0;

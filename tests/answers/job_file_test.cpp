@@ -1,4 +1,4 @@
-// Files of a job, told apart by their content.
+// Recognition of a job's files by their content.
 #include "stepwright/answers/job_file.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST(JobFile, AFileThatIsNotThereIsLeftForItsReader) {
   EXPECT_EQ(job_file_of({.name = "nowhere.yaml", .text = {}, .folder = {}}), JobFile::kLeft);
 }
 
-/// A configuration that cannot be read says that it was taken for one.
+/// If a configuration cannot be read, the error says that the file was taken for a configuration.
 TEST(JobFile, AWrongGuessIsAClearError) {
   try {
     answer_diagnosis({file("a.yaml", "nothing: 1\nknown: 2\n"), file("job.log", "step 1\n")},

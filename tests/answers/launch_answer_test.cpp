@@ -20,7 +20,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-/// The job for a framework, as one that says nothing else reads.
+/// Reads the job again with another framework; the job has no framework-specific parts.
 JobFor job_for(const plan::Job& job) {
   return [&job](const std::string& name) {
     plan::Job there = job;

@@ -1,4 +1,4 @@
-// A plan beside what a run of it left.
+// Diagnoses of a run that are compared with its plan.
 #include "stepwright/answers/planned_diagnosis.h"
 
 #include <fmt/format.h>
@@ -121,7 +121,7 @@ TEST(PlannedDiagnosis, SlowMessagesAreFoundWhereTheClusterIsKnown) {
   }
 }
 
-/// The row of a run is one of its job, with the same plan.
+/// The row that a diagnosis writes is read back as a run of the same job with the same plan.
 TEST(PlannedDiagnosis, TheRowOfARunIsReadAgain) {
   const DiagnosisAnswer answer =
       answer_diagnosis({text("plan.yaml", kPlan), text("train.log", steps(75))});

@@ -19,7 +19,8 @@ using testing::StartsWith;
 
 TuneRequest quick() { return {.name = "job.yaml", .options = {.threads = 1, .top = 2}}; }
 
-/// Llama-3-70B on eight H100, whose optimizer alone is larger than they are.
+/// Returns a job for Llama-3-70B on eight H100, whose memory is smaller than the optimizer states
+/// alone.
 plan::Job job_that_fits_nowhere() {
   plan::Job job;
   job.model_name = "llama-3-70b";

@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// A timeout that ends what never ends, and nothing else.
+/// A timeout short enough to end a program that never ends.
 constexpr milliseconds kShort{1500};
 
 class Endings : public Workplace {

@@ -5,10 +5,10 @@
 namespace stepwright::capture {
 namespace {
 
-/// Scripts as people publish them, with what a reader that imitates a shell got wrong.
+/// Scripts as people publish them, in which a reader that imitated a shell made mistakes.
 class FieldScripts : public Workplace {
  protected:
-  /// The only command, which must be `line`.
+  /// Returns the only captured command, which must be `line`.
   CapturedCommand only(const Captured& captured, std::string_view line) {
     EXPECT_EQ(lines_of(captured), std::string(line) + "\n");
     EXPECT_EQ(captured.exit_code, 0);

@@ -4,7 +4,7 @@
 
 #include "stepwright/capture/stand_in.h"
 
-/// Stand-ins are links to the program that runs, here the tests themselves.
+/// Stand-ins are links to the running program, which is this test.
 int main(int argc, char** argv) {
   if (const auto code = stepwright::capture::stand_in(argc, argv)) return *code;
   ::testing::InitGoogleTest(&argc, argv);

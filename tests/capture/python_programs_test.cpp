@@ -13,10 +13,10 @@ constexpr const char* kModel =
     "--max-position-embeddings 4096 --micro-batch-size 1 --global-batch-size 64 "
     "--vocab-size 32000 --bf16";
 
-/// Programs of Python that start commands.
+/// Python programs that start commands.
 class PythonPrograms : public Workplace {
  protected:
-  /// Captures a program that knows the words of the model as MODEL.
+  /// Captures a program in which MODEL stands for the arguments of the model.
   Captured start(const std::string& text, Words arguments = {}, CaptureRequest request = {}) {
     write("launch.py",
           "import os, subprocess, shlex\nMODEL = '" + std::string(kModel) + "'\n" + text);
@@ -148,7 +148,7 @@ for tp in (1, 2):
             "torchrun pretrain_gpt.py --tensor-model-parallel-size 2\n");
 }
 
-/// Behaves as slime's public helper: it restarts Ray, asks for NVLink, and submits the training.
+/// Behaves like slime's public helper: restarts Ray, asks for NVLink, and submits the training.
 constexpr const char* kSlimeHelper = R"(
 import json, os, subprocess
 from dataclasses import dataclass

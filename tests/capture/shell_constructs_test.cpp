@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// A virtual environment whose launchers leave a mark where they run.
+/// A virtual environment whose launchers leave a mark when they run.
 class ShellConstructs : public Workplace {
  protected:
   void SetUp() override {

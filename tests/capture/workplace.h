@@ -15,7 +15,7 @@
 
 namespace stepwright::capture {
 
-/// A fresh folder as the current one, in which scripts are written and captured.
+/// Makes a new folder the current one; scripts are written and captured in it.
 class Workplace : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -24,7 +24,7 @@ class Workplace : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::current_path(before_); }
 
-  /// Writes a file; it is executable.
+  /// Writes an executable file.
   void write(const std::string& name, std::string_view text) {
     const std::filesystem::path path = folder_ / name;
     std::filesystem::create_directories(path.parent_path());
@@ -45,27 +45,27 @@ class Workplace : public ::testing::Test {
   std::filesystem::path before_;
 };
 
-/// The whole of a command as a line of a shell.
+/// Returns a captured command as a line of a shell.
 inline std::string line_of(const CapturedCommand& command) {
   Words words = command.launcher;
   words.insert(words.end(), command.argv.begin(), command.argv.end());
   return quoted_for_shell(words);
 }
 
-/// The lines of all commands, one below the other.
+/// Returns all captured commands as lines of a shell.
 inline std::string lines_of(const Captured& captured) {
   std::string lines;
   for (const CapturedCommand& command : captured.commands) lines += line_of(command) + "\n";
   return lines;
 }
 
-/// The value of a variable of a command's environment; "-" where it has none.
+/// Returns the value of a variable in a command's environment; "-": it is not set.
 inline std::string value_in(const CapturedCommand& command, const std::string& name) {
   const auto found = command.environment.find(name);
   return found == command.environment.end() ? "-" : found->second;
 }
 
-/// True if one of some texts holds a text.
+/// True if one of several texts contains a text.
 inline bool mentions(const std::vector<std::string>& texts, std::string_view text) {
   return std::ranges::any_of(
       texts, [&](const std::string& one) { return one.find(text) != std::string::npos; });

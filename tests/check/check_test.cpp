@@ -16,7 +16,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Arguments of a model with so many layers, and what else is said.
+/// Checks a job with so many layers and further arguments.
 JobCheck checked(int layers, const std::string& more, const std::string& cluster = "dgx-h100") {
   const launch_scripts::SourceFile file{
       "train.sh", "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers " +

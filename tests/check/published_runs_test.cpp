@@ -1,4 +1,4 @@
-// Runs whose owners have published whether they fitted, as their files say them.
+// Runs whose owners have published whether they fitted in memory, read from their launch files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
-/// The plan that files say on a cluster.
+/// Returns the plan that files describe, on a cluster.
 framework_files::ImportedPlan imported_plan(const std::string& cluster,
                                             const std::vector<launch_scripts::SourceFile>& files) {
   framework_files::Given given;
@@ -62,8 +62,8 @@ TEST(PublishedRuns, TorchtitanRunsAMixtureAgainByOperator) {
 }
 
 // alibaba/Pai-Megatron-Patch issue 643: Megatron-Core, Qwen3-30B-A3B on 16 H800, sequences of
-// 8,192, a capacity factor of 1: it ran in 80 GB without recomputation. How uneven its experts were
-// is not said; with 30 % of the rows above the capacity of theirs it is predicted to.
+// 8,192, a capacity factor of 1: it ran in 80 GB without recomputation. The issue does not tell how
+// uneven its experts were; with 30 % of the rows above their capacity the prediction fits, too.
 TEST(PublishedRuns, ACapacityFactorOfOneDropsWhatUnevenExpertsCannotTake) {
   plan::PlannedJob planned = imported(
       "h800-8gpu",
@@ -116,7 +116,7 @@ TEST(PublishedRuns, VerlTakesTokensAsTheyAre) {
   EXPECT_GT(policy("actor_rollout_ref.model.use_remove_padding=False"), 3 * unpadded);
 }
 
-/// Model states on the host with what is pinned beside them.
+/// Returns the bytes of model states on the host, including pinned buffers.
 double states_bytes(const memory::MemoryReport& memory) {
   double bytes = 0;
   for (const memory::HostKind kind :
@@ -154,7 +154,7 @@ TEST(PublishedRuns, OneRankLeavesParametersOnAHostThatIsTooSmall) {
 }
 
 // hiyouga/LLaMA-Factory issue 5977: Llama-3-8B on eight RTX 3090, ZeRO-3 with both offloads, 13 GB
-// a card; nobody says what hosts have.
+// a card; the memory of the hosts is not known.
 TEST(PublishedRuns, HostsThatNobodyDescribesAreNoReasonNotToStart) {
   const framework_files::ImportedPlan plan = imported_plan(
       "rtx4090-8gpu-pcie",

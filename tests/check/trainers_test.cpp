@@ -1,4 +1,4 @@
-// Proposals for a job are plans that the trainer on top of a framework runs.
+// Better plans proposed for a job are plans that the trainer on top of its framework can run.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ JobCheck checked(const std::vector<SourceFile>& files, std::optional<std::int64_
   return check_job(framework_files::import_sources("", files, given, true));
 }
 
-/// The fields of all changes.
+/// Returns the fields that the changes set.
 std::vector<std::string> proposals(const JobCheck& check) {
   std::vector<std::string> all;
   if (!check.better) return all;
@@ -45,7 +45,7 @@ std::vector<std::string> proposals(const JobCheck& check) {
   return all;
 }
 
-/// Every plan on the way is one that the trainer runs.
+/// Expects that the trainer runs the plan after every change.
 void expect_run(const JobCheck& check) {
   const plan::PlannedJob& planned = check.prediction->planned;
   const plan::FrameworkLaw law(planned.job.framework);
@@ -143,7 +143,7 @@ std::vector<plan::Framework> all_trainers() {
   return all;
 }
 
-/// A plan of a job that a trainer runs, at which a person might begin.
+/// Returns a plan of a job that a trainer runs, as a starting point.
 std::optional<plan::Plan> first_plan(const plan::Job& job) {
   plan::Plan plan;
   plan.parallel.data = job.cluster.devices();

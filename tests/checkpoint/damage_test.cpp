@@ -1,4 +1,5 @@
-// Checkpoints whose files are cut, changed, missing or no files: found, never believed.
+// Checkpoints whose files are cut, changed, missing or of the wrong type are detected and never
+// used.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -20,7 +21,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kFiles[] = {"checkpoint.json", "r0", "r1"};
 
-/// Both readers find that a checkpoint is not as it was written, and name the file.
+/// Expects both readers to detect that a checkpoint was changed, and to name the file.
 void expect_damage(const std::filesystem::path& path, const std::string& file) {
   EXPECT_THAT(checkpoint::flaws_of_checkpoint(path), ElementsAre(HasSubstr(file + ": ")));
   const std::filesystem::path out = path / "whole";
@@ -68,7 +69,7 @@ TEST(Damage, AnyBitOfAHeaderThatChangedIsFound) {
   EXPECT_THAT(checkpoint::flaws_of_checkpoint(path), ElementsAre());
 }
 
-/// A header is read before a checksum where a file stands alone (`--weights-from`).
+/// The header of a single file (`--weights-from`) is read before any checksum.
 TEST(Damage, AHeaderWithAChangedBitIsReadOrRefused) {
   const Folder folder;
   const auto path = committed(folder.path(), 1) / "r0";
@@ -90,7 +91,7 @@ TEST(Damage, AHeaderWithAChangedBitIsReadOrRefused) {
   EXPECT_GT(refused, 4 * header);
 }
 
-/// A pipe without a writer would keep its reader for ever.
+/// A reader of a pipe without a writer would wait for ever.
 TEST(Damage, WhatIsNoFileIsNamed) {
   const Folder folder;
   const auto path = committed(folder.path(), 1);

@@ -7,8 +7,8 @@
 #include "stepwright/checkpoint/index.h"
 #include "stepwright/core/error.h"
 
-/// Any content under its right checksum is an index that is written and read back the same, or a
-/// refusal; so is any text.
+/// Any content with a correct checksum, and any text, is refused or is an index that is written and
+/// read back unchanged.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   const auto content = nlohmann::ordered_json::parse(text, nullptr, false);

@@ -28,7 +28,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(text.find(from), from.size(), to);
 }
 
-/// The error with which an index is refused after a change that its checksum covers.
+/// Returns the error for an index that was changed before its checksum was computed.
 std::string refusal(checkpoint::CheckpointIndex index) {
   return refusal_of(
       [&] { (void)checkpoint::parse_index(checkpoint::index_text(index), "checkpoint.json"); });

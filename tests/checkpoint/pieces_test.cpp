@@ -50,7 +50,7 @@ TEST(Pieces, AFlawIsAHoleOrAnOverlap) {
   EXPECT_EQ(flaw({{0, 1, 4, 2}, {1, 3, 3, 2}}, 8), 4);
 }
 
-/// A run each would be more memory than there is.
+/// Listing every run of elements would need more memory than there is.
 TEST(Pieces, AFlawIsFoundWithoutALargeShapesRuns) {
   constexpr std::int64_t kMany = std::int64_t{1} << 40;
   const std::vector<checkpoint::Piece> touching{{0, 1, 1, kMany}};

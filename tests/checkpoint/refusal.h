@@ -6,7 +6,7 @@
 
 namespace stepwright::testing {
 
-/// The error with which an action fails; empty if it does not fail.
+/// Returns the message of the error with which an action fails; empty: it does not fail.
 template <class Act>
 std::string refusal_of(Act act) {
   try {

@@ -6,7 +6,7 @@
 #include "stepwright/checkpoint/safetensors.h"
 #include "stepwright/core/error.h"
 
-/// Any bytes are tensors that lie one after the other in the file, or a refusal.
+/// Any bytes are refused, or are tensors that follow each other in the file.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     std::int64_t end = 0;

@@ -5,11 +5,11 @@
 
 namespace stepwright::testing {
 
-/// Commits a checkpoint of one tensor in a folder: two files, r0 and r1, hold the even and the odd
-/// elements of eight. Returns its directory.
+/// Commits a checkpoint of one tensor with eight elements in a folder: the file r0 has the even
+/// elements, r1 the odd ones. Returns the checkpoint's directory.
 std::filesystem::path committed(const std::filesystem::path& folder, std::int64_t step);
 
-/// Changes a bit of the byte at a place of a file; again: it is as it was.
+/// Flips a bit of the byte at a position of a file; a second call restores it.
 void flip(const std::filesystem::path& path, std::int64_t at, int bit = 2);
 
 }  // namespace stepwright::testing

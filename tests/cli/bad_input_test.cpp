@@ -22,12 +22,12 @@ job:
 parallel: {tensor: 2, data: 4}
 )";
 
-/// A file with the first `from` replaced.
+/// Returns a text with the first occurrence of `from` replaced.
 std::string with(std::string text, std::string_view from, std::string_view to) {
   return text.replace(text.find(from), from.size(), to);
 }
 
-/// Gives files to one command and writes down what it says.
+/// Passes files to one command and writes a transcript of its output.
 class Script {
  public:
   explicit Script(std::string command) : command_(std::move(command)) {}

@@ -19,7 +19,7 @@ constexpr const char* kModel =
     "--num-layers 8 --hidden-size 512 --num-attention-heads 8 --vocab-size 1024 --seq-length 512 "
     "--max-position-embeddings 512 --micro-batch-size 1 --global-batch-size 64 --bf16";
 
-/// One command of a record: Megatron-LM with a tensor degree on some nodes.
+/// Returns one command of a record: Megatron-LM with a tensor degree on some nodes.
 std::string command_on(int nodes, int tensor) {
   std::string argv = R"("torchrun", "pretrain_gpt.py")";
   std::string word;

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where the answer and the messages of a run go.
+/// Files for the answer and the messages of a run.
 constexpr const char* kOut = ".out";
 constexpr const char* kErr = ".err";
 

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The one document that a command prints.
+/// Returns the single JSON document that a command prints.
 Json answer_of(const std::string& arguments) {
   const Workplace place;
   const Outcome outcome = place.run(arguments + " --json");
@@ -223,7 +223,7 @@ TEST(Contract, ChangesOfAnOwnPlanCanBePredicted) {
   EXPECT_LE(last_s, 1.0005 * answer.at("plans").at(0).at("step_time_s").get<double>());
 }
 
-/// Beside the days of steps alone stand those of the whole run, with where they lie.
+/// Expects the days of the whole run, with their range, beside the days of the steps alone.
 void expect_whole_run(const Json& answer) {
   const Json& run = answer.at("whole_run");
   expect_keys(run, {"tokens", "useful_share", "days", "gpu_hours", "low", "high", "steps_alone"});

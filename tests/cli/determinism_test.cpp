@@ -7,7 +7,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// The bytes of a tuned answer without its wall clock.
+/// Returns a tuned answer without its wall-clock time.
 std::string tuned(const Workplace& place, const std::string& job, const std::string& options) {
   const Outcome outcome = place.run("tune " + job + " --json " + options);
   EXPECT_EQ(outcome.code, 0) << outcome.err;

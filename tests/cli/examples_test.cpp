@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Files of examples/ whose names end so and which hold this format.
+/// Returns the files of examples/ whose names end in `ending` and that have this format.
 std::vector<std::string> examples(const std::string& ending, const std::string& format = "") {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator("examples")) {

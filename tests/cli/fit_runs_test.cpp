@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Runs of GPTs on one DGX A100, which took these seconds.
+/// Returns a table of runs of GPTs on one DGX A100 with these step times.
 std::string table(const std::vector<double>& seconds) {
   std::string text =
       "id,cluster,gpus,model,layers,hidden,heads,ffn_hidden,vocab,seq_len,global_batch,micro_batch,"
@@ -28,7 +28,7 @@ std::string table(const std::vector<double>& seconds) {
   return text;
 }
 
-/// The runs as the command itself predicts them, each times a factor.
+/// Returns runs whose times are the command's own predictions, multiplied by factors.
 std::string runs(const Workplace& place, const std::vector<double>& factors) {
   place.write("ones.csv", table(std::vector<double>(factors.size(), 1)));
   const auto answer = nlohmann::json::parse(place.run("validate ones.csv --json").out);

@@ -19,14 +19,14 @@ Json learned_json(const Workplace& place, const std::string& arguments) {
   return Json::parse(outcome.out);
 }
 
-/// The plan with a file of conditions in its job.
+/// Returns the plan with a file of conditions in its job.
 std::string with_conditions(const std::string& file) {
   std::string text = content_of(kTinyPlan);
   const std::string before = "  routing: learned\n";
   return text.insert(text.find(before), "  conditions: " + file + "\n");
 }
 
-/// Bytes of the first stage set aside for the framework.
+/// Returns the bytes of the first stage that are reserved for the framework.
 std::int64_t reserve_of(const Json& answer) {
   return answer["stages"][0]["kinds"]["framework_reserve"].get<std::int64_t>();
 }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kHeader = "op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us\n";
 
-/// Residual additions of 6 bytes an element at 1,200 GB/s, and 4 us.
+/// Returns samples of residual additions of 6 bytes an element at 1,200 GB/s, after 4 us.
 std::string residual_rows() {
   std::string rows;
   for (int hidden = 2048; hidden <= 8192; hidden += 1024) {

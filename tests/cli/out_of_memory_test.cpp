@@ -17,20 +17,20 @@
 namespace stepwright::cli {
 namespace {
 
-/// Calls of `operator new` that fail for each command, one in each run, spread over all calls that
-/// a whole run makes. The nightly script asks for more.
+/// Returns how many calls of `operator new` fail for each command: one in each run, spread over all
+/// calls of a whole run. The nightly script asks for more.
 std::int64_t failures() {
   const char* asked = std::getenv("STEPWRIGHT_FAILURES");
   return asked ? std::atoll(asked) : 60;
 }
 
-/// How a child that ran one command has ended.
+/// The end of a child process that ran one command.
 struct Ending {
-  int status = 0;      ///< As `waitpid` gives it.
+  int status = 0;      ///< Status as returned by `waitpid`.
   std::string errors;  ///< Text that the command wrote to standard error.
 };
 
-/// Runs `run` in a child process, with its standard output thrown away. An exception that leaves it
+/// Runs `run` in a child process and discards its standard output. An exception that leaves `run`
 /// ends the child as one that leaves `main` ends a program.
 template <class Run>
 Ending in_child(const Run& run) {
@@ -64,7 +64,7 @@ int run(std::vector<std::string> words, std::int64_t succeeding = -1) {
   return run_command_line(static_cast<int>(arguments.size()), arguments.data());
 }
 
-/// The calls of `operator new` that a run of the command makes.
+/// Returns the number of calls of `operator new` in a run of the command.
 std::int64_t allocations_of(const std::vector<std::string>& words) {
   const Ending ending = in_child([&] {
     const std::int64_t before = testing::allocations();

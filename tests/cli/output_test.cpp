@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Names of what lies in the workplace after a run.
+/// Returns the names of files in the workplace after a run.
 std::set<std::string> files(const Workplace& place) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(place.path())) {
@@ -47,7 +47,7 @@ TEST(Output, ThatCannotBeWrittenIsAFailureThatLeavesNothing) {
                  "/dev/full: cannot be written");
 }
 
-/// The work fails for another reason, which is never reached.
+/// The work would fail for another reason, but is never started.
 TEST(Output, ThatCannotBeWrittenIsSaidBeforeTheWork) {
   const Workplace place;
   place.write("job.yaml",

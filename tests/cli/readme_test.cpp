@@ -11,14 +11,14 @@
 namespace stepwright::cli {
 namespace {
 
-/// The arguments of a call and its exit code.
+/// A call of the command in a document: arguments and exit code.
 struct Call {
   std::string arguments;
   int code = 0;
 };
 
-/// Every line of a code block that calls the command, in the order of the text; "  # exit code 1"
-/// at its end says another than 0.
+/// Returns every line of a code block that calls the command, in the order of the text. "  # exit
+/// code 1" at the end of a line gives an exit code other than 0.
 std::vector<Call> commands_of(const std::string& text) {
   constexpr std::string_view kMark = "  # exit code ";
   std::vector<Call> commands;
@@ -37,7 +37,7 @@ std::vector<Call> commands_of(const std::string& text) {
   return commands;
 }
 
-/// The answer below the first command of the text, up to the end of its code block.
+/// A command in a document, and the answer printed below it, up to the end of the code block.
 struct Shown {
   std::string arguments;
   std::size_t begin = 0;
@@ -53,7 +53,7 @@ Shown first_answer(const std::string& text) {
           .end = text.find("```", line_end)};
 }
 
-/// A page and how many commands it has at least.
+/// A page of the documents, and the least number of commands in it.
 struct Page {
   const char* path;
   std::size_t commands;
@@ -73,7 +73,7 @@ constexpr Page kPages[] = {{"README.md", 1},
 
 TEST(Readme, CommandsOfEveryPageRun) {
   for (const Page& page : kPages) {
-    const Workplace place;  // One for all: later commands read what earlier ones wrote.
+    const Workplace place;  // one folder for all: later commands read files that earlier ones wrote
     for (const char* folder : {"data", "tests"}) {
       std::filesystem::create_directory_symlink(std::filesystem::absolute(folder),
                                                 place.path() / folder);
@@ -87,7 +87,7 @@ TEST(Readme, CommandsOfEveryPageRun) {
   }
 }
 
-/// As many lines from the beginning of a text as another has.
+/// Returns the beginning of a text, with as many lines as `as_long_as` has.
 std::string beginning(const std::string& text, const std::string& as_long_as) {
   std::size_t end = 0;
   for (auto lines = std::ranges::count(as_long_as, '\n'); lines > 0 && end < text.size(); --lines) {
@@ -115,7 +115,7 @@ TEST(Readme, ShowsTheBeginningOfARealAnswer) {
   EXPECT_EQ(without_seconds(written), without_seconds(answer));
 }
 
-/// The lines of a table, from its header on, each behind the same margin.
+/// Returns the lines of a table from its header on, each with the same margin.
 std::string table_of(const std::string& text, const std::string& header,
                      const std::string& margin) {
   std::istringstream lines(text.substr(text.find("\n" + margin + header) + 1));
@@ -126,7 +126,7 @@ std::string table_of(const std::string& text, const std::string& header,
   return table;
 }
 
-/// The text with a margin before each line.
+/// Returns the text with a margin before each line.
 std::string behind(const std::string& margin, const std::string& text) {
   std::string moved;
   std::istringstream lines(text);

@@ -1,4 +1,4 @@
-// `traffic --sweep` beside the answers to each of its values alone.
+// Compares `traffic --sweep` with separate answers for each of its values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

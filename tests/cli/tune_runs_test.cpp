@@ -26,7 +26,7 @@ constexpr const char* kLoopCandidates =
     "c,4,2,2\n"
     "d,8,1,2\n";
 
-/// A folder with the job, its candidates and these runs.
+/// A folder with the job, its candidate plans and the runs.
 class LoopPlace : public Workplace {
  public:
   explicit LoopPlace(const std::string& runs) {
@@ -68,7 +68,8 @@ TEST(TuneRuns, SearchesAndWritesThePlanWithoutCandidates) {
   EXPECT_EQ(place.run("predict plan.yaml").code, 0);
 }
 
-/// `diagnose --row` writes what `tune --runs` reads: once with a header, then a row more.
+/// `diagnose --row` writes rows that `tune --runs` reads: the first with a header, a second
+/// without.
 TEST(TuneRuns, TakesTheRowsThatDiagnoseWrites) {
   const LoopPlace place("");
   std::string log;

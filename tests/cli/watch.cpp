@@ -1,6 +1,6 @@
-// A library to preload: writes down what a program asks the system to do to the world outside of
-// it. One line for each call in the file that STEPWRIGHT_WATCH names: "socket", "starts PROGRAM",
-// "writes PATH", "removes PATH". Readers of files are not listed.
+// A library for LD_PRELOAD that records the system calls by which a program affects its
+// environment. It writes a line for each call into the file that STEPWRIGHT_WATCH names: "socket",
+// "starts PROGRAM", "writes PATH", "removes PATH". Reading of files is not recorded.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>

@@ -1,5 +1,5 @@
-// Any mapping is read or refused with an Error; what was read survives its inline mapping, and
-// layouts on it stay within their bounds.
+// Any mapping is read or refused with an Error. An accepted cluster is read back from its inline
+// mapping, and layouts on it stay within their bounds.
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 namespace stepwright::cluster {
 
-/// A cluster of the tests, written out in full: six nodes on leaves of four.
+/// A cluster for tests, written in full: six nodes on leaf switches of four nodes each.
 inline constexpr std::string_view kInline = R"(name: two-boxes
 device:
   name: wonder

@@ -35,7 +35,7 @@ Generation generation_in(std::string_view text) {
   return read_generation(document.root());
 }
 
-/// The message of the file with one text replaced.
+/// Returns the error for a generation file in which one text is replaced.
 std::string refused_generation(std::string_view part, std::string_view by) {
   std::string text(kGenerationFile);
   text.replace(text.find(part), part.size(), by);

@@ -18,14 +18,14 @@ Cluster cluster_of(std::int64_t devices, const std::vector<std::int64_t>& sizes)
   return cluster;
 }
 
-/// Nodes of eight, leaves of four nodes, a spine over all.
+/// Returns a cluster with nodes of eight devices, leaves of four nodes, and a spine over all.
 Cluster leaf_and_spine(std::int64_t devices) { return cluster_of(devices, {8, 32, devices}); }
 
 std::vector<std::int64_t> front(const std::array<std::int64_t, kMaxLevels>& values, int count) {
   return {values.begin(), values.begin() + count};
 }
 
-/// Lists every rank's group and every unit, and counts.
+/// Computes a layout by listing every rank's group and every unit.
 GroupLayout counted_layout(const Cluster& cluster, std::int64_t size, std::int64_t stride) {
   const std::int64_t block = size * stride;
   std::map<std::int64_t, std::vector<std::int64_t>> groups;
@@ -119,7 +119,7 @@ TEST(StridedLayout, RejectsWhatDoesNotFit) {
   }
 }
 
-/// Random nested units on clusters that they divide or not, random groups that divide or not.
+/// Random nested units and random groups, whether they divide the cluster or not.
 TEST(StridedLayout, EqualsACountOfEveryRank) {
   std::mt19937 random(1);
   const auto below = [&random](std::int64_t end) {
@@ -144,7 +144,7 @@ TEST(StridedLayout, EqualsACountOfEveryRank) {
   }
 }
 
-/// Every way to cut blocks of this many ranks into strided groups.
+/// Compares every way to cut blocks of this many ranks into strided groups with a count.
 void expect_counted(const Cluster& cluster, std::int64_t block) {
   for (std::int64_t size = 1; size <= block; ++size) {
     if (block % size != 0) continue;
@@ -154,7 +154,7 @@ void expect_counted(const Cluster& cluster, std::int64_t block) {
   }
 }
 
-/// The case that real plans meet: everything divides the number of devices.
+/// The case of real plans: all sizes divide the number of devices.
 TEST(StridedLayout, EqualsACountWhereGroupsPartitionTheCluster) {
   for (const std::int64_t node : {1, 4, 6, 8, 18, 72}) {
     for (const std::int64_t nodes : {1, 2, 8, 9}) {

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The message with which a mapping is refused.
+/// Returns the error for a mapping.
 std::string refusal(const Document& document) {
   try {
     read_cluster(document.root(), {});
@@ -26,7 +26,7 @@ std::string refusal(const Document& document) {
 
 std::string refusal(std::string_view text) { return refusal(Document::parse(text, "job.yaml")); }
 
-/// The message for `kInline` with one value changed.
+/// Returns the error for `kInline` with one value changed.
 std::string refusal(std::string_view path, std::string_view value) {
   return refusal(Document::parse(kInline, "job.yaml").with(path, value));
 }

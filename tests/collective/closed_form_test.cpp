@@ -17,20 +17,20 @@ constexpr Collective kOperations[] = {Collective::kAllGather, Collective::kReduc
                                       Collective::kAllReduce, Collective::kAllToAll,
                                       Collective::kBroadcast, Collective::kReduce};
 
-/// Whether there is such a schedule and its closed form is more than a bound.
+/// True if such a schedule exists and its closed form is exact rather than only a bound.
 bool has_closed_form(const ScheduleSpec& spec) {
   const bool tiered = spec.method == Algorithm::kHoRing || spec.method == Algorithm::kTwoLevel;
   if (spec.inner == Inner::kRing && !tiered) return false;
   // Chunks of an all-reduce up and down a tree share links: an upper bound only.
   const bool bound = spec.method == Algorithm::kTree && spec.collective == Collective::kAllReduce;
-  // Rings that take turns on the links inside: `Rings` below.
+  // Rings that share the links inside a node alternately are tested in `Rings` below.
   if (spec.method == Algorithm::kRings && spec.tiers.front() > 1 && spec.tiers.back() > 1) {
     return false;
   }
   return !why_not(spec) && (!bound || spec.chunks == 1);
 }
 
-/// Every schedule that the closed forms stand for, over a group's shape.
+/// Returns every schedule that has a closed form, for a group's shape.
 std::vector<ScheduleSpec> specs_of(std::int32_t members, std::int32_t nodes) {
   std::vector<ScheduleSpec> specs;
   for (const auto& [method, name] : kGeneratedNames) {
@@ -45,7 +45,7 @@ std::vector<ScheduleSpec> specs_of(std::int32_t members, std::int32_t nodes) {
   return specs;
 }
 
-/// Nodes, members, and ratio of the rates inside and of a NIC.
+/// Number of nodes, of members, and rate inside a node divided by that of a NIC.
 class Played : public testing::TestWithParam<std::tuple<std::int32_t, std::int32_t, double>> {};
 
 TEST_P(Played, IsWithinTwoPercentOfTheClosedForm) {
@@ -81,8 +81,8 @@ INSTANTIATE_TEST_SUITE_P(Large, Played,
                          testing::Combine(testing::Values(4, 8), testing::Values(8),
                                           testing::Values(24.0)));
 
-/// Two nodes of two: S = 1 MB. The rail takes 40 us and its latency, the last half of it inside
-/// 10 us and its latency.
+/// Two nodes of two, S = 1 MB. The rail takes 40 us and its latency; of the last half, the part
+/// inside a node takes 10 us and its latency.
 TEST(ClosedForm, IsWhatAHandCountsForAnHoRing) {
   const cluster::Cluster cluster = switched(2, 2, 2, 2);
   GroupLinks links = group_links(cluster, 2, 2);
@@ -92,7 +92,7 @@ TEST(ClosedForm, IsWhatAHandCountsForAnHoRing) {
   EXPECT_NEAR(play_seconds(generate(spec), cluster, {.payload_bytes = 4e6}), 58e-6, 1e-12);
 }
 
-/// n a is the longer of the two when the rail is fast.
+/// With a fast rail, n a is the longer of the two terms.
 TEST(ClosedForm, ApproachesTheLowerBound) {
   for (const std::int32_t nics : {1, 8}) {
     for (const double ratio : {2.0, 9.0, 24.0}) {
@@ -125,8 +125,8 @@ TEST(ClosedForm, ChoosesByteSavingSchedulesForLargeBuffersAndShortOnesForSmall) 
   EXPECT_EQ(fastest_schedule(Collective::kAllToAll, links, 1e9).method, Algorithm::kRelay);
 }
 
-/// Where all rings wait for the NICs, or all for the links inside, as here; between the two the
-/// form is up to a quarter off.
+/// The form is within a tenth if all rings wait for the NICs, or all for the links inside a node,
+/// as here; between these cases it is up to a quarter off.
 TEST(ClosedForm, OfRingsIsWithinATenth) {
   for (const std::int32_t nodes : {2, 4, 16}) {
     for (const double payload : {64e3, 64e6, 1e9}) {
@@ -144,7 +144,7 @@ TEST(ClosedForm, OfRingsIsWithinATenth) {
   }
 }
 
-/// Each of m rings on m rails carries 1/m: 15/16 of 4 MB in 15 messages of 31.25 kB a ring.
+/// Each of m rings on m rails carries 1/m: per ring, 15/16 of 4 MB in 15 messages of 31.25 kB.
 TEST(ClosedForm, IsWhatAHandCountsForRings) {
   const cluster::Cluster cluster = switched(8, 2, 8, 1e6);
   GroupLinks links = group_links(cluster, 8, 2);
@@ -155,7 +155,7 @@ TEST(ClosedForm, IsWhatAHandCountsForRings) {
   EXPECT_NEAR(closed_seconds(spec, links, 4e6), 15 * 31.25e3 / kTestNic, 1e-12);
 }
 
-/// Two steps on a rail: 31.25 kB and 62.5 kB; then 7 messages of 125 kB inside.
+/// Two steps on a rail with 31.25 kB and 62.5 kB, then 7 messages of 125 kB inside a node.
 TEST(ClosedForm, IsWhatAHandCountsForRailHalving) {
   const cluster::Cluster cluster = switched(8, 4, 8, 10);
   GroupLinks links = group_links(cluster, 8, 4);

@@ -9,8 +9,8 @@ namespace {
 
 constexpr double kBuffer = 4e6;
 
-/// Two nodes of two: 40 us for half of the buffer inside, 80 us on a NIC; a start of 1 ms allows
-/// one chunk only. Latencies: 2, 6 and 2 us.
+/// Two nodes of two: half of the buffer takes 40 us inside, and 80 us on a NIC. A start of 1 ms
+/// allows only one chunk. Latencies: 2, 6 and 2 us.
 TEST(InNetwork, IsWhatAHandCounts) {
   GroupLinks links = group_links(switched(2, 2, 2, 2), 2, 2);
   links.message_s = 1e-3;
@@ -20,8 +20,8 @@ TEST(InNetwork, IsWhatAHandCounts) {
               3e-3 + 80e-6 + 80e-6 + 80e-6 + 10e-6, 1e-12);
 }
 
-/// In small chunks the slower level is left: 80 us on the NIC; inside 80 us, or 3/2 of that when
-/// the switch adds there for two.
+/// With small chunks only the slower level counts: 80 us on the NIC; inside 80 us, or 3/2 of that
+/// if the switch there adds for two.
 TEST(InNetwork, ApproachesTheSlowerLevel) {
   GroupLinks links = group_links(switched(2, 2, 2, 2), 2, 2);
   links.message_s = 0;

@@ -8,7 +8,7 @@
 namespace stepwright::collective {
 namespace {
 
-/// Two nodes of two, 4 MB: 1 MB a rail, 2 MB inside, 3 MB to each rank in all.
+/// Two nodes of two, 4 MB: 1 MB on each rail, 2 MB inside, 3 MB to each rank in total.
 TEST(Least, IsWhatAHandCounts) {
   const GroupLinks balanced = group_links(switched(2, 2, 2, 1), 2, 2);
   const LeastSeconds gather = least_seconds(Collective::kAllGather, balanced, 4e6);

@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kDivisible = 5040.0 * 64;
 
-/// `nodes` nodes of `members` devices behind a switch, NICs shared by equal blocks of devices.
+/// Returns a cluster of `nodes` nodes with `members` devices behind a switch; equal blocks of
+/// devices share a NIC.
 cluster::Cluster nodes_of_devices(std::int32_t members, std::int32_t nodes, std::int32_t nics) {
   cluster::Cluster cluster;
   cluster.nodes = nodes;
@@ -25,7 +26,8 @@ cluster::Cluster nodes_of_devices(std::int32_t members, std::int32_t nodes, std:
   return cluster;
 }
 
-/// Pairs of devices, nodes of eight, leaves of two nodes, four nodes in all.
+/// Returns a cluster of four levels: pairs of devices, nodes of eight, leaves of two nodes, four
+/// nodes in total.
 cluster::Cluster four_levels() {
   cluster::Cluster cluster;
   cluster.nodes = 4;
@@ -43,8 +45,8 @@ ScheduleBytes bytes_of(const ScheduleSpec& spec, const cluster::Cluster& cluster
   return schedule_bytes(generate(spec), cluster, kDivisible);
 }
 
-/// Nodes n, m ranks each, full buffer V: nobody can do with less than (n-1)/n V per node and
-/// (m-1)/m V per rank inside; an all-reduce twice that.
+/// Expects the least possible bytes: with n nodes, m ranks each and full buffer V, (n-1)/n V per
+/// node and (m-1)/m V per rank inside; twice that for an all-reduce.
 void expect_least(Algorithm method, std::int32_t m, std::int32_t n, std::int32_t nics) {
   const cluster::Cluster cluster = nodes_of_devices(m, n, nics);
   for (const Collective collective :
@@ -71,7 +73,7 @@ TEST(LinkBytes, OfTwoLevelsAreTheLeastPossible) {
   }
 }
 
-/// The closed form of `level_loads`, which cost and traffic use, is what the schedules put there.
+/// The closed form `level_loads`, which cost and traffic use, equals the bytes of the schedules.
 TEST(LinkBytes, OfRingsAndGroupsAreThoseOfLevelLoads) {
   const cluster::Cluster cluster = four_levels();
   const cluster::GroupLayout layout = cluster::strided_layout(cluster, 32, 1);
@@ -104,7 +106,7 @@ TEST(LinkBytes, OfAnExchangeAreThoseOfLevelLoads) {
   EXPECT_NEAR(relay.links.levels[0].busiest_bytes, 7.0 / 8 * kDivisible, 1e-6);
 }
 
-/// Outside, a flat ring and the others send more; trees are entered once per node.
+/// Between nodes, a flat ring and other flat schedules send more; trees enter each node once.
 TEST(LinkBytes, OfFlatSchedulesAreAsDocumented) {
   const cluster::Cluster cluster = nodes_of_devices(4, 4, 1);
   const auto nic = [&](Algorithm method, Collective collective) {
@@ -118,7 +120,7 @@ TEST(LinkBytes, OfFlatSchedulesAreAsDocumented) {
   EXPECT_NEAR(nic(Algorithm::kTree, Collective::kReduce), 1, 1e-12);
 }
 
-/// Each of m rings leaves a node through another NIC.
+/// Each of m rings leaves a node through a different NIC.
 TEST(LinkBytes, OfRingsAreSpreadOverTheNics) {
   const cluster::Cluster cluster = nodes_of_devices(4, 4, 4);
   const ScheduleBytes bytes =
@@ -128,7 +130,7 @@ TEST(LinkBytes, OfRingsAreSpreadOverTheNics) {
   EXPECT_NEAR(bytes.links.levels[0].busiest_bytes, 2 * 3.0 / 4 * 15.0 / 16 * kDivisible, 1e-6);
 }
 
-/// {2, 4, 3}: (2-1) 4 3, (4-1) 3 and (3-1) blocks of 24.
+/// Tiers {2, 4, 3} send (2-1) 4 3, (4-1) 3 and (3-1) blocks of 24.
 TEST(LinkBytes, OfThreeTiersFallWithEachTier) {
   cluster::Cluster cluster = four_levels();
   cluster.nodes = 3;

@@ -23,7 +23,7 @@ TEST(Play, SharesALinkThatIsNotDuplex) {
   EXPECT_NEAR(one, 2e-3 + 2e-6, 1e-9);
 }
 
-/// Groups by number of members and of nodes.
+/// Groups by number of members and number of nodes.
 class OneNode : public testing::TestWithParam<std::array<std::int32_t, 2>> {};
 
 void expect_stands_for_all(const ScheduleSpec& spec, const cluster::Cluster& cluster) {
@@ -39,7 +39,7 @@ void expect_stands_for_all(const ScheduleSpec& spec, const cluster::Cluster& clu
   }
 }
 
-/// Schedules of one algorithm for {members, nodes}.
+/// Returns the schedules of one algorithm for {members, nodes}.
 std::vector<ScheduleSpec> specs_of(Algorithm method, const std::array<std::int32_t, 2>& shape) {
   std::vector<ScheduleSpec> specs;
   for (const Collective collective : kPlayed) {
@@ -82,7 +82,7 @@ TEST(Play, OfOneNodeIsThatOf512Ranks) {
   }
 }
 
-/// The whole curve ends here: 2,048 nodes of eight.
+/// The largest point of the curve: 2,048 nodes of eight.
 TEST(Play, AgreesWithTheClosedFormAt16384Ranks) {
   const cluster::Cluster cluster = switched(8, 2048, 8, 9);
   const GroupLinks links = group_links(cluster, 8, 2048);

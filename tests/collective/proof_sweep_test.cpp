@@ -20,7 +20,7 @@ std::string text_of(const ScheduleSpec& spec) {
   return spec.inner == Inner::kRing ? text + " inner ring" : text;
 }
 
-/// Proves every operation that the spec's method covers.
+/// Proves every operation that the spec's method covers; returns how many.
 int prove_all(ScheduleSpec spec) {
   int proven = 0;
   for (const Collective collective : kProved) {
@@ -36,7 +36,7 @@ int prove_all(ScheduleSpec spec) {
   return proven;
 }
 
-/// One shard per number of chunks, so that they can run side by side.
+/// One test for each number of chunks, so that they can run in parallel.
 class AllSmall : public testing::TestWithParam<std::int32_t> {};
 
 TEST_P(AllSmall, TwoTierSchedulesAreProven) {
@@ -126,7 +126,7 @@ TEST(Proof, HoldsForManyRanks) {
   for (const ScheduleSpec& spec : specs) prove_all(spec);
 }
 
-/// Each rank by itself, without the others, where the whole is not worth its time.
+/// Proves each rank separately, because proving all together would take too long.
 TEST(Proof, HoldsRankByRankAt4096) {
   for (const Algorithm method : {Algorithm::kHoRing, Algorithm::kTwoLevel, Algorithm::kRing,
                                  Algorithm::kDirect, Algorithm::kRelay, Algorithm::kHalvingDoubling,

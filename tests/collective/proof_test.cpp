@@ -12,7 +12,7 @@
 namespace stepwright::collective {
 namespace {
 
-/// Lanes of a two-tier schedule and their channels.
+/// Lanes of a two-tier schedule, and their channels.
 constexpr std::size_t kInsideSends = 0;
 constexpr std::size_t kRailSends = 2;
 constexpr std::size_t kRailReceives = 3;
@@ -25,7 +25,7 @@ ScheduleChannel& channel(CollectiveSchedule& schedule, std::size_t rank, std::si
   return schedule.ranks.at(rank).channels.at(number);
 }
 
-/// The defect of `schedule` after `breaks`; kinds that were not looked for show as text.
+/// Returns the defect of `schedule` after the change `breaks`; unexpected kinds are shown as text.
 std::optional<DefectKind> found(CollectiveSchedule schedule,
                                 const std::function<void(CollectiveSchedule&)>& breaks) {
   breaks(schedule);
@@ -65,7 +65,7 @@ TEST(Proof, FindsWaitsInACircle) {
             DefectKind::kDeadlock);
 }
 
-/// Everybody sends before anybody receives: sound only with buffers, which nobody promises.
+/// All ranks send before they receive, which works only with buffers, and none are promised.
 TEST(Proof, FindsARingOfSendsOnOneChannel) {
   CollectiveSchedule ring = generate({Algorithm::kRing, Collective::kAllGather, {4}});
   for (RankSchedule& rank : ring.ranks) {
@@ -136,7 +136,7 @@ TEST(Proof, FindsBlocksThatChangePlaces) {
             DefectKind::kWrongResult);
 }
 
-/// Whether a change of the step at `at` of rank 1 is found.
+/// True if a change of rank 1's step at `at` is detected.
 template <class Body>
 bool change_is_found(const CollectiveSchedule& sound, StepRef at, Body body) {
   return found(sound,
@@ -161,7 +161,7 @@ void expect_changes_found(const CollectiveSchedule& sound, StepRef at, const Sch
                               [](auto& steps, std::int32_t i) { steps.erase(steps.begin() + i); }));
 }
 
-/// Every field of every step matters, and leaving out any step is found.
+/// Every field of every step matters, and omitting any step is detected.
 TEST(Proof, FindsEveryChangeOfOneStep) {
   for (const Algorithm method :
        {Algorithm::kHoRing, Algorithm::kRing, Algorithm::kTwoLevel, Algorithm::kRings}) {
@@ -176,7 +176,7 @@ TEST(Proof, FindsEveryChangeOfOneStep) {
   }
 }
 
-/// Whether a schedule is refused without wait `w` of channel `c` of rank 4.
+/// True if a schedule is refused without wait `w` of channel `c` of rank 4.
 bool needs_wait(const CollectiveSchedule& sound, std::size_t c, std::size_t w) {
   return found(sound,
                [&](CollectiveSchedule& s) {
@@ -194,7 +194,7 @@ void expect_no_idle_wait(const CollectiveSchedule& sound) {
   }
 }
 
-/// No wait of these is there for nothing.
+/// None of these waits is superfluous.
 TEST(Proof, FindsEveryWaitThatIsLeftOut) {
   for (const Collective collective :
        {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {

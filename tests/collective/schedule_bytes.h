@@ -8,14 +8,14 @@
 
 namespace stepwright::collective {
 
-/// Bytes that a schedule puts on a cluster's links.
+/// Bytes that a schedule sends over a cluster's links.
 struct ScheduleBytes {
   std::vector<double> sent;  ///< Bytes that each rank sends.
   LinkLoads links;
 };
 
-/// The bytes of a schedule whose full buffer has `payload_bytes` and whose rank r is device r.
-/// Throws `Error{kInput}` when the cluster has too few devices.
+/// Computes the bytes of a schedule with a full buffer of `payload_bytes`, where rank r is device
+/// r. Throws `Error{kInput}` if the cluster has too few devices.
 inline ScheduleBytes schedule_bytes(const CollectiveSchedule& schedule,
                                     const cluster::Cluster& cluster, double payload_bytes) {
   if (std::ssize(schedule.ranks) > cluster.devices()) {

@@ -6,8 +6,8 @@ namespace stepwright::collective {
 
 inline constexpr double kTestNic = 25e9;
 
-/// `nodes` nodes of `members` devices behind a switch `ratio` times as fast as a NIC; latencies of
-/// 2 us inside, 6 us between nodes.
+/// Returns a cluster of `nodes` nodes with `members` devices behind a switch that is `ratio` times
+/// as fast as a NIC. Latencies are 2 us inside nodes and 6 us between them.
 inline cluster::Cluster switched(std::int32_t members, std::int32_t nodes, std::int32_t nics,
                                  double ratio) {
   cluster::Cluster cluster;

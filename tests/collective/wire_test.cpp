@@ -8,7 +8,8 @@
 namespace stepwright::collective {
 namespace {
 
-/// Pairs of devices, nodes of eight, leaves of two nodes, four nodes in all.
+/// Returns a cluster of four levels: pairs of devices, nodes of eight, leaves of two nodes, four
+/// nodes in total.
 cluster::Cluster small_cluster() {
   cluster::Cluster cluster;
   cluster.nodes = 4;
@@ -36,7 +37,7 @@ std::vector<std::int64_t> first_group(Strided group) {
   return ranks;
 }
 
-/// Records the bytes between every pair of ranks, for brute-force walks.
+/// Records the bytes between every pair of ranks, for brute-force computation.
 class Traffic {
  public:
   explicit Traffic(const cluster::Cluster& cluster) : cluster_(&cluster) {}
@@ -45,7 +46,7 @@ class Traffic {
     sends_.push_back({from, to, bytes});
   }
 
-  /// The most that leaves one lower unit of a level.
+  /// Returns the most bytes that leave one lower unit of a level.
   [[nodiscard]] double largest_out(int level) const {
     const std::int64_t unit = level == 0 ? 1 : cluster_->levels[level - 1].size;
     std::vector<double> out(static_cast<std::size_t>(cluster_->devices() / unit));
@@ -64,7 +65,8 @@ class Traffic {
   std::vector<Send> sends_;
 };
 
-/// An all-gather by blocks: in step k, member i passes on the block it received in step k - 1.
+/// Records an all-gather by blocks: in step k, member i passes on the block that it received in
+/// step k - 1.
 void walk_ring(Traffic& traffic, const std::vector<std::int64_t>& ranks, double payload) {
   const std::size_t size = ranks.size();
   for (std::size_t step = 0; step + 1 < size; ++step) {
@@ -191,7 +193,7 @@ TEST(Wire, TwoLevelAtomsAreThoseOfPaRO) {
   const LevelLoads reduce =
       level_loads(Collective::kAllReduce, Algorithm::kTwoLevel, 3200, layout, kNodeLevels);
   EXPECT_DOUBLE_EQ(reduce[2].bytes / 8, 2 * 3.0 / 4 * 3200 / 8);
-  // Inside and outside together are what a rank sends: F = f_a + f_e / m.
+  // Bytes inside and outside of nodes together are the sent bytes: F = f_a + f_e / m.
   EXPECT_DOUBLE_EQ(gather[0].bytes + gather[2].bytes / 8,
                    sent_bytes(Collective::kAllGather, 3200, 32));
 }

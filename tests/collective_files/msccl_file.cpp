@@ -127,7 +127,7 @@ void check_block(const MscclGpu& gpu, const MscclBlock& block, std::int32_t chan
   require(!chained, "a chain of dependences without an end");
 }
 
-/// Sender, receiver and channel of each connection of the sending, or of the receiving side.
+/// Sender, receiver and channel of each connection, from the sending or the receiving side.
 using Connections = std::set<std::array<std::int32_t, 3>>;
 
 void add_connection(Connections& connections, std::int32_t from, std::int32_t to,
@@ -159,7 +159,7 @@ collective::StepKind kind_of(const std::string& type) {
   return collective::StepKind::kReduce;
 }
 
-/// Steps of a thread block without its nops; `places`: of each of its steps, the number there.
+/// Returns the steps of a thread block without its nops; `places`: new index of each old step.
 collective::ScheduleChannel channel_of(const MscclBlock& block) {
   collective::ScheduleChannel channel{.lane = static_cast<std::uint8_t>(block.channel)};
   for (const MscclStep& step : block.steps) {
@@ -177,7 +177,7 @@ collective::ScheduleChannel channel_of(const MscclBlock& block) {
   return channel;
 }
 
-/// Steps before one that are no nops.
+/// Returns how many steps before `end` are not nops.
 std::int32_t steps_before(const MscclBlock& block, std::int32_t end) {
   std::int32_t steps = 0;
   for (std::int32_t s = 0; s < end; ++s) {

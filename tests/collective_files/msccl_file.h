@@ -9,7 +9,7 @@
 
 namespace stepwright::collective_files {
 
-/// A step of an algorithm file of MSCCL, as it is written.
+/// A step in an MSCCL algorithm file, with its attributes as written.
 struct MscclStep {
   std::string type;
   collective::PieceRun source{};
@@ -17,7 +17,7 @@ struct MscclStep {
   bool has_source = false;  ///< True if the step's source offset is not -1.
   bool has_target = false;
   std::int32_t count = 0;
-  collective::StepRef on;  ///< Thread block and step to wait for.
+  collective::StepRef on;  ///< Thread block and step for which it waits.
   bool awaited = false;
 
   [[nodiscard]] bool sends() const { return type == "s" || type.ends_with('s'); }
@@ -32,7 +32,7 @@ struct MscclBlock {
 };
 
 struct MscclGpu {
-  std::vector<std::size_t> pieces;  ///< Numbers of pieces of input, output and scratch.
+  std::vector<std::size_t> pieces;  ///< Numbers of pieces in input, output and scratch buffer.
   std::vector<MscclBlock> blocks;
 };
 
@@ -41,7 +41,7 @@ struct MscclFile {
   std::string protocol;
   std::string collective;
   std::int32_t channels = 0;
-  std::int32_t pieces = 0;  ///< Pieces of the full buffer.
+  std::int32_t pieces = 0;  ///< Number of pieces in the full buffer.
   bool in_place = false;
   bool out_of_place = false;
   std::int64_t min_bytes = 0;
@@ -49,14 +49,14 @@ struct MscclFile {
   std::vector<MscclGpu> gpus;
 };
 
-/// Reads a file and holds it to the rules of MSCCL's loaders: every attribute is there, ids and
-/// steps count from 0, peers and offsets exist, a count is below 72, dependences lead to steps that
-/// say so, a nop waits and what follows it waits too, a connection (sender, receiver, channel) has
-/// one thread block at each end. Throws `std::runtime_error` with what is broken.
+/// Reads a file and checks the rules of MSCCL's loaders: every attribute is present, ids and steps
+/// count from 0, peers and offsets exist, a count is below 72, dependences lead to steps that are
+/// marked as such, a nop waits and the step after it waits too, and a connection (sender, receiver,
+/// channel) has one thread block at each end. Throws `std::runtime_error` naming the broken rule.
 MscclFile read_msccl(const std::string& text);
 
-/// A file without steps that receive and send at once as a schedule, for its proof: thread blocks
-/// are channels, channels lanes, dependences waits.
+/// Converts a file without combined receive-and-send steps into a schedule, so that it can be
+/// proved: thread blocks become channels, channels become lanes, dependences become waits.
 collective::CollectiveSchedule schedule_of(const MscclFile& file,
                                            collective::Collective collective);
 

@@ -12,7 +12,7 @@ namespace stepwright::collective_files {
 namespace {
 
 using Numbers = std::vector<std::int64_t>;
-/// Key of a connection: sender, receiver, channel.
+/// The key of a connection: sender, receiver, channel.
 using Connection = std::array<std::int32_t, 3>;
 
 class MscclRun {
@@ -56,7 +56,7 @@ class MscclRun {
  private:
   struct Gpu {
     std::array<Numbers, 3> memory;
-    std::vector<std::size_t> over;  ///< Per thread block, its steps that are over.
+    std::vector<std::size_t> over;  ///< For each thread block, the number of steps that are done.
   };
 
   bool advance(std::size_t g, std::size_t b) {

@@ -7,10 +7,10 @@
 
 namespace stepwright::collective_files {
 
-/// Runs an algorithm file of MSCCL on numbers and returns the outputs. Thread blocks take turns, in
-/// an order that `seed` decides; a connection holds `slots` messages, and a send to a full one
-/// waits. Throws `std::runtime_error` when thread blocks wait for ever, and when the ends of a
-/// message differ in length.
+/// Executes an MSCCL algorithm file on numbers and returns the outputs. Thread blocks run
+/// alternately, in an order that `seed` decides. A connection holds `slots` messages; a send to a
+/// full one waits. Throws `std::runtime_error` on a deadlock of thread blocks, and if the two ends
+/// of a message differ in length.
 Pieces run_msccl(const MscclFile& file, const Pieces& inputs, std::uint32_t seed,
                  std::size_t slots);
 

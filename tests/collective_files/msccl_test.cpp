@@ -21,7 +21,7 @@ const std::vector<collective::Collective> kAllCollectives = {
     collective::Collective::kAllReduce, collective::Collective::kAllToAll,
     collective::Collective::kBroadcast, collective::Collective::kReduce};
 
-/// Small executors are not what these tests are about.
+/// Limits that are large enough for all schedules of these tests.
 MscclSetting roomy() { return {.name = "test", .most_steps = 10000, .most_thread_blocks = 10000}; }
 
 std::string refusal(const collective::ScheduleSpec& spec) {
@@ -46,7 +46,7 @@ TEST(Msccl, FilesOfAllSchedulesGiveTheRightNumbers) {
   }
 }
 
-/// Whatever the timing, and though a connection held nothing.
+/// Files are right whatever the timing, even if a connection holds no message.
 TEST(Msccl, FilesOfAllSchedulesAreProvenAsTheyAreWritten) {
   for (const collective::ScheduleSpec& spec : small_specs(kAllCollectives)) {
     const MscclFile file = read_msccl(msccl_xml(collective::generate(spec), roomy()));
@@ -71,8 +71,8 @@ TEST(Msccl, SaysWhatItsLoadersAskFor) {
   EXPECT_EQ(file.max_bytes, 4096);
 }
 
-/// By hand: rank 0 gives its part of block 1, adds to block 0 what comes, sends the sum and
-/// receives the other one.
+/// Worked by hand: rank 0 sends its part of block 1, adds what it receives to block 0, sends the
+/// sum and receives the other sum.
 TEST(Msccl, AnAllReduceOfTwoIsThis) {
   const std::string text = msccl_xml(
       collective::generate({collective::Algorithm::kRing, collective::Collective::kAllReduce, {2}}),
@@ -91,7 +91,8 @@ TEST(Msccl, AnAllReduceOfTwoIsThis) {
 )"));
 }
 
-/// A rank of four sends to three and receives from three: six connections, none of them waits.
+/// A rank of four sends to three ranks and receives from three: six connections, none of which
+/// waits.
 TEST(Msccl, SplitsAChannelThatTalksToSeveral) {
   const MscclFile file = read_msccl(
       msccl_xml(collective::generate(
@@ -106,8 +107,7 @@ TEST(Msccl, SplitsAChannelThatTalksToSeveral) {
   EXPECT_EQ(talking, 6);
 }
 
-/// A sum of four comes from three ranks, one after the other; who sends it waits for the last
-/// alone.
+/// A sum of four arrives from three ranks, one after the other; its sender waits only for the last.
 TEST(Msccl, LeavesOutDependencesThatOthersImply) {
   const MscclFile file = read_msccl(
       msccl_xml(collective::generate(
@@ -118,8 +118,8 @@ TEST(Msccl, LeavesOutDependencesThatOthersImply) {
   }
 }
 
-/// The second message of a rank of four is its own block, which it copied, and the one that came:
-/// it waits for the one in a nop and for the other itself.
+/// The second message of a rank of four consists of its own block, which it copied, and a received
+/// one: a nop waits for one of the two and the step itself for the other.
 TEST(Msccl, WaitsForSeveralInNops) {
   const MscclFile file = read_msccl(msccl_xml(
       collective::generate(
@@ -194,7 +194,7 @@ TEST(Msccl, RefusesWhatItsLoadersHaveNoRoomFor) {
       HasSubstr("32772 pieces of a buffer, MSCCL has room for 32768"));
 }
 
-/// The oracle notices what is missing.
+/// The interpreter detects a missing dependence.
 TEST(Msccl, WithoutADependenceIsNotProven) {
   const collective::CollectiveSchedule schedule = collective::generate(
       {collective::Algorithm::kHoRing, collective::Collective::kAllReduce, {2, 2}});
@@ -243,8 +243,8 @@ TEST(Msccl, WithoutAnAttributeIsNotRead) {
   EXPECT_THROW(read_msccl(text), std::runtime_error);
 }
 
-/// Written by hand, a sum along 0, 1, 2 that comes back the same way: steps that receive and send
-/// at once, which we never write.
+/// Written by hand: a sum along 0, 1, 2 that is sent back the same way, with combined
+/// receive-and-send steps, which our exporter never writes.
 TEST(MscclInterpreter, KnowsStepsThatReceiveAndSend) {
   const std::string places = R"(srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" )";
   const auto step = [&](const std::string& number, const std::string& type) {

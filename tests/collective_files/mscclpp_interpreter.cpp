@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A channel end: type, number among its type.
+/// An end of a channel: its type, and its number among those of the type.
 using ChannelEnd = std::pair<std::string, int>;
 
 class MscclppRun {
@@ -46,11 +46,11 @@ class MscclppRun {
  private:
   struct Gpu {
     Json plan;
-    /// Buffers by their letter in the plan.
+    /// Buffers, by their letter in the plan.
     std::map<std::string, std::vector<std::int64_t>> memory;
-    std::vector<std::size_t> at;  ///< Per thread block, the next op.
+    std::vector<std::size_t> at;  ///< For each thread block, the index of its next op.
     std::vector<int> semaphores;
-    std::map<ChannelEnd, int> signals;  ///< That came and were not waited for.
+    std::map<ChannelEnd, int> signals;  ///< Signals that have arrived and were not waited for.
   };
 
   void add(const Json& plan, const std::vector<std::int64_t>& input) {
@@ -82,7 +82,7 @@ class MscclppRun {
     return outputs;
   }
 
-  /// The ids behind the numbers that a thread block's ops use.
+  /// Returns the ids behind the numbers that a thread block's ops use.
   static int resolved(const Json& lists, const char* type_key, const std::string& type,
                       const char* ids_key, std::size_t number) {
     for (const Json& list : lists) {
@@ -104,7 +104,7 @@ class MscclppRun {
     throw std::runtime_error("no channels of type " + type);
   }
 
-  /// The k-th channel between two ranks, counted on either side.
+  /// Returns the other end of the k-th channel between two ranks; both sides count alike.
   [[nodiscard]] std::pair<std::size_t, ChannelEnd> other_end(std::size_t gpu,
                                                              const ChannelEnd& end) const {
     const Json& own = peers_of(gpus_[gpu], end.first);

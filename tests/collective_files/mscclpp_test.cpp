@@ -54,7 +54,7 @@ TEST(Mscclpp, HasRoomForTwoNodesOfEight) {
                Error);
 }
 
-/// The oracle notices what is missing.
+/// The interpreter detects missing signals.
 TEST(Mscclpp, WithoutItsSignalsIsNotRun) {
   const collective::CollectiveSchedule schedule =
       collective::generate({collective::Algorithm::kRing, collective::Collective::kAllReduce, {3}});

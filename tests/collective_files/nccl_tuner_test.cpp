@@ -32,7 +32,7 @@ std::vector<PluginLine> lines_of(const cluster::Cluster& cluster,
       nccl_tuner_csv(cost::CollectiveCost(cluster), groups, {.about = "a test"}));
 }
 
-/// A collective of a group, whose buffer may have any size.
+/// Prices a collective of a group for any buffer size.
 struct Priced {
   const cost::CollectiveCost& cost;
   collective::Collective collective{};
@@ -47,7 +47,7 @@ struct Priced {
     return times ? std::sqrt(times->squared(constants.fill)) : INFINITY;
   }
 
-  /// The least seconds over all ways and protocols.
+  /// Returns the least seconds over all algorithms and protocols.
   [[nodiscard]] double least_seconds(std::uint64_t bytes) const {
     double least = INFINITY;
     for (const collective::Algorithm algorithm : cost::kLibraryAlgorithms) {
@@ -73,7 +73,7 @@ struct Priced {
   }
 };
 
-/// Powers of two and what lies about them, and the ends of every line.
+/// Returns sizes to test: powers of two and their neighbours, and the ends of every line.
 std::set<std::uint64_t> sampled_sizes(const std::vector<PluginLine>& lines) {
   std::set<std::uint64_t> sizes = {0};
   for (int power = 0; power < 45; ++power) {
@@ -129,8 +129,8 @@ TEST(NcclTuner, CoversAllSizesWithoutGaps) {
   for (const auto& [key, after_the_last] : next) EXPECT_EQ(after_the_last, 0U);
 }
 
-/// By hand. A protocol that starts in 10 us and moves a byte in 1 ns, one that starts in 30 us and
-/// is twice as fast: both take 50 us for 40,000 bytes.
+/// Worked by hand. One protocol starts in 10 us and moves a byte in 1 ns, another starts in 30 us
+/// and is twice as fast: both take 50 us for 40,000 bytes.
 TEST(NcclTuner, ChangesWhereTheTimesAreEqual) {
   cluster::Cluster cluster = cluster::load_cluster("dgx-a100-80g", 1);
   cost::CollectiveConstants constants;
@@ -176,7 +176,8 @@ TEST(NcclTuner, NodeGroupsDoubleUpToTheCluster) {
   EXPECT_THAT(nodes, ElementsAre(1, 2, 4, 8, 12));
 }
 
-/// Tensor 8 inside the nodes, data 4 along the rails of four nodes; experts over two of them.
+/// Returns a plan with tensor 8 inside nodes, data 4 along the rails of four nodes, and experts
+/// over two nodes.
 plan::PlannedJob planned_on_four_nodes() {
   plan::PlannedJob planned;
   planned.job.cluster = cluster::load_cluster("dgx-h100", 4);
@@ -204,8 +205,8 @@ TEST(NcclTuner, PlanGroupsAreOfExpertsWhereThereAreAny) {
   EXPECT_THAT(plan_groups(planned), Contains(is_group(2, 2, "expert, ")));
 }
 
-/// The plugin knows a communicator by its numbers alone: two ranks on a bridge, and two that are
-/// not.
+/// The plugin identifies a communicator by its numbers only, so two ranks on a bridge and two that
+/// are not look the same.
 TEST(NcclTuner, OfGroupsThatLieDifferentlyTheFirstCounts) {
   plan::PlannedJob planned;
   planned.job.cluster = cluster::load_cluster("h100-pcie-8gpu", 1);
@@ -225,7 +226,7 @@ TEST(NcclTuner, NamesOfPeopleStayInTheirComment) {
   for (const PluginLine& line : read_tuner_file(text)) EXPECT_EQ(line.channels, 16);
 }
 
-/// The reader is as strict as the plugin is lenient.
+/// The reader refuses lines for which the lenient plugin would guess.
 TEST(TunerPlugin, RefusesWhatThePluginWouldGuess) {
   EXPECT_EQ(read_tuner_file("# note\n\nallreduce, 0, 10,tree,ll,-1,2,16").size(), 1U);
   EXPECT_THROW(read_tuner_file("all_reduce,0,10,tree,ll,-1,2,16\n"), std::runtime_error);

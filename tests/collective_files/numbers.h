@@ -7,21 +7,22 @@
 
 namespace stepwright::collective_files {
 
-/// Per rank, a number per piece.
+/// Per rank, one number for each piece.
 using Pieces = std::vector<std::vector<std::int64_t>>;
 
-/// Numbers of which no two sums are alike by chance.
+/// Returns inputs for which no two different sums are equal by coincidence.
 Pieces inputs_of(const collective::CollectiveSchedule& schedule);
 
-/// The number that `rank` must have in a piece of its output.
+/// Returns the number that `rank` must have in a piece of its output.
 std::int64_t expected(const collective::CollectiveSchedule& schedule, const Pieces& inputs,
                       std::size_t rank, std::size_t piece);
 
-/// Expects the outputs of the ranks that have one: the first alone after a reduction to one.
+/// Expects the right outputs on all ranks that have an output (after a reduction to one rank, only
+/// on that rank).
 void expect_outputs(const collective::CollectiveSchedule& schedule, const Pieces& inputs,
                     const Pieces& outputs);
 
-/// Every schedule that exists for these operations on small groups, two chunks each.
+/// Returns every schedule that exists for these operations on small groups, with two chunks each.
 std::vector<collective::ScheduleSpec> small_specs(
     const std::vector<collective::Collective>& collectives);
 

@@ -7,7 +7,7 @@
 
 namespace stepwright::collective_files {
 
-/// A line of a tuner file.
+/// A line of a tuner file, as NCCL's plugin reads it.
 struct PluginLine {
   std::string collective;
   std::uint64_t min_bytes = 0;
@@ -20,13 +20,13 @@ struct PluginLine {
 };
 
 /// Reads a file as NCCL's example tuner plugin does (`plugins/tuner/example/plugin.c` of NCCL
-/// 2.30): pieces of at most 255 characters up to a line end, passed over when they begin with # or
-/// are empty; fields between commas without blanks around them. Throws `std::runtime_error` where
-/// the plugin would take a default in silence: too few or too many fields, a word that it does not
-/// know, a number that is none.
+/// 2.30): pieces of at most 255 characters up to a line end, skipped if they begin with # or are
+/// empty; fields between commas without blanks around them. Throws `std::runtime_error` if the
+/// plugin would silently use a default: too few or too many fields, an unknown word, or text that
+/// is no number.
 std::vector<PluginLine> read_tuner_file(std::string_view text);
 
-/// The line that the plugin takes for a message: the first that fits. Null: none.
+/// Returns the line that the plugin uses for a message: the first that matches; null: none.
 const PluginLine* line_for(const std::vector<PluginLine>& lines, std::string_view collective,
                            std::uint64_t bytes, int nodes, int ranks);
 

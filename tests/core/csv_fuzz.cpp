@@ -6,7 +6,7 @@
 #include "stepwright/core/csv.h"
 #include "stepwright/core/error.h"
 
-/// Any bytes are a table or a refusal; every record of a table is as wide as its header.
+/// Any bytes are refused or are a table; every record of a table is as wide as its header.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const auto table =

@@ -1,5 +1,6 @@
-// Any bytes are read or refused with an Error; what was read is written as YAML and read back as
-// the same tree. With the first byte as a divider the rest also serves as path and value of `with`.
+// Any bytes are read or refused with an Error. An accepted document is written as YAML and read
+// back as the same tree. The first byte divides the input: the rest also serves as path and value
+// of `with`.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +18,7 @@ using stepwright::Document;
 using stepwright::Error;
 using stepwright::Node;
 
-/// Whether the action was done; a refusal is an answer too, any other exception is a bug.
+/// True if the action succeeded; a refusal is a valid outcome, any other exception is a bug.
 template <class Action>
 bool may_refuse(const Action& action) {
   try {
@@ -53,7 +54,7 @@ void round_trip(const Document& document) {
     const bool same = again.root().tree() == document.root().tree() && again.to_yaml() == text;
     if (!same) std::abort();
   } catch (const Error&) {
-    std::abort();  // What we write is never refused.
+    std::abort();  // The planner's own output must never be refused.
   }
 }
 

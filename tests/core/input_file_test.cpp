@@ -26,14 +26,14 @@ using ::testing::HasSubstr;
 
 constexpr std::size_t kMost = 1000;
 
-/// A named pipe in a folder.
+/// Returns the path of a named pipe made in a folder.
 fs::path pipe_in(const Folder& folder) {
   const fs::path path = folder / "pipe";
   EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
   return path;
 }
 
-/// A program that opens a pipe after a while, writes, and closes it after a while.
+/// Starts a thread that opens a pipe after a while, writes, and closes it after a while.
 std::jthread writer(const fs::path& pipe, std::string text, milliseconds before,
                     milliseconds between) {
   return std::jthread([=] {

@@ -13,7 +13,7 @@
 namespace stepwright {
 namespace {
 
-/// How a process ended, as `waitpid` says it.
+/// Returns how a process ended, as `waitpid` reports it.
 int ending_of(pid_t process) {
   int status = 0;
   while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
@@ -54,7 +54,7 @@ TEST(Interrupts, AnIgnoredHangUpStaysIgnored) {
 }
 
 TEST(Interrupts, AProgramThatIsStartedHasItsSignals) {
-  ::signal(SIGPIPE, SIG_DFL);  // Whoever starts the tests may ignore it.
+  ::signal(SIGPIPE, SIG_DFL);  // The process that starts the tests may ignore it.
   const Interrupts interrupts;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     const int status = ending_of_shell("kill -" + std::to_string(signal) + " $$; exit 3");

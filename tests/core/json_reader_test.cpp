@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The value that nlohmann's reader makes of a text; nullopt if it refuses the text.
+/// Returns the value that nlohmann's reader makes of a text; nullopt: it refuses the text.
 std::optional<Json> theirs(const std::string& text) {
   try {
     return Json::parse(text);
@@ -27,7 +27,7 @@ std::optional<Json> theirs(const std::string& text) {
   }
 }
 
-/// Whether a tree says what a value says; numbers as they are spelled.
+/// True if a tree equals a JSON value; numbers are compared by spelling.
 bool same(const Tree& tree, const Json& json) {
   if (json.is_string())
     return tree.kind == Tree::Kind::kScalar && tree.text == json.get<std::string>();
@@ -44,7 +44,7 @@ bool same(const Tree& tree, const Json& json) {
   return true;
 }
 
-/// A few characters of a text taken out, put in or changed.
+/// Returns a text with a few characters removed, inserted or changed.
 std::string damaged(std::string text, std::mt19937& random) {
   static const std::string kCharacters =
       "{}[],:\"\\ \n0123456789.eE+-truefalsnud8c\t\r\x01\x7f\xC3\xA9";

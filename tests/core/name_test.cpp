@@ -11,7 +11,7 @@
 namespace stepwright {
 namespace {
 
-/// The message of a name that a file holds in double quotes.
+/// Returns the error for a name that a file has in double quotes.
 std::string name_refusal(const std::string& literal) {
   const Document document = Document::parse("model:\n  name: \"" + literal + "\"\n", "job.yaml");
   return refusal([&] { read_name(document.root().get("model").get("name")); });

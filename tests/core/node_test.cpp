@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A document of one field, `v`, and what reading it gives.
+/// Reads a document with one field, `v`, in different ways.
 class Field {
  public:
   explicit Field(const std::string& spelling)

@@ -39,7 +39,7 @@ mode_t mode_of(const fs::path& path) {
   return status.st_mode & 07777;
 }
 
-/// The message of the failure to write; empty: it was written.
+/// Returns the error of writing; empty: it succeeded.
 template <class Action>
 std::string failure(const Action& action, ErrorKind kind = ErrorKind::kRuntime) {
   try {
@@ -51,7 +51,7 @@ std::string failure(const Action& action, ErrorKind kind = ErrorKind::kRuntime) 
   return "";
 }
 
-/// No file of this process may be larger, which a full disk looks like from inside.
+/// Limits the size of files in this process, which has the same effect as a full disk.
 class SmallDisk {
  public:
   explicit SmallDisk(rlim_t bytes) {
@@ -114,7 +114,7 @@ TEST(OutputFile, AFullDiskLeavesTheOldFileWhole) {
             "/dev/full: cannot be written: No space left on device");
 }
 
-/// Ends this process by a signal while a file and a folder with a file are written.
+/// Ends this process by a signal while it writes a file and a folder with a file.
 void end_while_writing(const Folder& folder, int signal) {
   const UnfinishedPath unfinished(folder / "folder");
   fs::create_directory(folder / "folder");
@@ -130,7 +130,7 @@ TEST(OutputFile, ASignalThatEndsTheProgramLeavesNothing) {
     write_file(folder / "file", "old");
     EXPECT_EXIT(
         {
-          ::signal(signal, SIG_DFL);  // a shell ignores some for what runs in the background
+          ::signal(signal, SIG_DFL);  // a shell ignores some signals for background programs
           remove_unfinished_at_signals();
           end_while_writing(folder, signal);
         },

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Why a path cannot be written; empty when it can be.
+/// Returns the reason why a path cannot be written; empty: it can.
 std::string reason_not(const fs::path& path) {
   try {
     check_writable(path);

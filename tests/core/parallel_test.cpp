@@ -43,7 +43,7 @@ TEST(ParallelFor, WorksOnSeveralThreadsAtOnce) {
   EXPECT_EQ(waiting.load(), 2);
 }
 
-/// Which failure a loop throws when every tenth index, from 7, fails.
+/// Returns the failure that a loop throws if every tenth index, from 7 on, fails.
 std::string thrown_failure(int threads) {
   try {
     parallel_for(threads, 200, [](std::size_t i) {

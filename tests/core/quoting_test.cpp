@@ -11,7 +11,7 @@
 namespace stepwright {
 namespace {
 
-/// The text that a YAML file holds as the value of a key.
+/// Returns the text that a YAML file has as the value of a key.
 std::string read_yaml_back(const std::string& literal) {
   const Document document = Document::parse("key: " + literal + "\n", "text.yaml");
   return document.root().get("key").text();

@@ -8,7 +8,8 @@
 
 namespace stepwright {
 
-/// The message of the `kInput` error that an action throws; a failed test when it throws none.
+/// Returns the message of the `kInput` error that an action throws; the test fails if it throws
+/// none.
 template <class Action>
 std::string refusal(const Action& action) {
   try {

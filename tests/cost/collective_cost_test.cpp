@@ -16,13 +16,14 @@ namespace {
 
 constexpr double kGibi = 1073741824;
 
-/// Groups of `size` ranks at `stride`.
+/// The shape of a group: `size` ranks at `stride`.
 struct Spot {
   std::int64_t size, stride;
 };
 constexpr Spot kPlaces[] = {{2, 1}, {8, 1}, {16, 1}, {32, 1}, {4, 4}, {2, 8}, {4, 8}, {8, 4}};
 
-/// Round constants: one protocol in effect, start 10 us, a hop as long as the link's latency.
+/// Returns rounded constants: a single effective protocol, a start of 10 us, hops as long as a
+/// link's latency.
 CollectiveConstants round_constants() {
   CollectiveConstants constants;
   for (OperationConstants& operation : constants.operations) {
@@ -70,7 +71,7 @@ TEST(CollectiveCost, StartAndTransferGoSideBySideWhenTheFillIsNought) {
               std::hypot(27.5, 35.0) * kMicro, 1e-10);
 }
 
-/// The least seconds over all ways and protocols.
+/// Returns the least seconds over all algorithms and protocols.
 double least_of_ways(const Routes& routes, const OperationConstants& constants) {
   double least = INFINITY;
   for (const collective::Algorithm algorithm : kLibraryAlgorithms) {
@@ -122,7 +123,7 @@ TEST(CollectiveCost, CrowdedGroupsAttainLessOfTheNetwork) {
   EXPECT_NEAR(ratio(collective::Collective::kPointToPoint, {2, 8}), 1, 1e-9);
 }
 
-// Medians of what the Ultra-Scale Playbook's runs measured while the network was well.
+// Medians of the measurements in the Ultra-Scale Playbook's runs while the network was healthy.
 TEST(CollectiveCost, ThePlaybooksClusterIsReproduced) {
   const struct {
     std::int64_t nodes;
@@ -220,7 +221,7 @@ TEST(CollectiveCost, ASwitchAddsForWholeNodes) {
             seconds(collective::Collective::kAllReduce, kGibi, {4, 1}));
 }
 
-/// Seconds of a message of all `ranks` ranks on nodes of eight, by a named algorithm.
+/// Returns the seconds of a message of all `ranks` ranks on nodes of eight, with a named algorithm.
 double by(collective::Algorithm algorithm, collective::Collective collective, double bytes,
           std::int64_t ranks) {
   const cluster::Cluster cluster = a100_job().cluster;
@@ -255,7 +256,7 @@ TEST(CollectiveCost, NvlsIsTheSwitchesAlone) {
               kGibi / 225e9 + 10e-6 + 14 * cluster.levels.front().latency_s, 1e-8);
 }
 
-/// A start of 10 us, then the schedule: 1 us for each message, whatever its size.
+/// A start of 10 us, followed by the schedule: 1 us for each message, whatever its size.
 TEST(CollectiveCost, OtherAlgorithmsAreTheClosedFormOfTheirSchedule) {
   // To seven peers, one latency.
   EXPECT_NEAR(by(collective::Algorithm::kDirect, collective::Collective::kAllGather, kGibi, 8),
@@ -273,7 +274,7 @@ TEST(CollectiveCost, OtherAlgorithmsAreTheClosedFormOfTheirSchedule) {
   // Fifteen hops, two of them out of a node: of eight rings each takes one.
   EXPECT_NEAR(by(collective::Algorithm::kRings, collective::Collective::kAllGather, 1e-9, 16),
               62.5e-6, 15e-6);
-  // What the library does itself.
+  // The cases for which the library's own algorithm is used.
   EXPECT_EQ(by(collective::Algorithm::kDirect, collective::Collective::kAllToAll, kGibi, 16),
             by(collective::Algorithm::kLibrary, collective::Collective::kAllToAll, kGibi, 16));
 }
@@ -305,7 +306,8 @@ TEST(CollectiveCost, TwoLevelCollectivesGoInsideAndBetweenInTurn) {
 }
 
 TEST(CollectiveCost, AnHoRingGoesInsideAndBetweenAtTheSameTime) {
-  // Rails 1/2 GiB at 8 * 25e9 * .8 are longer than inside 7/8 GiB at 150e9 would be in turn.
+  // Rails: 1/2 GiB at 8 * 25e9 * .8 takes longer than 7/8 GiB at 150e9 inside, so the inner level
+  // is hidden.
   const OperatorTime time = CollectiveCost(a100_job().cluster, round_constants())
                                 .message({collective::Collective::kAllGather, kGibi,
                                           cluster::strided_layout(a100_job().cluster, 16, 1),
@@ -315,7 +317,7 @@ TEST(CollectiveCost, AnHoRingGoesInsideAndBetweenAtTheSameTime) {
   EXPECT_LT(time.seconds, 1.1 * longer_s);
 }
 
-/// At line rates and without protocols, a price is the closed form of the schedule.
+/// At line rates and without protocols, the price equals the closed form of the schedule.
 TEST(CollectiveCost, OfAnHoRingIsTheClosedFormOfItsSchedule) {
   CollectiveConstants plain;
   const cluster::Cluster cluster = a100_job().cluster;
@@ -361,7 +363,7 @@ void expect_growth(const CollectiveCost& cost, const CollectiveMessage& of) {
   }
 }
 
-/// The layouts of `kPlaces` that a cluster has.
+/// Returns the layouts of `kPlaces` that a cluster can have.
 std::vector<cluster::GroupLayout> layouts_of(const cluster::Cluster& cluster) {
   std::vector<cluster::GroupLayout> layouts;
   for (const Spot place : kPlaces) {

@@ -102,7 +102,7 @@ TEST(ComputeCost, Tf32IsHalfOf16BitsWhereTheDeviceHasIt) {
   EXPECT_EQ(rate("v100-sxm-32g", true), rate("v100-sxm-32g", false));
 }
 
-/// Only Hopper's fast products need operands in TF32 along the inner dimension.
+/// Only Hopper's fast products require TF32 operands to be contiguous along the inner dimension.
 TEST(ComputeCost, GradientsInTf32AreSlowerThanTheirForwardOnHopper) {
   const auto slowdown = [](const char* device, DType type) {
     plan::Job job = h100_job();
@@ -266,7 +266,7 @@ TEST(ComputeCost, RoutedWorkCountsTheBusiestRank) {
   EXPECT_EQ(cost.seconds(routed), cost.seconds(linear(6144, 4096, 4096)));
 }
 
-/// Shapes from tiny to huge for every kind of computation.
+/// Returns operators of every kind of computation, from tiny to huge shapes.
 std::vector<step::Operator> many_operators() {
   std::vector<step::Operator> all;
   for (const Named<step::OperatorKind>& entry : step::kOperatorNames) {

@@ -29,7 +29,7 @@ step::Operator gather(plan::GroupKind group, step::Scheme scheme) {
           .payload_elements = 100'000'000};
 }
 
-/// A board that no published run used, of a generation that many did.
+/// A board that no published run used, although many runs used its generation.
 TEST(CostModel, AVariantHasTheIntervalOfAnUnknownDevice) {
   const auto interval = [](const char* name) {
     plan::Job job;
@@ -45,7 +45,7 @@ TEST(CostModel, AVariantHasTheIntervalOfAnUnknownDevice) {
   EXPECT_LT(interval("h20-8gpu").low, interval("dgx-h100").low);
 }
 
-/// The logarithm of an interval's width over that of a known job.
+/// Compares the logarithm of an interval's width with that of a known job.
 TEST(CostModel, IntervalsWidenWithTheDistanceOfAKind) {
   const StepIntervals intervals{
       .known = {.low = 0.9, .high = 1.2}, .unknown = 1.5, .experts = 2, .waits = 3};
@@ -107,9 +107,9 @@ TEST(CostModel, NarrowProductsPayForTheirCasts) {
   EXPECT_EQ(cast_s(step::Phase::kWeightGradient), 0);
 }
 
-/// 4096 x 8192 times 8192 x 1024 in fp8, of bf16: 33.6e6 elements of the input, 8.4e6 of the
-/// weight, 4.2e6 of the gradient; 5 bytes with a scale that is looked for first, 3 with that of a
-/// row.
+/// A product 4096 x 8192 times 8192 x 1024 in fp8, from bf16: 33.6e6 elements of input, 8.4e6 of
+/// weight, 4.2e6 of gradient; 5 bytes each if a scale for the tensor must be found first, 3 with a
+/// scale for each row.
 TEST(CostModel, DynamicScalesReadEachOperandForEachProduct) {
   const auto bytes = [](step::Phase phase, plan::Casts casts) {
     return cast_bytes({.kind = step::OperatorKind::kLinear,
@@ -147,8 +147,8 @@ TEST(CostModel, AnUpdateGrowsWithItsBytesAndWaitsForTheHostOnce) {
   }
 }
 
-// 1.27 s by the memory of a node of 409.6 GB/s for eight ranks, of which Adam attains .43; 2.45 s
-// by one thread of each, which torchrun leaves it.
+// 1.27 s by the memory of a node with 409.6 GB/s for eight ranks, of which Adam reaches .43; 2.45 s
+// by one thread for each rank, the number that torchrun sets.
 TEST(CostModel, AnUpdateOfTheHostIsBoundByItsMemoryOrByTheThreadsOfAProcess) {
   plan::Job job = a100_job();
   job.cluster.devices_per_node = 8;
@@ -195,8 +195,8 @@ TEST(CostModel, StagesOnOtherNodesMakeHostsWait) {
   EXPECT_NEAR(seconds(8), 5e-3, 1e-12) << "8 tensor ranks: 1 + 8 / 2";
 }
 
-// Of what the host waits for its time adds to the device's: 30 ms of 30 kernels at 1 ms. Beside the
-// same bytes that it issues ahead, 10 ms of kernels hide.
+// If the device waits for the host, the host's time adds to the device's: 30 ms for 30 kernels at 1
+// ms. If the host issues the same bytes ahead, 10 ms of kernels are hidden.
 TEST(CostModel, TheHostStandsAloneWhereItWaitsForTheLossOfADocument) {
   TrainingConditions conditions;
   conditions.frameworks = {{.framework = "", .host_us = 1000}};
@@ -357,8 +357,8 @@ TEST(CostModel, LaysOutEveryKindOfGroupOfAPlan) {
   }
 }
 
-// DeepSpeed's ZeRO-3 fetches the parameters of each expert of a loop by 17 calls, beside the 5 that
-// issue its product.
+// DeepSpeed's ZeRO-3 fetches the parameters of each expert in a loop with 17 calls, in addition to
+// the 5 calls that issue its product.
 TEST(CostModel, ExpertsThatFetchTheirParametersCostTheHostMore) {
   plan::Job job = h100_job();
   job.framework.name = "deepspeed";

@@ -82,7 +82,7 @@ TEST(FittedCost, SaysWhenAnOperatorIsOutsideOfWhatWasFitted) {
   EXPECT_EQ(cost.outside_range({.kind = step::OperatorKind::kDropout}), "");
 }
 
-/// All kinds of computation from tiny to huge.
+/// Returns operators of all kinds of computation, from tiny to huge.
 std::vector<step::Operator> many_operators(DType dtype) {
   std::vector<step::Operator> all;
   for (const Named<step::OperatorKind>& entry : step::kOperatorNames) {
@@ -165,8 +165,8 @@ TEST(FittedCost, WhatIsReadWhenAskedForIsWhatTheFileSays) {
   }
 }
 
-/// A profile of the H100 with an attention of one kernel at half of the peak, of another at a
-/// quarter.
+/// Returns a profile of the H100 with the attention of one kernel at half of the peak and of
+/// another at a quarter.
 OperatorProfile profile_of_two_kernels(std::string_view first, std::string_view second) {
   const auto entry = [](std::string_view kernel, double share) {
     return fmt::format(
@@ -204,7 +204,7 @@ TEST(FittedCost, AnAttentionKernelTakesItsOwnFit) {
   };
   const double cudnn = seconds(cluster::AttentionKernel::kCudnn);
   EXPECT_NEAR(seconds(cluster::AttentionKernel::kFlash2) / cudnn, 2, 0.01);
-  // One that nobody sampled follows the nearest, at the ratio of their defaults.
+  // A kernel that was not sampled follows the nearest one, at the ratio of their defaults.
   EXPECT_NEAR(cudnn / seconds(cluster::AttentionKernel::kFlash3), 0.655 / 0.61, 0.01);
 }
 

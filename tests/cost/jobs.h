@@ -6,7 +6,7 @@ namespace stepwright::cost {
 
 inline constexpr double kMicro = 1e-6;
 
-/// Nodes of eight devices on NVLink, a NIC for each device, one network.
+/// Returns a job on nodes of eight devices with NVLink, one NIC for each device, and one network.
 inline plan::Job nodes_of_eight(std::int64_t nodes, double nvlink, double nic) {
   plan::Job job;
   cluster::Cluster& cluster = job.cluster;
@@ -27,7 +27,7 @@ inline plan::Job nodes_of_eight(std::int64_t nodes, double nvlink, double nic) {
   return job;
 }
 
-/// Round figures of the DGX A100.
+/// Returns a job with rounded figures of the DGX A100.
 inline plan::Job a100_job(std::int64_t nodes = 2) {
   plan::Job job = nodes_of_eight(nodes, 300e9, 25e9);
   job.cluster.device = {
@@ -38,7 +38,7 @@ inline plan::Job a100_job(std::int64_t nodes = 2) {
   return job;
 }
 
-/// Round figures of the DGX H100.
+/// Returns a job with rounded figures of the DGX H100.
 inline plan::Job h100_job(std::int64_t nodes = 2) {
   plan::Job job = nodes_of_eight(nodes, 450e9, 50e9);
   job.cluster.device = {
@@ -62,7 +62,7 @@ inline plan::Job b200_job(std::int64_t nodes = 2) {
   return job;
 }
 
-/// A device that no generation covers.
+/// Returns a job on devices that match no generation.
 inline plan::Job other_job(std::int64_t nodes = 2) {
   plan::Job job = nodes_of_eight(nodes, 32e9, 12.5e9);
   job.cluster.device = {.name = "mine",

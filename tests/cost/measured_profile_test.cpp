@@ -88,7 +88,7 @@ TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
             0);
 }
 
-/// Least squares push the seconds of a byte towards 0 where no time depends on bytes.
+/// Least squares push the time per byte towards 0 if no time depends on bytes.
 TEST(MeasuredProfiles, LackRatesThatNoComputationShows) {
   const auto json_of = [](double start_s, double s_per_flop, double s_per_byte) {
     return computation_law_json(
@@ -102,7 +102,7 @@ TEST(MeasuredProfiles, LackRatesThatNoComputationShows) {
   EXPECT_FALSE(json_of(0, 0, 1e-320).contains("bytes_per_s"));
 }
 
-/// A value that is no number must not look like a constant of 0.
+/// A constant that is not a number must not be read as 0.
 TEST(MeasuredProfiles, HoldNoNumberAsNullWhichIsRefused) {
   const auto refusal = [](const ComputationLaw& law) {
     const nlohmann::ordered_json file = {

@@ -38,7 +38,7 @@ bool has(const std::vector<PlanMessage>& messages, const PlanMessage& message) {
   return std::ranges::find(messages, message) != messages.end();
 }
 
-/// Rows of a micro-batch x hidden, in fp32.
+/// Bytes of activations: rows of a micro-batch x hidden, in fp32.
 constexpr double kActivations = 2.0 * 128 * 128 * 4;
 
 TEST(PlanMessages, OfTensorParallelismAreRowsOfAMicroBatchInsideTheNode) {

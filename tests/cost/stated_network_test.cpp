@@ -15,7 +15,7 @@ cluster::Cluster stated(std::string_view profile, std::int64_t nodes, double byt
   return cluster;
 }
 
-/// Bus bandwidth of a large all-reduce of so many consecutive ranks.
+/// Returns the bus bandwidth of a large all-reduce over so many consecutive ranks.
 double bus(const cluster::Cluster& cluster, std::int64_t ranks) {
   const CollectiveCost cost(cluster);
   const double time_s =

@@ -1,5 +1,5 @@
-// Twelve hangs that four real ranks made over Gloo (make_fixtures/hangs.py), each from the files
-// that it left, and from its log alone.
+// Twelve hangs of four real ranks over Gloo (make_fixtures/hangs.py), diagnosed from all files that
+// each left, and from its log alone.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -16,7 +16,7 @@ struct Hang {
   std::string name;
   FindingKind kind;
   std::vector<std::int64_t> ranks;
-  std::string what;  ///< A part of the sentence.
+  std::string what;  ///< Part of the finding's sentence.
 };
 
 Diagnosis diagnosed(const std::string& hang, bool log_alone) {
@@ -33,7 +33,7 @@ Diagnosis diagnosed(const std::string& hang, bool log_alone) {
 
 class Catalogue : public ::testing::TestWithParam<Hang> {};
 
-/// Prints the name of a hang where a test fails.
+/// Prints the name of a hang when a test fails.
 void PrintTo(const Hang& hang, std::ostream* out) { *out << hang.name; }
 
 TEST_P(Catalogue, IsDiagnosedFromAllFiles) {

@@ -1,4 +1,4 @@
-// Rows of clues, and lines that look like one.
+// Lines that match rows of clues, and similar lines that do not.
 #include "stepwright/diagnose/clue.h"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ TEST(Clue, ManyLinesAreOneFinding) {
   EXPECT_THAT(found.findings.front().evidence.back(), HasSubstr("6 more lines"));
 }
 
-/// A lost connection follows from the rank that ended.
+/// A lost connection is a consequence of the rank that ended.
 TEST(Clue, WhatFollowsIsSaidOnlyAlone) {
   constexpr std::string_view kLost =
       "n1:7:9 [0] misc/socket.cc:49 NCCL WARN socketProgress: Connection closed by remote peer "

@@ -1,4 +1,4 @@
-// Lines that say how long a step waited for its data.
+// Lines that tell how long a step waited for its data.
 #include "stepwright/diagnose/data_time.h"
 
 #include <gmock/gmock.h>

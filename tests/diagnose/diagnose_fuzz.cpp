@@ -6,7 +6,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/diagnose/diagnose.h"
 
-/// Any two files are diagnosed or refused: the bytes up to the first NUL and those behind it.
+/// Any two files are diagnosed or refused; the input is divided at its first NUL.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const std::size_t cut = bytes.find('\0');

@@ -1,4 +1,4 @@
-// Dumps of flight recorders and lines of watchdogs, written by hand after the formats of PyTorch.
+// Dumps of flight recorders and lines of watchdogs, written by hand in the formats of PyTorch.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -47,7 +47,7 @@ Diagnosis diagnosed(const std::vector<std::pair<std::string, std::string>>& text
   return diagnose(files);
 }
 
-/// Dumps of ranks 0, 1, ...
+/// Diagnoses dumps of ranks 0, 1, ...
 Diagnosis of_ranks(const std::vector<std::string>& dumps) {
   std::vector<std::pair<std::string, std::string>> texts;
   for (std::size_t rank = 0; rank < dumps.size(); ++rank) {
@@ -161,8 +161,9 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// A folder as people send it: whole and cut dumps, a picture, an empty file, a log that ends in
-/// the middle of a line. What can be known is said, and what could not be read is named.
+/// A folder as users send it: complete and cut dumps, a picture, an empty file, a log that ends in
+/// the middle of a line. The diagnosis reports what can be known and names the files that could not
+/// be read.
 TEST(Hang, AMixedFolderSaysWhatCanBeKnown) {
   const std::string folder = "tests/diagnose/data/skipped_call/";
   const std::string cut = content_of(folder + "flight.3");

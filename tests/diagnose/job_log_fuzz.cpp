@@ -9,8 +9,8 @@
 #include "stepwright/diagnose/diagnose.h"
 #include "stepwright/diagnose/slow_messages.h"
 
-/// Any text is read as logs of a job, one up to each NUL: every reader of lines sees it, whatever a
-/// file of its form would be. Its messages are compared with a cluster.
+/// Any text is read as logs of a job (divided at NULs) by every reader of lines, whatever the
+/// file's real form. Its messages are compared with a cluster.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace stepwright;
   static const diagnose::MessageNetwork kNetwork{

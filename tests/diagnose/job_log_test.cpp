@@ -1,4 +1,4 @@
-// Lines of launchers and libraries, as public reports show them.
+// Lines of launchers and libraries, quoted from public reports.
 #include <gmock/gmock.h>
 
 #include "stepwright/diagnose/diagnose.h"

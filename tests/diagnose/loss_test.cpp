@@ -1,4 +1,4 @@
-// Losses of training logs.
+// Findings from losses in training logs.
 #include "stepwright/diagnose/loss.h"
 
 #include <gmock/gmock.h>
@@ -57,7 +57,7 @@ TEST(Loss, TheFirstThatIsNoNumber) {
   EXPECT_THAT(findings.front().evidence.back(), HasSubstr("2 of 50"));
 }
 
-/// 2.97 before, 5.5 at the leap: 1.85 times the median.
+/// Losses of 2.97 before and 5.5 at the jump: 1.85 times the median.
 TEST(Loss, ALeapAboveTheLossesBefore) {
   std::vector<LoggedLoss> losses = falling(60);
   losses[40].loss = 5.5;

@@ -1,4 +1,4 @@
-// Snapshots of PyTorch's allocator beside messages of devices without memory.
+// Snapshots of PyTorch's allocator together with out-of-memory messages of devices.
 #include "stepwright/diagnose/memory_snapshot.h"
 
 #include <fmt/format.h>
@@ -14,8 +14,8 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-/// One segment of 100 MiB: 60 in use, 20 unused, 10 in use, 10 unused. An allocation of 25 MiB
-/// failed where the device had 5 MiB free.
+/// A snapshot with one segment of 100 MiB: 60 in use, 20 unused, 10 in use, 10 unused. An
+/// allocation of 25 MiB failed while the device had 5 MiB free.
 constexpr std::string_view kSnapshot =
     R"({"segments": [{"address": 1048576, "total_size": 104857600,
  "device": 0, "blocks": [
@@ -65,7 +65,7 @@ TEST(MemorySnapshot, SaysByItselfWhatFailed) {
   EXPECT_THAT(found.files.front().what, HasSubstr("snapshot of memory, device 0 with 1 event"));
 }
 
-/// Real dumps of two formats, in which an allocation failed.
+/// Real dumps of two formats, with a failed allocation.
 TEST(MemorySnapshot, SaysAloneWhatFailed) {
   for (const char* name : {"torch-2.6.pickle", "torch-2.6.json"}) {
     std::vector<logs::ByteSource> files;

@@ -1,4 +1,4 @@
-// Times of messages in logs, beside the law of a cluster.
+// Times of messages in logs, compared with the law of a cluster.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -20,7 +20,8 @@ MessageNetwork two_nodes() {
   return {.cluster = *cluster::built_in_cluster("dgx-h100", 2), .plan = {}};
 }
 
-/// Output of all_reduce_perf on two nodes of eight devices, with so many seconds for 1 GiB.
+/// Returns the output of all_reduce_perf on two nodes of eight devices, with so many seconds for 1
+/// GiB.
 std::string all_reduce_perf(double time_s) {
   std::string text = "# nThread 1 nGpus 1 minBytes 1073741824 maxBytes 1073741824\n";
   for (int rank = 0; rank < 16; ++rank) {
@@ -57,7 +58,7 @@ TEST(Messages, ATableOfNcclTestsSaysRanksAndNodes) {
   EXPECT_NEAR(messages[0].seconds, 0.65, 1e-9);
 }
 
-/// 2 x 15/16 x 1 GiB in 0.65 s are 3.10 GB/s of bus bandwidth.
+/// 2 x 15/16 x 1 GiB in 0.65 s is a bus bandwidth of 3.10 GB/s.
 TEST(Messages, FarBelowTheLawIsASlowLink) {
   const MeasuredMessages measured{"perf.txt", messages_in(all_reduce_perf(0.65))};
   const std::vector<Finding> findings = message_findings(measured, two_nodes(), {});
@@ -79,7 +80,8 @@ TEST(Messages, AsFastAsTheLawIsNoFinding) {
   }
 }
 
-/// People quote a table without the command above it: the rates tell what reduces.
+/// Users quote a table without the command above it; the ratio of its rates identifies the
+/// operation.
 TEST(Messages, ATableWithoutItsProgramIsOfWhatItsRatesSay) {
   const auto without_program = [](std::string text, std::string_view bus_rate) {
     text.erase(text.find("./build/all_reduce_perf"),
@@ -111,8 +113,8 @@ TEST(Messages, SlowWaysOfTheSameLogAreTheFirstCauses) {
   EXPECT_EQ(findings[0].causes.front(), "Messages between nodes go over sockets (job.log:3)");
 }
 
-/// A row of DeepSpeed's summary: 20 all-reduces of 1 GiB over 16 ranks. Its throughput counts the
-/// bytes twice, the rate on the bus 15/16 of that.
+/// Returns a row of DeepSpeed's summary: 20 all-reduces of 1 GiB over 16 ranks. Its throughput
+/// counts the bytes twice; its bus bandwidth is 15/16 of that.
 std::string summary(double mean_ms, double throughput_gbps) {
   return fmt::format(
       "Comm. Op            Message Size        Count               Total Latency(ms)   Avg "
@@ -135,8 +137,8 @@ TEST(Messages, ATableOfDeepSpeedHasTimesWhereTheyAreNoTotals) {
   EXPECT_TRUE(messages_in(summary(651, 26.4 * 1.36)).empty());
 }
 
-/// Rows of a public table (https://github.com/deepspeedai/DeepSpeed/issues/7019), of 16 ranks: one
-/// of four has calls that were waited for.
+/// Rows of a public table (https://github.com/deepspeedai/DeepSpeed/issues/7019) of 16 ranks; in
+/// one of four rows, calls waited for other ranks.
 TEST(Messages, APublicTableOfDeepSpeedHasTimes) {
   const std::vector<TimedMessage> messages = messages_in(
       "Comm. Op            Message Size        Count               Total Latency(ms)   Avg "

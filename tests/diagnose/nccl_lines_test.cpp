@@ -1,4 +1,4 @@
-// Ways of messages as NCCL_DEBUG=INFO prints them.
+// Message paths in lines of NCCL_DEBUG=INFO.
 #include "stepwright/diagnose/nccl_lines.h"
 
 #include <gmock/gmock.h>

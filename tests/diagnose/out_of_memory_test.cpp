@@ -1,4 +1,4 @@
-// Messages of PyTorch, the kernel and Slurm, as public reports show them.
+// Out-of-memory messages of PyTorch, the kernel and Slurm, quoted from public reports.
 #include "stepwright/diagnose/out_of_memory.h"
 
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ TEST(OutOfMemory, ReadsTheMessageInBrackets) {
   EXPECT_EQ(event->unused_bytes, 1.5 * kGiB);
 }
 
-/// In a container PyTorch lists its own process like the others.
+/// In a container, PyTorch lists its own process among the others.
 TEST(OutOfMemory, SumsWhatOtherProcessesHold) {
   constexpr std::string_view kBegin =
       "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a "
@@ -80,7 +80,7 @@ TEST(OutOfMemory, HostsAreTold) {
       "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks"));
 }
 
-/// The finding names the reason that the figures show, and what follows from it is no finding.
+/// The finding names the reason that the figures show; consequences are not reported as findings.
 TEST(OutOfMemory, IsTheFirstFinding) {
   std::vector<logs::ByteSource> files;
   files.emplace_back(

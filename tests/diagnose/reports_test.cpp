@@ -1,4 +1,4 @@
-// Lines that people quoted in public reports, each with the cause that its thread settled on.
+// Lines quoted in public reports, each with the cause that its thread agreed on.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -10,8 +10,8 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// A report: a file of data/reports, where it was published, and words of the cause on which its
-/// thread settled, as the answer must name it.
+/// A published report: its file in data/reports, its source, and words of the cause that its thread
+/// agreed on, which the diagnosis must contain.
 struct Report {
   std::string name;
   std::string source;
@@ -101,7 +101,7 @@ const std::vector<Report>& reports() {
   return kReports;
 }
 
-/// The first two causes of an answer, and the sentences of the findings that they belong to.
+/// Returns the first two causes in an answer, with the sentences of their findings.
 std::vector<std::string> first_causes(const Diagnosis& diagnosis) {
   std::vector<std::string> named;
   std::size_t causes = 0;
@@ -117,7 +117,7 @@ std::vector<std::string> first_causes(const Diagnosis& diagnosis) {
 
 class PublicReport : public ::testing::TestWithParam<Report> {};
 
-/// Prints the name of a report where a test fails.
+/// Prints the name of a report when a test fails.
 void PrintTo(const Report& report, std::ostream* out) { *out << report.name; }
 
 TEST_P(PublicReport, CauseIsAmongTheFirstTwo) {
@@ -132,8 +132,8 @@ TEST_P(PublicReport, CauseIsAmongTheFirstTwo) {
   EXPECT_FALSE(found.findings.front().evidence.empty());
 }
 
-/// One line without a traceback does not say that an evaluation asked for memory
-/// (https://github.com/MAGICS-LAB/DNABERT_2/issues/78): nothing is made up.
+/// A single line without a traceback does not show that an evaluation requested the memory
+/// (https://github.com/MAGICS-LAB/DNABERT_2/issues/78); the diagnosis must not invent this.
 TEST(UntoldReport, AnEvaluationThatNoLineNames) {
   std::vector<logs::ByteSource> files;
   files.emplace_back(std::filesystem::path("tests/diagnose/data/reports/evaluation_alone.log"));

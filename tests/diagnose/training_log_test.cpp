@@ -1,4 +1,4 @@
-// Lines about steps, as the programs print them.
+// Lines about training steps, as the programs print them.
 #include "stepwright/diagnose/training_log.h"
 
 #include <fmt/format.h>
@@ -56,8 +56,7 @@ TEST(TrainingLog, ReadsTheLinesOfEachProgram) {
   EXPECT_FALSE(read_step_line("elapsed time per iteration (ms): nan | iteration 3"));
 }
 
-/// Lines of public logs that nobody had at hand when the readers were written, each from its
-/// address.
+/// Lines of public logs that were not used when the readers were written, each with its address.
 TEST(TrainingLog, ReadsLinesOfPublicLogs) {
   struct Public {
     std::string_view source;
@@ -104,11 +103,11 @@ TEST(TrainingLog, ReadsLinesOfPublicLogs) {
     ASSERT_TRUE(loss) << line.source;
     EXPECT_DOUBLE_EQ(loss->loss, line.loss) << line.source;
   }
-  // A second epoch goes on behind the first: no restart.
+  // A second epoch continues the count of the first and is no restart.
   EXPECT_EQ(read_step_line("Epoch(train) [2][10/735]  time: 2.9  loss: 2.7")->second.number, 745);
 }
 
-/// A norm that is no number while the loss still is one, as xtuner and LLaMA-Factory printed it.
+/// A norm that is not a number while the loss still is one, as xtuner and LLaMA-Factory printed it.
 TEST(TrainingLog, NormsOfPublicLogsThatAreNoNumbers) {
   for (const std::string_view log :
        {"10/30 22:19:28 - mmengine - INFO - Epoch(train) [1][230/735]  time: 2.8833  data_time: "
@@ -124,7 +123,7 @@ TEST(TrainingLog, NormsOfPublicLogsThatAreNoNumbers) {
   }
 }
 
-/// Steps of 2 s; `slow` gives other times by number.
+/// Returns a log with steps of 2 s; `time_s` gives other times by step number.
 std::string megatron_log(std::int64_t steps, const std::function<double(std::int64_t)>& time_s) {
   std::string text;
   for (std::int64_t step = 1; step <= steps; ++step) {

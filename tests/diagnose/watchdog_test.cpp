@@ -1,4 +1,4 @@
-// Lines of PyTorch's watchdog, whole and in part.
+// Lines of PyTorch's watchdog, complete and partial.
 #include "stepwright/diagnose/watchdog.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
-// Answers questions of the explorer's page as its engine does, compiled for this machine: a
-// question a line on standard input, the lines {"progress": ...} of a search and then one
-// {"answer": ...} out.
+// Answers questions of the explorer's page like its engine, but compiled for this machine. Standard
+// input has one question per line; the output has {"progress": ...} lines of a search and then one
+// {"answer": ...} line.
 #include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>

@@ -43,7 +43,7 @@ plan::PlannedJob read_back(const Json& plan) {
   return plan::read_plan(Document::parse(plan.dump(), "plan"), {});
 }
 
-/// Where a control's value stands in a plan file.
+/// Returns where a control's value is in a plan file.
 Json::json_pointer pointer_to(const Json& control) {
   std::string path = "/" + control.at("place").get<std::string>();
   std::ranges::replace(path, '.', '/');

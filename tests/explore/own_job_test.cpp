@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using ::testing::HasSubstr;
 
-/// Llama 3 8B, as its repository on Hugging Face has it.
+/// The config of Llama 3 8B in its Hugging Face repository.
 constexpr const char* kConfig = R"({
   "architectures": ["LlamaForCausalLM"],
   "hidden_act": "silu",
@@ -43,7 +43,7 @@ Json file(const std::string& name, const std::string& text) {
   return {{"name", name}, {"text", text}};
 }
 
-/// The job in sight of the page: Llama 3 70B on eight nodes.
+/// Returns the job that the page shows: Llama 3 70B on eight nodes.
 Json sight() {
   return {{"model", "llama-3-70b"},
           {"cluster", {{"profile", "dgx-h100"}, {"nodes", 8}}},
@@ -63,14 +63,14 @@ Json asked(const std::string& ask, const Json& plan, Json more = Json::object())
   return explore(question);
 }
 
-/// A plan of Llama 3 70B on 64 GPUs.
+/// Returns a legal plan of Llama 3 70B on 64 GPUs.
 Json legal_plan() {
   Json job = sight();
   job["stepwright"] = "job/2";
   return asked("predict", job).at("plan");
 }
 
-/// Where a failure of a question is.
+/// Returns the error for a question.
 Json failure(const Json& question) {
   try {
     explore(question);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kNone = INFINITY;
 
-/// Rosenbrock's valley, whose least is at (1, 1).
+/// Returns Rosenbrock's function, whose minimum is at (1, 1), within bounds.
 LeastSquares valley(Eigen::Vector2d least, Eigen::Vector2d most) {
   return {.residuals = [](const Eigen::VectorXd& x) -> Eigen::VectorXd {
             return Eigen::Vector2d(1 - x[0], 10 * (x[1] - x[0] * x[0]));

@@ -19,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// The adapters that a program's words say, before any law judges the plan.
+/// Returns the adapters that a program's arguments describe, before the plan is checked.
 AdapterWords words_of(const std::string& target, const std::string& text) {
   const std::vector<launch_scripts::SourceFile> files = {{"train.yaml", text}};
   Given given;
@@ -45,7 +45,7 @@ TEST(AdaptersOfFiles, AxolotlSaysThemUnderItsKeys) {
   EXPECT_EQ(words.dropout, 0.05);
   EXPECT_EQ(words.base, DType::kNf4);
   EXPECT_THAT(words.modules, ElementsAre("all-linear"));
-  // What is absent is peft's: rank 8, the queries and the values.
+  // Absent settings have peft's defaults: rank 8, the queries and the values.
   const AdapterWords usual = words_of("axolotl", head + "adapter: lora\n");
   EXPECT_EQ(usual.rank, 8);
   EXPECT_THAT(usual.modules, ElementsAre("q_proj", "v_proj"));
@@ -138,7 +138,8 @@ TEST(AdaptersOfFiles, ProjectionsOfLatentsAreModules) {
               ElementsAre("q_b_proj", "kv_a_proj_with_mqa"));
 }
 
-/// The modules of these targets that files name of a built-in model, and the targets of those.
+/// Expects the modules that files name for these targets of a built-in model, and that these
+/// modules are read back as the same targets.
 void expect_modules(const std::string& model, std::initializer_list<model::AdapterTarget> targets,
                     bool joined, const std::vector<std::string>& modules) {
   plan::Job job;
@@ -181,7 +182,7 @@ TEST(AdaptersOfFiles, ModulesThatNoModelHasAreRefused) {
       Error);
 }
 
-/// The targets that axolotl gives adapters of a model, with these lines.
+/// Returns the targets of a model to which axolotl gives adapters, with these lines.
 model::AdapterTargets targets_by(const std::string& model, const std::string& lines,
                                  ImportReport* report = nullptr) {
   const ImportedPlan plan = import_text("axolotl", "train.yaml",

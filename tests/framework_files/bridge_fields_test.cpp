@@ -14,7 +14,7 @@ using ::testing::Contains;
 using ::testing::Field;
 using ::testing::Not;
 
-/// A part of the YAML that Megatron-Bridge writes beside a checkpoint.
+/// Part of the YAML that Megatron-Bridge writes beside a checkpoint.
 constexpr const char* kContainer = R"(_target_: megatron.bridge.training.config.ConfigContainer
 checkpoint:
   _target_: megatron.bridge.training.config.CheckpointConfig

@@ -287,7 +287,7 @@ def small_h100_config(whole: bool = False) -> ConfigContainer:
             plan::Spread::kGlobal);
 }
 
-/// A container that a recipe fills itself, over a hybrid of its own sizes.
+/// A container that a recipe fills in itself, for a hybrid model with its own sizes.
 constexpr const char* kOwnContainer = R"(
 from megatron.core.activations import squared_relu
 from megatron.bridge.models.mamba.mamba_provider import MambaModelProvider

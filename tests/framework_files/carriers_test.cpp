@@ -19,7 +19,7 @@ ImportedPlan carried_plan(const std::string& text) {
   return import_text("", "job.yaml", text, given);
 }
 
-/// The words of a command as a list of YAML, one a line.
+/// Returns the words of a command as a YAML list, one per line.
 std::string listed_words(const std::string& words, const std::string& before) {
   std::string text;
   for (std::size_t at = 0; at < words.size();) {

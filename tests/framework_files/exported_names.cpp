@@ -23,7 +23,7 @@ namespace {
 using namespace stepwright;
 using Json = nlohmann::ordered_json;
 
-/// A plan whose heads are wider than the model has room for: torchtitan has to name the width.
+/// A plan whose heads are wider than hidden / heads, so that torchtitan must name the width.
 constexpr const char* kPlan = R"(stepwright: plan/1
 job:
   model: {base: llama-3-8b, layers: 8, head_dim: 64}
@@ -42,7 +42,7 @@ plan::PlannedJob named(plan::PlannedJob planned, const std::string& name) {
   return planned;
 }
 
-/// A plan as a target writes it, before it is named.
+/// A plan's file as a target writes it, before the plan is named.
 struct Written {
   std::string word;
   const framework_files::LaunchTarget* target;

@@ -27,13 +27,14 @@ constexpr std::string_view kFieldModel =
     "32000 "
     "--bf16";
 
-/// Launch files with what is right of them.
+/// Launch files, and what must be read from them.
 struct FieldCase {
   std::string name;
   std::vector<launch_scripts::SourceFile> files;
   Given given;
-  std::vector<std::pair<std::string, std::string>> plan;      ///< Fields and their values.
-  std::vector<std::pair<std::string, std::string>> not_read;  ///< Settings, and how they matter.
+  std::vector<std::pair<std::string, std::string>> plan;  ///< Expected fields and their values.
+  /// Settings that must be listed as not read, and whether they matter.
+  std::vector<std::pair<std::string, std::string>> not_read;
   std::vector<std::string> assumed, notes, refused;
 };
 
@@ -77,7 +78,7 @@ FieldCase read_field_case(Node node) {
   return one;
 }
 
-/// The value at a dotted place of a plan file; "absent": there is none.
+/// Returns the value at a dotted path of a plan file; "absent": there is none.
 std::string value_at(const plan::PlannedJob& planned, const std::string& place) {
   if (place == "devices") return std::to_string(planned.job.cluster.devices());
   if (place == "vocabulary") return std::to_string(planned.job.model.vocabulary);
@@ -98,7 +99,7 @@ std::string value_at(const plan::PlannedJob& planned, const std::string& place) 
   return value->is_string() ? value->get<std::string>() : value->dump();
 }
 
-/// True if an error says all that a case expects of its refusal.
+/// True if an error contains everything that a case expects.
 bool is_expected_refusal(const FieldCase& one, const std::string& message) {
   return !one.refused.empty() && std::ranges::all_of(one.refused, [&](const std::string& words) {
     return message.find(words) != std::string::npos;
@@ -140,7 +141,7 @@ TEST(FieldFiles, AreReadAsTheirProgramsReadThem) {
   }
 }
 
-/// The lines that the files of an import gain without recomputation.
+/// Returns the lines that an import's files need to turn recomputation off.
 std::vector<std::string> lines_without_recomputation(const ImportedPlan& imported) {
   plan::PlannedJob after = imported.planned;
   after.plan.recompute = {};
@@ -149,7 +150,8 @@ std::vector<std::string> lines_without_recomputation(const ImportedPlan& importe
 }
 
 TEST(ChangedLines, AreThoseThatThePersonsFilesHave) {
-  // DeepSpeed's JSON says recomputation under `stepwright` alone, which a person's has not.
+  // DeepSpeed's JSON states recomputation only under `stepwright`, which a user's file does not
+  // have.
   const ImportedPlan json = import_text(
       "deepspeed", "zero.json",
       R"({"train_batch_size": 64, "train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true},

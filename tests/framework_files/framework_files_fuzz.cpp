@@ -12,7 +12,7 @@ namespace {
 
 using namespace stepwright;  // NOLINT(google-build-using-namespace)
 
-/// Model, cluster and batch, which every reader needs beside its file.
+/// Returns the model, cluster and batch that every reader needs beside its file.
 const framework_files::Given& given() {
   static const framework_files::Given kGiven = framework_files::with_model(
       {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "64x4096"});
@@ -21,7 +21,7 @@ const framework_files::Given& given() {
 
 }  // namespace
 
-/// Each reader takes any text, or refuses it with a reason; what it takes is legal.
+/// Each reader accepts any text or refuses it with a reason; accepted plans are legal.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const launch_scripts::SourceFile file{"fuzz",
                                         std::string(reinterpret_cast<const char*>(data), size)};

@@ -7,7 +7,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/grid.h"
 
-/// Prints the groups of a plan file as JSON: kind -> lists of ranks.
+/// Prints the process groups of a plan file as JSON: kind -> lists of ranks.
 int main(int count, char** arguments) {
   using namespace stepwright;
   if (count != 2) return 2;

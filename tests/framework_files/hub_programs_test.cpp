@@ -310,7 +310,7 @@ TEST(Axolotl, ExpertsShareTheirStatesAmongTheRanksThatShareTheRest) {
   EXPECT_THAT(refused(text + "dp_shard_size: 2\n"), HasSubstr("must be the 8 ranks"));
 }
 
-/// Reads it or refuses it as input; anything else fails the test.
+/// Reads a text or refuses it as input; any other error fails the test.
 void read_or_refuse(std::string_view target, const std::string& text) {
   Given given;
   given.cluster = "dgx-h100";

@@ -348,7 +348,7 @@ TEST(DeepspeedScript, AProgramOfItsOwnIsReadByTheConfigurationThatItNames) {
   const std::string unknown = "deepspeed train_mine.py --model_name own/model --deepspeed x.json\n";
   EXPECT_THAT(refusal_with({{"run.sh", unknown}, kStages2}),
               HasSubstr("model_name: no built-in model has the name own/model"));
-  // Without a configuration nothing says what it is.
+  // Without a configuration, no file names the model.
   EXPECT_THAT(refusal_with({{"run.sh", "deepspeed train_mine.py --model_name Qwen/Qwen3-8B\n"}}),
               HasSubstr("is of no framework that is read"));
 }

@@ -272,7 +272,7 @@ TEST(HuggingFaceArguments, RefusesTwoOfAKindAndContradictions) {
   EXPECT_THROW(read({kModel, other}), Error);
 }
 
-/// The devices of a script that starts a trainer behind these words.
+/// Returns the number of devices of a script that starts a trainer with this launcher.
 std::int64_t devices_behind(const std::string& launcher, const std::string& program = "train.py") {
   const launch_scripts::SourceFile file{"train.sh",
                                         launcher + " " + program +

@@ -8,7 +8,7 @@
 
 namespace stepwright::framework_files {
 
-/// The plan that a target reads from a text, on `given.cluster` or two nodes of dgx-h100.
+/// Returns the plan that a target reads from a text, on `given.cluster` or two nodes of dgx-h100.
 inline ImportedPlan import_text(const std::string& target, const std::string& name,
                                 const std::string& text, Given given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100:2";
@@ -16,13 +16,13 @@ inline ImportedPlan import_text(const std::string& target, const std::string& na
   return import_sources(target, {&file, 1}, given);
 }
 
-/// A report that lists a setting as not read, and whether it matters.
+/// Matches a report that lists a setting as not read, and whether it matters.
 inline auto lists(const std::string& name, Matters matters) {
   return testing::Contains(testing::AllOf(testing::Field(&UnreadSetting::name, name),
                                           testing::Field(&UnreadSetting::matters, matters)));
 }
 
-/// A report that took a setting for a field.
+/// Matches a report in which a setting was used for a field.
 inline auto takes(const std::string& name, const std::string& field) {
   return testing::Contains(testing::AllOf(testing::Field(&ReadSetting::name, name),
                                           testing::Field(&ReadSetting::field, field)));

@@ -27,13 +27,13 @@
 #include "tests/plan/shown.h"
 #include "tests/tune/random_job.h"
 
-// What a search lists for a framework, the framework's files start. STEPWRIGHT_RANDOM_JOBS tries
-// more jobs than the suite does.
+// Plans that a search lists for a framework can be started by the framework's files.
+// STEPWRIGHT_RANDOM_JOBS sets a larger number of jobs.
 
 namespace stepwright::framework_files {
 namespace {
 
-/// Targets that are written and read, for jobs that learn the next token.
+/// Returns the targets that can be written and read, for jobs with next-token prediction.
 std::vector<LaunchTarget> targets() {
   std::vector<LaunchTarget> both;
   for (const LaunchTarget& target : launch_targets()) {
@@ -45,7 +45,7 @@ std::vector<LaunchTarget> targets() {
   return both;
 }
 
-/// The four best plans of a job; nullopt if no plan is legal or fits.
+/// Returns the four best plans of a job; nullopt: no plan is legal or fits.
 std::optional<tune::TuneResult> answer(const plan::Job& job) {
   try {
     tune::TuneResult result = tune::tune(job, {.threads = 1, .top = 4});
@@ -57,7 +57,7 @@ std::optional<tune::TuneResult> answer(const plan::Job& job) {
   }
 }
 
-/// The plan that a target's file says is the same at the same price.
+/// Expects that the plan in a target's file is read back the same, at the same price.
 void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
   SCOPED_TRACE(fmt::format("{} {} on {} x {}: {}", target.word, planned.job.model_name,
                            planned.job.cluster.nodes, planned.job.cluster.name,
@@ -84,7 +84,7 @@ void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
     const cost::CostModel cost(of.job);
     return simulate::Pricer(of.job, cost).price(of.plan);
   };
-  // The plan under what the file starts with: its framework, kernels and form of Muon.
+  // The plan with the settings of the file: its framework, kernels and form of Muon.
   back.job.documents = planned.job.documents;  // How long they are is of the data, in no file.
   plan::PlannedJob started = planned;
   started.job.framework = back.job.framework;
@@ -96,7 +96,7 @@ void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
   EXPECT_NEAR(there.memory_bytes, here.memory_bytes, 1e-9 * here.memory_bytes);
 }
 
-/// Whether the job itself asks for what its framework does not run: no plan changes that.
+/// True if the job itself needs something that its framework cannot run, which no plan changes.
 bool asks_for_more(const plan::Job& job, const plan::Plan& plan) {
   return std::ranges::any_of(plan::not_run(job.framework, job, plan), [](const plan::NotRun& what) {
     return !plan::of_plan(what.ability) && what.ability != plan::Ability::kAttention;
@@ -133,7 +133,7 @@ TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
   for (const LaunchTarget& target : targets()) EXPECT_GT(listed[target.word], 0) << target.word;
 }
 
-/// Whether a framework has a plan for a job at all, on the devices that another plan uses.
+/// True if a framework has any plan for a job on the devices that another plan uses.
 bool has_plan(plan::Job job, plan::Framework framework) {
   job.use_all = true;
   job.framework = std::move(framework);
@@ -145,7 +145,8 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
   for (const std::uint64_t seed : tune::random_seeds(40)) {
     plan::Job job = tune::random_job(seed);
     job.framework = {};
-    job.kernels.masters = plan::Masters::kBeside;  // What frameworks have is no choice of a file.
+    // Features that a framework always has are no choice of a file.
+    job.kernels.masters = plan::Masters::kBeside;
     SCOPED_TRACE(seed);
     const auto result = answer(job);
     if (!result) continue;
@@ -182,7 +183,8 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
   EXPECT_GT(listed, 10);
 }
 
-/// Trains adapters, learns from preferences, or packs documents: what many files cannot say.
+/// Returns a job that trains adapters, learns from preferences, or packs documents, which many
+/// files cannot express.
 plan::Job tuning_job(std::uint64_t seed) {
   plan::Job job = tune::random_job(seed);
   job.kernels.masters = plan::Masters::kBeside;

@@ -13,7 +13,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// The master copies that a file asks for, on two nodes.
+/// Returns the master copies that a file asks for, on two nodes.
 plan::Masters masters_of(const std::string& name, const std::string& text) {
   return import_text("", name, text,
                      {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "128x4096"})
@@ -94,7 +94,7 @@ TEST(MastersOfFiles, DeepSpeedHasItsOwnCopies) {
             plan::Masters::kBeside);
 }
 
-/// A plan that shards all of a model whose updates have no masters.
+/// Returns a plan that shards all states of a model whose updates have no master copies.
 plan::PlannedJob in_place() {
   return import_text("", "args.yaml",
                      "per_device_train_batch_size: 1\ngradient_accumulation_steps: "

@@ -50,7 +50,7 @@ TEST(MegatronArguments, EachSettingHasOneMeaningAndAnArgument) {
   }
 }
 
-/// Arguments of a small model, and more.
+/// Returns the arguments of a small model, and further ones.
 std::string small_command(const std::string& more) {
   return "torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 "
          "--num-attention-heads 16 --seq-length 2048 --micro-batch-size 2 --global-batch-size 64 "

@@ -16,7 +16,7 @@
 #include "tests/model/random_architecture.h"
 #include "tests/plan/random_plans.h"
 
-// Models whose layers differ, as Megatron's arguments and recipes of Megatron-Bridge say them.
+// Models whose layers differ, as Megatron's arguments and Megatron-Bridge's recipes describe them.
 
 namespace stepwright::framework_files {
 namespace {
@@ -45,7 +45,8 @@ plan::PlannedJob read_text(std::string_view target, const std::string& text,
   return import_sources(target, {&file, 1}, given).planned;
 }
 
-/// Expects a model to be the same, and its plan to have the same price, once written and read.
+/// Expects that a model is read back from the files unchanged, and that its plan has the same
+/// price.
 void expect_read_back(std::string_view target, const model::Architecture& model) {
   const plan::PlannedJob planned = planned_for(model);
   const std::string text = export_plan(target, planned, "", true).text;
@@ -76,7 +77,7 @@ TEST_P(MegatronModels, BuiltInOnesOfUnlikeLayersComeBack) {
   }
 }
 
-/// A random model without most of what Megatron does not have.
+/// Returns a random model without most features that Megatron lacks.
 model::Architecture tamed(model::Architecture model, std::mt19937_64& random) {
   const auto maybe = [&](std::uint64_t one_in) { return random() % one_in == 0; };
   const model::Architecture usual;
@@ -123,7 +124,7 @@ model::Architecture tamed(model::Architecture model, std::mt19937_64& random) {
   return model;
 }
 
-/// The model with random layers that are a mixer or a feed-forward alone.
+/// Returns the model with random layers that consist of a mixer or a feed-forward part alone.
 model::Architecture hybrid(model::Architecture model, std::mt19937_64& random) {
   model.latent.reset();
   model.head_dim = 64;
@@ -182,7 +183,7 @@ TEST_P(MegatronModels, WhatTheFrameworkRunsComesBack) {
     }
     if (HasFailure()) return;
   }
-  // What words cannot tell apart, the files refuse.
+  // Files refuse models that their arguments cannot distinguish.
   EXPECT_LT(refused * 10, written);
   EXPECT_GT(written, 60);
   EXPECT_GT(hybrids, 15);

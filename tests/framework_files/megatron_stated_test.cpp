@@ -21,7 +21,8 @@ using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// The block of a run of Llama 3 8B as Megatron-LM prints it, each line behind `prefix`.
+/// Returns the block of arguments that Megatron-LM prints for a run of Llama 3 8B, each line after
+/// `prefix`.
 std::string printed(const std::string& prefix) {
   static constexpr std::pair<const char*, const char*> kValues[] = {
       {"account_for_embedding_in_pipeline_split", "False"},
@@ -159,7 +160,7 @@ TEST(StatedArguments, ABlockWithoutThemIsRefused) {
   }
 }
 
-/// A model_config.yaml with variables in the place of degrees.
+/// A model_config.yaml with variables instead of degrees.
 constexpr const char* kOpenConfig = R"(MODEL_ARGS:
   --num-layers: 14
   --hidden-size: 512

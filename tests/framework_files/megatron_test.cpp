@@ -11,7 +11,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// A script as people write them.
+/// A launch script as people write them.
 constexpr const char* kScript = R"(#!/bin/bash
 export CUDA_DEVICE_MAX_CONNECTIONS=1
 GPUS_PER_NODE=8
@@ -253,7 +253,7 @@ TEST(Megatron, ReadsAndWritesMultiTokenLayers) {
   EXPECT_EQ(read(layout_script("Et*22|t*21|t*21|t*16L")).job.model.predicted_ahead(), 0);
 }
 
-/// The script with what it says of the head's weight gradients.
+/// Returns the script with arguments about the weight gradients of the head.
 std::string deferring_script(const std::string& more) {
   return with(kScript, "--some-own-flag", "--defer-embedding-wgrad-compute" + more);
 }

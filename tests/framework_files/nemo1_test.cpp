@@ -13,8 +13,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The form of NVIDIA/NeMo-Framework-Launcher launcher_scripts/conf/training/llama, shortened.
-/// `model` replaces lines of the model by those of the same key, `optimizer` stands below `optim`.
+/// Returns a shortened form of NVIDIA/NeMo-Framework-Launcher launcher_scripts/conf/training/llama.
+/// `model` replaces lines of the model with the same key; `optimizer` is put below `optim`.
 std::string nemo1_text(const std::string& model = "", const std::string& optimizer = "",
                        const std::string& precision = "bf16") {
   return "run:\n  name: llama\n  results_dir: ${base_results_dir}/${.name}\n"

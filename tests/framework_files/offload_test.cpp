@@ -20,7 +20,7 @@ using testing::HasSubstr;
 constexpr plan::Offload kParameters{.optimizer = 1, .parameters = true};
 constexpr plan::Offload kOptimizer{.optimizer = 1};
 
-/// The plan that a file says on two nodes.
+/// Returns the plan in a file, on two nodes.
 ImportedPlan import_file(const std::string& name, const std::string& text,
                          const std::string& cluster = "dgx-h100:2") {
   return import_text("", name, text,
@@ -209,7 +209,7 @@ TEST(Offloaded, BadValuesNameTheirPlace) {
               HasSubstr("must be a mapping"));
 }
 
-/// A plan of two nodes with these states and what they leave to the host.
+/// Returns a plan on two nodes with these states and offload choices.
 plan::PlannedJob planned_with(const std::string& states, const plan::Offload& offload) {
   plan::PlannedJob planned;
   planned.job.model = *model::built_in_model("llama-3-8b");
@@ -225,7 +225,7 @@ plan::PlannedJob planned_with(const std::string& states, const plan::Offload& of
   return planned;
 }
 
-/// The nearest plan that a target runs, as written and read back.
+/// Returns the nearest plan that a target runs, after writing it and reading it back.
 plan::Plan plan_read_back(const std::string& target, const plan::PlannedJob& planned,
                           const std::string& release = "") {
   const LaunchFile file = export_plan(target, planned, release, true);
@@ -367,7 +367,8 @@ TEST(InputsOfLayers, OnADiskOrBesideAllElseAreLeftOut) {
            "activation_offloading");
 }
 
-/// FSDP recomputes by a word of its own; without it training code does, which files say, too.
+/// FSDP has its own word for recomputation; without it, the training code recomputes, which files
+/// can also say.
 TEST(InputsOfLayers, AreLeftToTheHostByVerlWhereItRecomputes) {
   const auto read = [](const std::string& words) {
     return import_file("run.sh",

@@ -147,7 +147,7 @@ TEST(OpenRlhf, ABatchThatDeepSpeedRefusesIsRefused) {
           testing::HasSubstr("is no multiple of 2 (micro_train_batch_size) x 16")));
 }
 
-/// The plan that a written file says, with buckets and overlap as the plan has them.
+/// Returns the plan in a written file, with buckets and overlap as in the original plan.
 plan::PlannedJob trainer_read_back(const std::string& target, const plan::PlannedJob& planned) {
   const LaunchFile file = export_plan(target, planned, "");
   Given given;

@@ -28,7 +28,7 @@ const std::string kNemoRlRun =
     "  megatron_cfg: {enabled: true, tensor_model_parallel_size: 2}\n"
     "  sequence_packing: {enabled: true}\ncluster: {num_nodes: 2, gpus_per_node: 8}\n";
 
-/// With documents of 1,024 tokens each.
+/// Returns facts with documents of 1,024 tokens each.
 Given with_lengths(const std::string& more = "") {
   Given given;
   given.batch = "{lengths: {histogram: [[1024, 1]]}" + more + "}";

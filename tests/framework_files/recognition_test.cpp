@@ -72,7 +72,8 @@ TEST(Targets, AreThoseOfTheirData) {
   EXPECT_THROW(target_data("nobody"), Error);
 }
 
-/// A judged target names a test that is there; one by source names its repository.
+/// A target that is judged by a test names an existing test; one known from source names its
+/// repository.
 TEST(Targets, SayHowTheyAreKnown) {
   for (const TargetData& target : target_data()) {
     const Evidence& evidence = target.evidence;

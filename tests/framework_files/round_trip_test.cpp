@@ -13,7 +13,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// The plan that is read back from a target's file.
+/// Returns the plan that is read back from a target's file.
 plan::PlannedJob read_again(std::string_view target, const plan::PlannedJob& planned,
                             const std::string& text) {
   Given given;
@@ -24,7 +24,8 @@ plan::PlannedJob read_again(std::string_view target, const plan::PlannedJob& pla
   return import_sources(target, {&file, 1}, given).planned;
 }
 
-/// Whether both are the same plan of the same job, as far as files of frameworks speak of it.
+/// Expects both to be the same plan of the same job, in everything that files of frameworks
+/// express.
 void expect_same(const plan::PlannedJob& a, const plan::PlannedJob& b) {
   EXPECT_EQ(a.plan, b.plan);
   EXPECT_EQ(a.plan, b.plan);
@@ -33,7 +34,7 @@ void expect_same(const plan::PlannedJob& a, const plan::PlannedJob& b) {
   EXPECT_EQ(a.job.precision, b.job.precision);
 }
 
-/// Random legal plans for which a target writes files; many, or the test fails.
+/// Random legal plans that a target can write; too few of them fail the test.
 class RoundTrip : public testing::TestWithParam<std::string_view> {};
 
 TEST_P(RoundTrip, WhatIsReadBackIsWrittenAndReadAlike) {
@@ -65,7 +66,7 @@ TEST_P(RoundTrip, WhatIsReadBackIsWrittenAndReadAlike) {
   EXPECT_GT(written_plans, 15) << refused << " refused";
 }
 
-/// A text with a few bytes changed, dropped or doubled.
+/// Returns a text with a few bytes changed, dropped or doubled.
 std::string damaged(plan::Dice& dice, std::string text) {
   for (std::size_t i = dice.below(4); i < 5 && !text.empty(); ++i) {
     const std::size_t at = dice.below(text.size());
@@ -79,7 +80,7 @@ std::string damaged(plan::Dice& dice, std::string text) {
   return text;
 }
 
-/// A file with the most that a target says of how states lie.
+/// Returns the file of a plan with all sharding details that a target can express.
 LaunchFile file_of(std::string_view target, plan::PlannedJob planned) {
   planned.plan.sharding = plan::sharding_of("GGG").value();
   try {

@@ -1,6 +1,6 @@
-// Which of 150 random plans survive the way to the files of a target and back, and why others do
-// not. Each plan has one fate, and each fate is checked. A change of the random plans or of a
-// target changes the numbers of the table: the failure prints those that were found.
+// Counts how many of 150 random plans are read back from the files of a target, and why the others
+// are not. Each plan has exactly one outcome, and each outcome is checked. If the random plans or a
+// target change, the numbers of the table change too: the failure message prints the new ones.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -29,13 +29,13 @@ namespace {
 constexpr int kPlans = 150;
 
 enum class Fate : std::uint8_t {
-  kSurvives,       ///< The plan that was written is read back.
-  kRunsOtherwise,  ///< A note says what changes no result and is not in the files.
+  kSurvives,       ///< The written plan is read back unchanged.
+  kRunsOtherwise,  ///< A choice that changes no result is not in the files, and a note says so.
   kNothingNear,    ///< The framework runs neither the plan nor one near it.
-  kPlanUnsaid,     ///< The files have no words for choices of the plan; another plan is named.
-  kNearestUnsaid,  ///< Nor for the plan that is nearest.
-  kJobUnsaid,      ///< The files have no words for the model or the job.
-  kNotReadBack,    ///< The files have no words for a value, and cannot be read.
+  kPlanUnsaid,     ///< The files cannot express choices of the plan; another plan is suggested.
+  kNearestUnsaid,  ///< The files cannot express the nearest plan either.
+  kJobUnsaid,      ///< The files cannot express the model or the job.
+  kNotReadBack,    ///< The files cannot express a value, and cannot be read back.
 };
 constexpr Named<Fate> kFateNames[] = {{Fate::kSurvives, "survive"},
                                       {Fate::kRunsOtherwise, "run otherwise"},
@@ -45,11 +45,11 @@ constexpr Named<Fate> kFateNames[] = {{Fate::kSurvives, "survive"},
                                       {Fate::kJobUnsaid, "job unsaid"},
                                       {Fate::kNotReadBack, "not read back"}};
 
-/// How many plans of a target have each fate, and the choices and values that others lack words
-/// for.
+/// Counts of what happens to a target's plans, and the choices and values that files cannot
+/// express.
 struct Fates {
   std::string_view target;
-  std::array<int, std::size(kFateNames)> counts;  ///< In the order of `kFateNames`.
+  std::array<int, std::size(kFateNames)> counts;  ///< Counts in the order of `kFateNames`.
   std::set<std::string> reasons;
 };
 
@@ -81,14 +81,15 @@ const std::vector<Fates>& expected_fates() {
   return kAll;
 }
 
-/// The part of a message after a mark; nullopt: the mark is not in it.
+/// Returns the part of a message after a mark; nullopt: the mark is absent.
 std::optional<std::string> after(const std::string& message, std::string_view mark) {
   const std::size_t at = message.find(mark);
   if (at == std::string::npos) return std::nullopt;
   return message.substr(at + mark.size());
 }
 
-/// The names in a list: "sharding" and "accumulate" of "sharding NNN with accumulate fp32".
+/// Returns the names in a list: "sharding" and "accumulate" for "sharding NNN with accumulate
+/// fp32".
 std::set<std::string> names_in(const std::string& list) {
   static const std::regex kName(R"((?:^|, (?!here )| with |; )([\w.]+))");
   std::set<std::string> names;
@@ -98,7 +99,7 @@ std::set<std::string> names_in(const std::string& list) {
   return names;
 }
 
-/// The first word of a message: the rule, the key, or what it speaks of.
+/// Returns the first word of a message: the rule, the key, or its subject.
 std::string first_word(const std::string& message) {
   static const std::regex kPlace(R"(^the file for [\w-]+(:\d+)*: )");
   const std::string text = std::regex_replace(message, kPlace, "");
@@ -115,14 +116,14 @@ plan::PlannedJob read_file(std::string_view target, const plan::PlannedJob& plan
   return import_sources(target, {&file, 1}, given).planned;
 }
 
-/// Makes sequences of whole blocks of FlexAttention's mask, over which context ranks are cut.
+/// Lengthens sequences to whole blocks of FlexAttention's mask, which context ranks divide.
 void lengthen(plan::Job& job) {
   constexpr std::int64_t kBlock = 128;
   job.length *= kBlock;
   job.model.positions *= kBlock;
 }
 
-/// The way of random plans through the files of one target.
+/// Writes random plans to the files of one target and reads them back.
 class Survival : public testing::TestWithParam<std::string_view> {
  protected:
   void meet(Fate fate) { ++found_.counts[static_cast<std::size_t>(fate)]; }
@@ -130,7 +131,7 @@ class Survival : public testing::TestWithParam<std::string_view> {
     found_.reasons.insert(reasons.begin(), reasons.end());
   }
 
-  /// Follows one plan to its file and back.
+  /// Writes one plan to its file and reads it back.
   void follow(plan::PlannedJob planned) {
     const plan::Framework framework = target_framework(target(), "");
     const auto runs = plan::nearest_run(framework, planned.job, planned.plan);
@@ -147,7 +148,7 @@ class Survival : public testing::TestWithParam<std::string_view> {
     }
   }
 
-  /// A plan that was written comes back, but for what a note says.
+  /// Expects a written plan to be read back, except for differences that a note mentions.
   void written(const plan::PlannedJob& planned, const LaunchFile& file) {
     const plan::Plan whole = plan::canonical(planned.plan, planned.job);
     plan::Plan back = read_file(target(), planned, file.text).plan;
@@ -192,7 +193,8 @@ class Survival : public testing::TestWithParam<std::string_view> {
     meet(Fate::kNotReadBack);
   }
 
-  /// An error has the place that its message says: in the files, else the file of the plan.
+  /// Expects an error to have the position that its message names: in the files, or else in the
+  /// plan's file.
   static void expect_its_place(const Error& error) {
     static const std::regex kPlace(R"((the file for [\w-]+)(?::(\d+):(\d+))?: )");
     const std::string message = error.what();
@@ -204,7 +206,7 @@ class Survival : public testing::TestWithParam<std::string_view> {
     EXPECT_EQ(place.column, said[3].matched ? std::stoi(said[3]) : 0) << message;
   }
 
-  /// The plan that a refusal names is written, and comes back.
+  /// Expects the plan that a refusal suggests to be written and read back.
   void expect_the_nearest_survives(const plan::PlannedJob& planned) {
     const LaunchFile file = export_plan(target(), planned, "", true);
     EXPECT_NE(file.started.plan, plan::canonical(planned.plan, planned.job));

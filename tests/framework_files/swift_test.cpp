@@ -94,7 +94,7 @@ std::string swift_leaves_out(const ImportedPlan& plan, std::string_view name) {
   return "";
 }
 
-/// The parts of a model with an encoder of images that a setting freezes.
+/// Returns the parts of a model with an image encoder that a setting freezes.
 model::Frozen frozen_of(const std::string& word, const std::string& text) {
   Given given;
   given.cluster = "dgx-h100:1";

@@ -234,7 +234,7 @@ TEST(Tables, AreReadAndNameEachSettingOnce) {
   EXPECT_THROW(known_settings("axolotl/none"), Error);
 }
 
-/// The table of docs/launch.md, as the targets' own files say it.
+/// Returns the table of docs/launch.md, built from the targets' own data.
 std::string documented_targets() {
   std::string text = "| target | reads | writes | known |\n|---|---|---|---|\n";
   const auto cell = [](const std::string& words) { return words.empty() ? "-" : words; };

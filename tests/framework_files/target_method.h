@@ -9,7 +9,8 @@
 
 namespace stepwright::framework_files {
 
-/// A method of learning that the files of a target say: pretraining, or the first that they do.
+/// Returns a training method that the target's files can express: pretraining if possible,
+/// otherwise the first that they can.
 inline plan::TrainingMethod method_of(std::string_view word) {
   const std::vector<plan::MethodKind>& kinds = target_data(word).methods;
   plan::TrainingMethod method;

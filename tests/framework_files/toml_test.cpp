@@ -25,7 +25,7 @@ TEST(Toml, RefusesMalformedTextsAndWhatNoSettingIs) {
   }
 }
 
-/// toml++ calls itself for each part of a key.
+/// toml++ calls itself recursively for each part of a key.
 TEST(Toml, CountsThePartsOfAKeyBeforeItIsRead) {
   std::string parts;
   for (int i = 0; i < 99; ++i) parts += ".a";

@@ -127,7 +127,7 @@ def sft() -> Trainer.Config:
   };
   EXPECT_EQ(model("r.py", "from torchtitan.models.qwen3 import model_registry"), "qwen3-4b");
   EXPECT_EQ(model("models/qwen3/config_registry.py", "from . import model_registry"), "qwen3-4b");
-  // A family that nothing says, and one that has another model of that name.
+  // A family that no file names, and one that has another model with that name.
   EXPECT_THROW(model("r.py", "from . import model_registry"), Error);
   EXPECT_THROW(model("r.py", "from torchtitan.models.qwen3_5 import model_registry"), Error);
   EXPECT_THROW(model("models/qwen3_5/config_registry.py", "from . import model_registry"), Error);
@@ -155,7 +155,7 @@ def own() -> Trainer.Config:
   EXPECT_THROW(import_text("torchtitan", "r.py", text), Error);
 }
 
-/// A function of another registry, changed by one of its own.
+/// A recipe that changes the result of a registry function in another file, partly in a helper.
 constexpr const char* kTitanRecipe = R"(
 from torchtitan.models.llama3.config_registry import llama3_8b
 

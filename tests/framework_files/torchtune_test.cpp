@@ -17,7 +17,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// The form of meta-pytorch/torchtune recipes/configs, shortened.
+/// Returns a shortened recipe in the form of meta-pytorch/torchtune recipes/configs.
 std::string tune_recipe(const std::string& model, const std::string& more = "") {
   return "model:\n  _component_: torchtune.models." + model +
          "\ntokenizer:\n  _component_: torchtune.models.llama3.llama3_tokenizer\n"
@@ -282,7 +282,7 @@ TEST(Torchtune, OptimizersAreReadOrNamed) {
   EXPECT_THAT(of("my.Shampoo").report.not_read, lists("optimizer._component_", Matters::kYes));
 }
 
-/// A plan of sixteen ranks for a file of torchtune.
+/// Returns a plan of sixteen ranks for a file of torchtune.
 plan::PlannedJob tune_planned_on(plan::Parallel degrees, std::string_view states) {
   plan::PlannedJob planned;
   planned.job = plan::small_job();

@@ -10,7 +10,7 @@
 #include "stepwright/model/encoder.h"
 #include "tests/plan/random_plans.h"
 
-// Files of programs that stand on a framework and run a part of what it runs.
+// Files of programs that are built on a framework and run only part of its features.
 
 namespace stepwright::framework_files {
 namespace {
@@ -27,12 +27,12 @@ plan::PlannedJob planned_on(plan::Parallel degrees, std::string_view states) {
   return planned;
 }
 
-/// The file of a plan, or of the nearest.
+/// Returns the file of a plan, or of the nearest plan.
 std::string text_of(std::string_view word, const plan::PlannedJob& planned) {
   return export_plan(word, planned, "", true).text;
 }
 
-/// Why a plan is refused, whose nearest is written all the same.
+/// Returns why a plan is refused although the nearest plan can be written.
 std::string refusal_of(std::string_view word, const plan::PlannedJob& planned) {
   EXPECT_NO_THROW(export_plan(word, planned, "", true));
   try {
@@ -62,7 +62,7 @@ TEST(WrittenPrograms, AxolotlSaysItsMesh) {
               HasSubstr("sharding NNG: accelerate (axolotl) runs "));
 }
 
-/// A job of eight ranks that share all states, with parts of its model frozen.
+/// Returns a job of eight ranks that shard all states, with parts of its model frozen.
 plan::PlannedJob frozen_job(const model::Frozen& frozen) {
   plan::PlannedJob planned = planned_on({.data = 16}, "GGG");
   planned.job.model.frozen = frozen;
@@ -117,7 +117,7 @@ TEST(WrittenPrograms, AxolotlFreezesAnEncoder) {
   EXPECT_EQ(read_model_again("axolotl", planned, both).frozen, planned.job.model.frozen);
 }
 
-/// The parts that these patterns freeze; nullopt if the patterns are listed as not read.
+/// Returns the parts that these patterns freeze; nullopt: the patterns are listed as not read.
 std::optional<model::Frozen> frozen_by(const std::string& patterns) {
   plan::PlannedJob planned = frozen_job({});
   planned.job.model.encoder = model::Encoder{.parameters = 1000, .projector = 100};
@@ -161,7 +161,7 @@ TEST(WrittenPrograms, SwiftStartsMegatron) {
               HasSubstr("sharding NNI: megatron-core (ms-swift) runs NNN, NNG"));
 }
 
-/// Documents of a quarter of a sequence, packed as they come.
+/// Returns a job with documents of a quarter of a sequence, packed in order.
 plan::PlannedJob packed_job(const packing::Packing& packing) {
   plan::PlannedJob planned = planned_on({.data = 16}, "GGG");
   plan::DocumentBatch documents{.lengths = {{planned.job.length / 4, 1}}, .packing = packing};

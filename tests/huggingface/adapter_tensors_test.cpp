@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// A model with adapters of rank 2 beside these targets.
+/// Returns a model with adapters of rank 2 on these targets.
 model::Architecture adapted(const char* text, std::initializer_list<model::AdapterTarget> targets,
                             bool joined = false) {
   model::Architecture model = model_of(text);

@@ -32,7 +32,7 @@ inline model::Architecture model_of(const std::string& text) {
   return model::read_inline_model(document.root().get("model"));
 }
 
-/// A parameter's name in checkpoints and how many elements it has.
+/// Name of a parameter in checkpoints, and its number of elements.
 struct WholeParameter {
   std::string name;
   std::vector<std::int64_t> shape;
@@ -57,7 +57,7 @@ inline std::vector<WholeParameter> whole_parameters_of(const model::Architecture
   return list;
 }
 
-/// Commits a checkpoint of a model in which every element of every parameter has another value;
+/// Commits a checkpoint of a model in which all elements of all parameters have different values;
 /// returns the values of all parameters, in order.
 inline std::vector<std::vector<float>> commit_checkpoint(const std::filesystem::path& folder,
                                                          const std::string& model) {

@@ -26,7 +26,7 @@ huggingface::ForeignTensor tensor_of(const char* model, std::string_view name) {
   return {};
 }
 
-/// Every element of every parameter is in one tensor, names differ.
+/// Expects every element of every parameter to be in exactly one tensor, and all names to differ.
 void expect_complete(const model::Architecture& model, const huggingface::Family& family) {
   std::map<std::string, std::set<std::int64_t>> rows;
   std::map<std::string, std::int64_t> columns;
@@ -98,7 +98,7 @@ TEST(ForeignTensors, GptNeoxGoesHeadByHead) {
   EXPECT_THAT(qkv.shape(), ElementsAre(24));
 }
 
-/// Tensors of a model in a family, by their names.
+/// Returns the tensors of a model in a family's files, by name.
 std::map<std::string, huggingface::ForeignTensor> tensors_in(const char* text,
                                                              std::string_view family) {
   const model::Architecture model = model_of(text);

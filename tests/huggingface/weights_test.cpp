@@ -1,4 +1,4 @@
-// Checkpoints written as Hugging Face directories and read back, and what is refused.
+// Checkpoints that are written as Hugging Face directories and read back, and refusals.
 #include "stepwright/huggingface/weights.h"
 
 #include <gmock/gmock.h>
@@ -77,7 +77,7 @@ TEST(Weights, OfWiderTypesComeBack) {
   expect_round_trip(kGpt2, {.type = huggingface::NumberType::kF64});
 }
 
-/// A tensor of a written file, element by element against the checkpoint's.
+/// Compares a tensor of a written file with the checkpoint, element by element.
 TEST(Weights, ATransposedTensorStandsAsTransformersWantsIt) {
   const Folder folder;
   const auto values = commit_checkpoint(folder.path(), kGpt2);
@@ -106,7 +106,7 @@ TEST(Weights, ATiedModelHasNoHead) {
   EXPECT_FALSE(file.tensors().contains("lm_head.weight"));
 }
 
-/// Rewrites the tensors of a directory's one file.
+/// Rewrites the tensors of the only file in a directory.
 void rewrite(const fs::path& out,
              const std::function<void(std::vector<checkpoint::ShardTensor>&)>& change) {
   const fs::path path = out / "model.safetensors";

@@ -7,7 +7,7 @@
 
 namespace stepwright::interleave {
 
-/// How many orders of all operators respect the dependences.
+/// Counts the orders of all operators that respect the dependences.
 inline std::uint64_t count_orders(const Strand& strand) {
   const std::vector<OperatorSet> needed = ancestors(strand);
   const std::vector<OperatorSet> ideals = order_ideals(strand);

@@ -25,7 +25,7 @@ Strand chain(const std::vector<std::pair<cost::LinkClass, double>>& operators) {
   return strand;
 }
 
-/// The dense layer of DHelix (2411.15871) with the times of its default plan.
+/// Returns the dense layer of DHelix (2411.15871) with the times of its default plan.
 StrandPair dense() {
   StrandPair pair;
   pair.forward = chain({{kCompute, 2},
@@ -78,7 +78,7 @@ TEST(Interleave, OfTheDenseLayerHasThePublishedFigures) {
   EXPECT_DOUBLE_EQ(rotated.event_s, 192);
 }
 
-/// By trying every block from every state.
+/// Finds the best order by trying every block from every state.
 class BruteForce {
  public:
   BruteForce(const StrandPair& pair, const cost::Contention& contention)
@@ -114,7 +114,7 @@ class BruteForce {
     return true;
   }
 
-  /// Negative: not a block.
+  /// Returns the time of a block; negative: it is no block.
   double block(OperatorSet f, OperatorSet b) const {
     std::array<double, cost::kLinkClasses> sent{};
     double compute_s = 0;
@@ -197,7 +197,8 @@ TEST(Interleave, StartsWhereTheBestOfAllBlocksDoes) {
   }
 }
 
-/// Forwards whose operators need not follow one another, as shared experts beside routed ones.
+/// Forward passes with operators that can run in either order, such as shared experts beside routed
+/// ones.
 TEST(Interleave, OfForwardsWithBranchesIsAsFastAsTheBestOfAllBlocks) {
   for (const cost::Contention& contention : {cost::Contention{}, cost::Contention{1.4, 1.25}}) {
     for (std::uint32_t seed = 0; seed < 40; ++seed) {

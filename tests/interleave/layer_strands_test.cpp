@@ -122,7 +122,7 @@ TEST(LayerStrands, RefuseWhatHasNoListYet) {
               HasSubstr("--layer 32: must be from 0 to 31"));
 }
 
-/// Ids of the operators that an operator waits for.
+/// Returns the ids of the operators that an operator waits for.
 std::set<std::string> needs(const Strand& strand, const std::string& id) {
   std::set<std::string> found;
   for (const StrandOperator& op : strand) {
@@ -277,7 +277,7 @@ TEST(Times, TakeThePlaceOfPricedSeconds) {
   EXPECT_EQ(pair.backward[0].seconds, 2);
 }
 
-// Operators that cost nothing are printed with 0 s, which goes back in.
+// Operators that take no time are printed with 0 s, which can be read again.
 TEST(Times, MayBeNoneButNotAll) {
   StrandPair pair = strands(job(), plan());
   const Document document = Document::parse(times("f4", "0"), "times.json");

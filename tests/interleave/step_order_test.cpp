@@ -17,7 +17,8 @@ struct Case {
   bool keep;
 };
 
-/// Seconds of a layer pair by the exact plan without rotation, and played in the order of steps.
+/// Seconds of a pair of layers by the exact plan without rotation, and simulated in the order of
+/// steps.
 struct Found {
   double exact_s = 0;
   double by_prices_s = 0;
@@ -54,8 +55,8 @@ Found found_for(const Case& given) {
       played_s(priced_s), played_s(step::RoughSeconds(job, plan::Grid(plan)))};
 }
 
-// The order that a step takes is chosen by playing both strands once; the exact plan knows nothing
-// better but a rotation.
+// The order of a step is chosen by simulating both strands once; the exact plan is better only by a
+// rotation.
 TEST(StepOrder, TakesAsLongAsTheExactPlan) {
   for (const char* model : {"llama-3-70b", "mixtral-8x7b"}) {
     for (const std::int64_t tensor : {2, 4, 8}) {

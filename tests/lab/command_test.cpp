@@ -1,4 +1,4 @@
-// The command itself: its exit codes, and what is left when it is stopped or killed.
+// The `lab` command itself: its exit codes, and cleanup when it is stopped or killed.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ std::string command_path() {
   return std::filesystem::absolute(path == nullptr ? "build/release/stepwright" : path).string();
 }
 
-/// `stepwright lab ...`, started.
+/// A running `stepwright lab ...` command.
 class Command {
  public:
   explicit Command(std::vector<std::string> arguments, uid_t user = 0) {
@@ -70,7 +70,7 @@ class Command {
       text.append(block.data(), count);
     }
   }
-  /// Waits for its end: the exit code, or the signal that ended it, negative.
+  /// Waits for the end; returns the exit code, or the negative number of the signal that ended it.
   int code() {
     int status = 0;
     ::waitpid(process_, &status, 0);

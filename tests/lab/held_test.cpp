@@ -1,4 +1,5 @@
-// A held run in a lab: real messages over shaped links between ranks of two nodes.
+// A held run (`train --hold`) in a lab: real messages over rate-limited links between ranks of two
+// nodes.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Any mapping is read as a lab or refused with an Error; what was read makes a cluster, and
-// commands without an empty word.
+// Any mapping is read as a lab or refused with an Error. An accepted lab has a valid cluster, and
+// commands without empty words.
 
 #include <cstddef>
 #include <cstdint>

@@ -12,7 +12,7 @@
 namespace stepwright::lab {
 namespace {
 
-/// A flow from a rank to another.
+/// A flow of data from one rank to another.
 struct Flow {
   int from = 0;
   int to = 0;
@@ -22,7 +22,7 @@ struct Flow {
 
 std::string name_of(const Flow& flow) { return fmt::format("{}>{}", flow.from, flow.to); }
 
-/// Seconds of each flow when all begin together; tools/lab/lab_traffic.py sends them.
+/// Returns the seconds of each flow when all start together; tools/lab/lab_traffic.py sends them.
 std::map<std::string, double> seconds_of(const Lab& lab, const std::vector<Flow>& flows) {
   CommandLine command{"python3", "-B", "tools/lab/lab_traffic.py"};
   for (const Flow& flow : flows) {
@@ -40,8 +40,8 @@ std::map<std::string, double> seconds_of(const Lab& lab, const std::vector<Flow>
   return seconds;
 }
 
-/// The best of many tries, of which a quiet machine needs one: others may hold the machine for half
-/// a minute. A link is never too fast.
+/// Returns the best of many tries. A quiet machine needs one; other programs may load the machine
+/// for half a minute. A link is never too fast.
 template <class Rate>
 void expect_rate(Rate rate, double expected_bytes_per_s) {
   constexpr int kTries = 60;
@@ -52,7 +52,7 @@ void expect_rate(Rate rate, double expected_bytes_per_s) {
   EXPECT_LE(best, 1.05 * expected_bytes_per_s);
 }
 
-/// Bytes/s of all flows together, until the last one ends.
+/// Returns the bytes/s of all flows together, until the last one ends.
 double joint_rate(const Lab& lab, const std::vector<Flow>& flows) {
   double bytes = 0;
   double longest = 0;

@@ -18,7 +18,7 @@ constexpr std::string_view kLab =
 
 LabSpec read(const Document& document) { return read_lab(document.root()); }
 
-/// `kLab` with one value changed.
+/// Returns `kLab` with one value changed.
 LabSpec with(std::string_view path, std::string_view value) {
   return read(Document::parse(kLab, "lab.yaml").with(path, value));
 }

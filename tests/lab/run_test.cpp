@@ -39,7 +39,7 @@ std::string content_of(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The interfaces of the network that this process is in.
+/// Returns the network interfaces of this process.
 std::vector<std::string> own_interfaces() {
   std::vector<std::string> names;
   for (const std::string& line : sorted_lines(content_of("/proc/self/net/dev"))) {
@@ -157,7 +157,7 @@ TEST_F(LabRun, StopsWhenNobodyReadsTheOutput) {
   EXPECT_EQ(result.failure, "the output of the ranks cannot be written");
 }
 
-/// Rank 0 listens at its address and tells rank 1 a word.
+/// Returns a command in which rank 0 listens at its address and sends a word to rank 1.
 CommandLine telling(const std::string& word) {
   const std::string program =
       "import os, socket, time\n"

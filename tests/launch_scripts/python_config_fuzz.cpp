@@ -10,8 +10,8 @@
 
 using namespace stepwright;  // NOLINT(google-build-using-namespace)
 
-/// Any text is followed as a recipe or refused with a reason, and is asked for a call that starts a
-/// command; behind "#####" stands a file that it may import.
+/// Any text is interpreted as a recipe or refused with a reason, and searched for a call that
+/// starts a command; the text after "#####" is a file that it may import.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   const std::size_t half = text.find("#####");

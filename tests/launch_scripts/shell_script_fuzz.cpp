@@ -8,8 +8,8 @@
 
 using namespace stepwright;  // NOLINT(google-build-using-namespace)
 
-/// Any text is read as a script, or refused with a reason; behind "#####" stands a second script
-/// that the first may go on with. The same text is read the same again.
+/// Any text is read as a script or refused with a reason; the text after "#####" is a second script
+/// that the first may call. Reading the same text again gives the same result.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::size_t half = text.find("#####");

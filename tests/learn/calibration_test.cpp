@@ -22,7 +22,7 @@ constexpr const char* kRunHeader =
     "id,cluster,gpus,model,layers,hidden,heads,kv_heads,ffn_hidden,vocab,seq_len,global_batch,"
     "micro_batch,tp,pp,job,plan,measured_metric,measured_value\n";
 
-/// A run of a GPT on one DGX A100.
+/// A measured run of a GPT on one DGX A100.
 struct Run {
   int hidden = 2048;
   int micro_batch = 1;
@@ -41,7 +41,8 @@ std::string row_text(std::size_t index, const Run& run, double seconds,
       seconds);
 }
 
-/// Runs as a device with another product rate would have measured them, times `noise` of each.
+/// Returns runs as a device with another product rate would have measured them, each multiplied by
+/// `noise`.
 CsvTable measured(double product_rate, const std::function<double(std::size_t)>& noise) {
   cost::TrainingConditions truth = cost::built_in_conditions();
   for (cost::DeviceConditions& device : truth.devices) device.product_rate *= product_rate;

@@ -41,7 +41,7 @@ struct Choice {
 const std::vector<Choice> kLoopChoices = {{1, 1, 1}, {1, 2, 1}, {2, 2, 1}, {1, 4, 1}, {2, 4, 1},
                                           {1, 2, 2}, {2, 2, 2}, {4, 4, 1}, {1, 8, 1}, {4, 1, 2}};
 
-/// A row that leaves model and cluster to the job.
+/// Returns a row that takes model and cluster from the job.
 std::string row_of(std::size_t index, const std::string& outcome = "", double seconds = 0) {
   const Choice& choice = kLoopChoices[index];
   const std::string measured = seconds > 0 ? fmt::format("{}", seconds) : "";
@@ -60,7 +60,7 @@ OwnRuns all_candidates(const plan::Job& job) {
   return read(rows, job);
 }
 
-/// Seconds that a device measures whose products and messages keep less of their rates.
+/// Returns step times of a device whose products and messages reach a smaller share of their rates.
 std::vector<double> truth(const OwnRuns& candidates) {
   cost::TrainingConditions slow = cost::built_in_conditions();
   for (cost::DeviceConditions& device : slow.devices) {

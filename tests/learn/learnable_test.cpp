@@ -19,7 +19,7 @@ void expect_within(const LearnableConstant& constant,
   }
 }
 
-/// The logarithms of 0.1 and 1e6 leave the limits when they are rounded.
+/// Rounding moves the logarithms of 0.1 and 1e6 outside of the limits.
 TEST(Learnable, KeepsRoundedLogarithmsWithinTheLimitsOfFiles) {
   plan::Job job;
   job.cluster.device = cluster::built_in_device("a100-sxm-80g");

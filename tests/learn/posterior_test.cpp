@@ -7,7 +7,7 @@
 namespace stepwright::learn {
 namespace {
 
-/// One constant that moves all plans alike.
+/// Returns times in which one constant changes all plans equally.
 LinearTimes common_rate(Eigen::Index plans) {
   return {.around = Eigen::VectorXd::Zero(1),
           .seconds = Eigen::VectorXd::Zero(plans),
@@ -33,7 +33,7 @@ TEST(Posterior, WithoutStepsNothingIsLearned) {
 }
 
 TEST(Posterior, WeighsOneStepAgainstThePriorByTheirVariances) {
-  // With a prior as wide as a step, half of what the step says would be taken if it were normal.
+  // With a prior as wide as a step, half of the step's deviation would be used if it were normal.
   const double deviation = std::hypot(kPlanDeviation, kRunDeviation);
   const Distribution distribution =
       learned(wide_prior(1, deviation), common_rate(1),

@@ -1,4 +1,5 @@
-// What is said of a log beyond its sums: which groups serve which scheme, what is small.
+// Conclusions from a log beyond its sums: which scheme each group serves, and which messages are
+// small.
 #include "stepwright/logs/characterize.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +19,8 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// Sends of rank 0 of a group of two, by bytes; each takes 10 us and 1 ns a byte.
+/// Returns a log of sends by rank 0 in a group of two, by bytes; each takes 10 us plus 1 ns per
+/// byte.
 Log timed_sends(const std::vector<std::int64_t>& bytes) {
   Log log;
   log.sources.push_back({.file = "a"});
@@ -78,7 +80,8 @@ TEST(TransferTimes, AreTheShortestOfAllRanks) {
   EXPECT_DOUBLE_EQ(bus_rate(LogOperation::kAllReduce, 4, 1000, 1), 1500);
 }
 
-/// Schemes that `characterize` names for the groups of a plan, by their size.
+/// Returns the kinds of parallelism that `characterize` names for the groups of a plan, by group
+/// size.
 std::map<std::int64_t, std::string> roles_of(const plan::Plan& plan) {
   const plan::Job job = plan::small_job();
   const step::StepProgram program = step::build_program(job, plan);
@@ -118,8 +121,8 @@ TEST(CommunicatorRoles, TellsUpdatesThatGatherFromUsesThatDo) {
   EXPECT_THAT(roles_of(plan)[16], HasSubstr("(ZeRO-3, FSDP)"));
 }
 
-/// The trace holds three steps with two routed layers, an exchange there and one back; the figures
-/// are those of the splits that PyTorch was called with.
+/// The trace has three steps with two routed layers, each with one exchange in either direction;
+/// the expected figures come from the splits passed to PyTorch.
 TEST(RoutedTraffic, IsWhatNoPlanKnowsOfARunWithExperts) {
   const Log log = fixture_log(
       {"experts.trace.0.json.gz", "experts.trace.1.json.gz", "experts.trace.2.json.gz"});
@@ -138,8 +141,8 @@ TEST(RoutedTraffic, IsWhatNoPlanKnowsOfARunWithExperts) {
   EXPECT_EQ(routed.payload_bytes, payload);
 }
 
-/// An exchange of three ranks as NCCL writes it: sends and receives, `moved` bytes of them of rank
-/// 0 to rank 1 instead of rank 2 in the second step.
+/// Returns an exchange of three ranks as NCCL logs it (sends and receives). In the second step,
+/// rank 0 sends `moved` bytes to rank 1 instead of rank 2.
 std::string written_exchange(int step, int moved) {
   std::string text;
   for (int rank = 0; rank < 3; ++rank) {

@@ -1,5 +1,4 @@
-// Calls as they were made beside the predicted ones, where payloads are data and where they are
-// not.
+// Executed calls compared with predicted ones, with and without payloads that depend on the data.
 #include "stepwright/logs/compare.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// A run of experts on sixteen ranks that sent exactly what its program says.
+/// A run with experts on sixteen ranks that sent exactly what its program predicts.
 struct ExpertRun {
   explicit ExpertRun(plan::Routing routing) {
     plan::Job job = plan::small_expert_job();
@@ -25,7 +24,7 @@ struct ExpertRun {
     executed = {.ranks = 16, .steps = 1, .calls = planned_calls(program, grid)};
   }
 
-  /// The first exchange of rows on their way back to their tokens, of a rank.
+  /// Returns a rank's first exchange that brings rows back to their tokens.
   GroupCall& combine(std::int64_t rank) {
     for (GroupCall& call : executed.calls.at({rank, plan::GroupKind::kExpert, "compute"})) {
       if (call.name == "experts.combine" && call.phase == step::Phase::kForward) return call;

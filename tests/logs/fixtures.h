@@ -10,21 +10,21 @@
 
 namespace stepwright::logs {
 
-/// A log that stands in a text; the name may hold its rank.
+/// Reads a log from a text; `name` may contain its rank.
 inline Log log_of(std::string_view text, std::string name = "a.log") {
   std::vector<ByteSource> files;
   files.emplace_back(text, std::move(name));
   return read_logs(files);
 }
 
-/// Reads files of tests/logs/data.
+/// Reads the log files `names` in tests/logs/data.
 inline Log fixture_log(const std::vector<std::string>& names) {
   std::vector<std::string> paths;
   for (const std::string& name : names) paths.push_back("tests/logs/data/" + name);
   return read_logs(paths);
 }
 
-/// {count, payload} by operation and size of the group.
+/// Returns {count, payload} by operation and group size.
 inline std::map<std::pair<std::string, std::int64_t>, std::pair<std::int64_t, std::int64_t>>
 sums_of(const Log& log) {
   std::map<std::pair<std::string, std::int64_t>, std::pair<std::int64_t, std::int64_t>> sums;

@@ -7,7 +7,7 @@
 #include "stepwright/logs/characterize.h"
 #include "stepwright/logs/readers/read_logs.h"
 
-/// Any bytes are a log or refused, and a log can be summed.
+/// Any bytes are refused or are a log, and a log can be summed.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     std::vector<stepwright::logs::ByteSource> files;

@@ -1,5 +1,5 @@
-// Logs as NCCL would have written them of random plans, beside those plans: equal when they are
-// left alone, and named when they are not.
+// Logs that NCCL would have written for random plans, compared with these plans: equal if
+// unchanged, and every change is reported.
 #include "stepwright/logs/match.h"
 
 #include <gmock/gmock.h>
@@ -177,7 +177,7 @@ TEST(CompareLog, FindsGroupsThatTheLogDoesNotName) {
   EXPECT_THAT(compare_log(run.program, run.grid, log).differences, IsEmpty());
 }
 
-/// Gradients of another model may be about twice as many bytes, which is no other type.
+/// Another model may have about twice as many gradient bytes, which does not mean another type.
 TEST(CompareLog, TakesNoOtherModelForAnotherType) {
   plan::Plan plan;
   plan.parallel = {.data = 16};
@@ -278,7 +278,7 @@ TEST(CompareLog, ClocksOfRanksMayDiffer) {
   const LogComparison found = compare_log(run.program, run.grid, shifted);
   EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
   for (const MatchedCalls& row : found.rows) {
-    EXPECT_NEAR(row.transfer_s, row.seconds, 1e-9);  // all took as long: nobody waited
+    EXPECT_NEAR(row.transfer_s, row.seconds, 1e-9);  // all ranks took equally long, so none waited
   }
 }
 

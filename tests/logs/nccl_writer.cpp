@@ -40,7 +40,7 @@ std::vector<WrittenCall> written_calls(const step::StepProgram& program, const p
   return list;
 }
 
-/// Elements of one byte, as NCCL counts them.
+/// Returns the number of one-byte elements, as NCCL counts them.
 std::int64_t written_count(const WrittenCall& call) {
   const bool part =
       call.name == "AllGather" || call.name == "ReduceScatter" || call.name == "AlltoAll";

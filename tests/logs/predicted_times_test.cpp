@@ -13,7 +13,7 @@ namespace {
 using ::testing::DoubleNear;
 using ::testing::Optional;
 
-/// A second for each call.
+/// Returns a time of one second for each call.
 std::vector<std::vector<double>> second_each(const step::StepProgram& program) {
   std::vector<std::vector<double>> times;
   for (const step::Template& piece : program.templates) {

@@ -10,7 +10,7 @@
 namespace stepwright::mcp {
 namespace {
 
-/// Standard input and output as pipes, whose other ends the test holds.
+/// Replaces standard input and output by pipes, whose other ends the test uses.
 class Pipes {
  public:
   Pipes() : before_in_(::dup(STDIN_FILENO)), before_out_(::dup(STDOUT_FILENO)) {

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 constexpr const char* kSchema = R"({"type": "object", "properties": {"plan": {"type": "string"}}})";
 
-/// A tool that answers with its own arguments, and one that fails.
+/// Calls a tool that answers with its own arguments, or one that fails.
 ToolResult call(const std::string& name, const std::string& arguments) {
   if (name == "fails") fail_input("plan: is empty");
   if (name == "answers_no") return {.text = "no", .structured = {}, .failed = true};

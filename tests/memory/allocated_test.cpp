@@ -56,7 +56,7 @@ TEST(Allocated, ChunksKeepTheirLastInputAndItsGradientBetweenSteps) {
             states_of(last) + held_bytes(job, program, last).always + inputs);
 }
 
-/// A V of two positions on one node, whose backwards are cut.
+/// Returns a V-shaped schedule of two positions on one node, with separate weight gradients.
 plan::PlannedJob cut_backwards() {
   plan::PlannedJob planned;
   planned.job = gpt_job(8, 512, 8, 1024);
@@ -78,7 +78,8 @@ TEST(Allocated, CutBackwardsHoldTheGradientsOfWhatChunksReceive) {
   }
 }
 
-/// Eight ranks that share all states, as torchtitan runs them, with so many micro-batches a step.
+/// Returns a plan of eight ranks that shard all states, as torchtitan runs it, with so many
+/// micro-batches per step.
 plan::PlannedJob shared_states(std::int64_t micro_batches) {
   plan::PlannedJob planned;
   planned.job = gpt_job(8, 512, 8, 1024);
@@ -105,7 +106,8 @@ TEST(LateGradients, OfTheOnlyBackwardComeAfterItsLargestMoment) {
   EXPECT_EQ(gradients(kept), 1);
 }
 
-/// Eight ranks that hold all states each, as accelerate runs DistributedDataParallel.
+/// Returns a plan of eight ranks that each hold all states, as accelerate runs
+/// DistributedDataParallel.
 plan::PlannedJob whole_states() {
   plan::PlannedJob planned = shared_states(1);
   planned.job = gpt_job(8, 512, 8, 64);
@@ -117,8 +119,8 @@ plan::PlannedJob whole_states() {
   return planned;
 }
 
-// Rows of 64 tokens take little: the largest moment is the update, and autocast has let go of its
-// casts before.
+// Rows of 64 tokens need little memory: the largest moment is the update, before which autocast has
+// freed its casts.
 TEST(PassingParameters, AreGoneWhenTheUpdateComes) {
   const plan::PlannedJob planned = whole_states();
   const step::StepProgram program = step::build_program(planned.job, planned.plan);

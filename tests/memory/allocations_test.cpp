@@ -19,11 +19,11 @@ using testing::gpt_job;
 using ::testing::Key;
 using ::testing::Pair;
 
-/// The bytes that a walk allocates and frees.
+/// The bytes that a simulation of allocations allocates and frees.
 struct Tally {
   std::int64_t peak = 0;
-  std::int64_t before = 0;  ///< Bytes held when the step begins.
-  std::int64_t after = 0;   ///< Bytes held when the step ends.
+  std::int64_t before = 0;  ///< Bytes allocated when the step begins.
+  std::int64_t after = 0;   ///< Bytes allocated when the step ends.
   std::map<std::int64_t, PlannedBlock> alive;
 
   explicit Tally(const plan::Job& job, const step::StepProgram& program, const step::Stage& stage) {

@@ -1,4 +1,4 @@
-// Memory of the programs that build_program writes.
+// Memory of the programs that `build_program` builds.
 #include <gmock/gmock.h>
 
 #include "stepwright/memory/memory.h"
@@ -16,7 +16,7 @@ using testing::template_named;
 constexpr double kS = 2048, kB = 2, kH = 4096, kA = 32;
 constexpr double kSbh = kS * kB * kH;
 
-/// Bytes that one layer keeps per micro-batch.
+/// Returns the bytes that one layer keeps per micro-batch.
 double retained(const plan::Plan& plan) {
   const plan::Job job = gpt_job(8, 4096, 32, 2048);
   const step::StepProgram program = step::build_program(job, plan);
@@ -34,8 +34,8 @@ void expect_within(double found, double expected, double share) {
   EXPECT_NEAR(found, expected, share * expected);
 }
 
-// Korthikanti et al. 2022 (2205.05198), equations 1-4 and table 2. What is not in them is small:
-// two fp32 statistics per norm and token.
+// Korthikanti et al. 2022 (2205.05198), equations 1-4 and table 2. Tensors that they leave out are
+// small: two fp32 statistics per norm and token.
 TEST(BuiltProgram, KeepsTheActivationsOfKorthikanti) {
   expect_within(retained(plan_with_tensor(1)), kSbh * (34 + 5 * kA * kS / kH), 0.005);
 }
@@ -77,7 +77,7 @@ TEST(BuiltProgram, KeepsGatheredInputsWhenTheyAreNotGatheredAgain) {
 
 class Walked : public ::testing::TestWithParam<bool> {};
 
-/// Jobs that train all weights, and jobs that do not.
+/// Jobs that train all weights, and jobs that freeze some.
 INSTANTIATE_TEST_SUITE_P(BuiltProgram, Walked, ::testing::Bool());
 
 TEST_P(Walked, HasItsMemoryFromTheUnrolledWalk) {

@@ -1,4 +1,4 @@
-// The head's weight gradients behind the last backward, worked by hand.
+// The head's weight gradients deferred until after the last backward pass, worked by hand.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -21,7 +21,8 @@ using ::testing::IsEmpty;
 constexpr double kGradient = 512.0 * 1000 * 2;  ///< Logits' gradient: tokens x entries x 2 bytes.
 constexpr double kRows = 512.0 * 64 * 2;        ///< The head's input: tokens x hidden x 2 bytes.
 
-/// A model of two layers of 64 channels on two positions, in four micro-batches of 512 tokens.
+/// Returns a plan worked by hand: two layers of 64 channels on two positions, four micro-batches of
+/// 512 tokens.
 plan::PlannedJob by_hand() {
   plan::PlannedJob planned;
   planned.job = testing::gpt_job(2, 64, 8, 512);
@@ -41,7 +42,7 @@ double account_bytes(const StageMemory& stage) {
   return bytes;
 }
 
-/// A slot as a letter of its direction and its micro-batch.
+/// Returns a slot as the letter of its direction and its micro-batch.
 std::string word_of(schedule::Direction direction, std::int32_t micro_batch) {
   using enum schedule::Direction;
   if (direction == kUpdate) return "U";
@@ -49,7 +50,7 @@ std::string word_of(schedule::Direction direction, std::int32_t micro_batch) {
   return letter + std::to_string(micro_batch);
 }
 
-/// Bytes that wait behind each slot of a position, by the kind of tensor.
+/// Bytes that are kept after each slot of a position, by kind of tensor.
 struct Waiting {
   std::vector<std::string> slots;
   std::vector<double> logits;
@@ -72,8 +73,8 @@ Waiting waiting_at(const step::StepProgram& program, std::size_t position) {
   return waiting;
 }
 
-// Position 1 of two: each forward is followed by its backward, which leaves the gradient of the
-// logits and the head's input; behind the last the products take them up, the first first.
+// Position 1 of two: each forward pass is followed by its backward pass, which keeps the gradient
+// of the logits and the head's input; after the last one, the products use them in order.
 TEST(DeferredHead, OfTwoPositionsAndFourMicroBatchesByHand) {
   const auto [job, plan] = by_hand();
   const step::StepProgram program = step::build_program(job, plan);

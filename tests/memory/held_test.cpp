@@ -18,7 +18,7 @@ cluster::Device device(std::string_view generation) {
   return {.generation = &cluster::generation_named(generation)};
 }
 
-/// GPT in Megatron-Core on A100, with what the plan says and its own kernels.
+/// Returns a job for GPT in Megatron-Core on A100, with the framework's own kernels.
 plan::Job megatron_job() {
   plan::Job job = gpt_job(4, 512, 8, 1024);
   job.framework = {.name = "megatron-core"};

@@ -12,7 +12,7 @@ namespace {
 
 double of(const HostBytes& kinds, HostKind kind) { return kinds[static_cast<std::size_t>(kind)]; }
 
-/// Eight ranks of data parallelism on two nodes of four.
+/// Returns a plan with eight data-parallel ranks on two nodes of four.
 plan::PlannedJob eight_ranks(const std::string& framework) {
   plan::PlannedJob planned{.job = testing::gpt_job(2, 64, 4, 128), .plan = {}};
   plan::Job& job = planned.job;

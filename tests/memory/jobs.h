@@ -9,15 +9,15 @@
 
 namespace stepwright::testing {
 
-/// GPT as in Korthikanti et al. 2022: LayerNorm, GELU of 4 h, dropout, unfused attention, bf16.
+/// Returns a GPT job as in Korthikanti et al. 2022: LayerNorm, GELU of 4 h, dropout, unfused
+/// attention, bf16.
 plan::Job gpt_job(std::int64_t layers, std::int64_t hidden, std::int64_t heads,
                   std::int64_t length);
 
-/// The template of this name; the program has one.
+/// Returns the template with this name, which the program must have.
 const step::Template& template_named(const step::StepProgram& program, std::string_view name);
 
-/// A small model of any kind with a plan that is legal for it; `frozen`: a part of it is not
-/// trained.
+/// Returns a small random model with a legal plan; `frozen`: part of the model is not trained.
 plan::PlannedJob any_planned_job(std::mt19937& random, bool frozen = false);
 
 }  // namespace stepwright::testing

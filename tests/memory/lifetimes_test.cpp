@@ -16,8 +16,8 @@ TEST(Footprint, OfNothingIsNothing) {
   EXPECT_THAT(found.retained, ElementsAre(0, 0, 0, 0));
 }
 
-// x(10) -> a(100) -> b(1000) -> y(1): a and b are alive together, x goes after the first operator,
-// and when y is made a is gone.
+// x(10) -> a(100) -> b(1000) -> y(1): a and b are alive together; x is freed after the first
+// operator, and a before y is made.
 TEST(Footprint, FreesATensorAfterItsLastReader) {
   Piece piece;
   const step::TensorId x = piece.input(10);

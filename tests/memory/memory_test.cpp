@@ -35,7 +35,8 @@ double tensor_bytes(const StageMemory& stage) {
          at(stage, MemoryKind::kGathered) + at(stage, MemoryKind::kCommunication);
 }
 
-/// A forward that saves 10 with 100 of scratch, a backward with 200 of scratch.
+/// Returns a pipeline whose forward pass saves 10 bytes with 100 of scratch, and whose backward
+/// pass has 200 of scratch.
 step::StepProgram pipeline(std::int32_t stages, std::int32_t micro_batches) {
   Piece forward;
   const step::TensorId saved = forward.tensor(10);
@@ -61,8 +62,8 @@ step::StepProgram pipeline(std::int32_t stages, std::int32_t micro_batches) {
   return program;
 }
 
-// 1F1B of 3 stages: 3, 2 and 1 micro-batches wait; the largest moment is in a backward, beside the
-// 10 of each that waits, its own included.
+// 1F1B with 3 stages: 3, 2 and 1 micro-batches are in flight; the largest moment is in a backward
+// pass, in addition to 10 for each micro-batch in flight, its own included.
 TEST(MemoryReport, CountsTheMicroBatchesInFlightOfEachStage) {
   const MemoryReport report = memory_report(plan::Job{}, pipeline(3, 8));
   ASSERT_EQ(report.stages.size(), 3);
@@ -142,8 +143,8 @@ TEST(MemoryReport, FitsMeansThatTheProbabilityIsAtLeastTheAskedOne) {
   }
 }
 
-// Three, two and one micro-batch wait on the hosts, and the copy that a backward takes back is
-// still there.
+// Three, two and one micro-batch are offloaded to the hosts, and the copy that a backward pass has
+// fetched is not freed yet.
 TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
   plan::Job job;
   job.cluster.devices_per_node = 4;
@@ -154,7 +155,7 @@ TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
   program.keeps_on_host = true;
   for (step::Stage& stage : program.stages) stage.states.host = {.states = 1};
   program.stages[1].states.host = {.states = 15};
-  // One rank of each position, which hold as much of 3, 2 and 1 micro-batches.
+  // One rank of each position, with 3, 2 and 1 micro-batches.
   job.cluster.host.memory_bytes = (1 + 30) + (15 + 20) + (1 + 10);
   const MemoryReport report = memory_report(job, program);
   EXPECT_EQ(report.host_bytes, 31 + 35 + 11);
@@ -168,8 +169,8 @@ TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
   EXPECT_EQ(largest_part(over), "host_memory");
 }
 
-/// A random planned job with a share of the optimizer, and perhaps parameters, on the hosts of
-/// nodes of several devices.
+/// Returns a random planned job that offloads a share of the optimizer states, and perhaps
+/// parameters, to hosts of nodes with several devices.
 plan::PlannedJob any_offloading_job(std::mt19937& random, bool frozen) {
   while (true) {
     plan::PlannedJob planned = testing::any_planned_job(random, frozen);

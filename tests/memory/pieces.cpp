@@ -14,14 +14,16 @@ step::TensorKind any_kind(std::mt19937& random) {
   return static_cast<step::TensorKind>(below(random, step::kTensorKinds));
 }
 
-/// Sizes that the layers of a random model agree on.
+/// Sizes that the layers of a random model share.
 struct Sizes {
-  std::int64_t stream = 1000;      ///< Bytes that layers hand to each other.
-  std::int64_t parameters = 5000;  ///< Gathered before a layer, gradients after it.
+  std::int64_t stream = 1000;  ///< Bytes that layers pass to each other.
+  /// Bytes gathered before a layer; gradients have as many after it.
+  std::int64_t parameters = 5000;
   std::vector<std::int64_t> saved;
 };
 
-/// Operators that read what exists and write what is new; every tensor of `needed` gets written.
+/// Adds operators that read existing tensors and write new ones; every tensor of `needed` is
+/// written.
 void fill(Piece& piece, std::vector<step::TensorId> known,
           const std::vector<step::TensorId>& needed, std::mt19937& random) {
   for (step::TensorId id : needed) {
@@ -64,7 +66,7 @@ step::Template layer_backward(const step::Template& forward, const Sizes& sizes,
   return piece.get();
 }
 
-/// A message that makes or takes one buffer, which its operator names by chance.
+/// Returns a message that makes or consumes one buffer; its operator names the buffer at random.
 step::Template message(std::int64_t bytes, step::TensorKind kind, bool makes, step::Stream stream,
                        std::mt19937& random) {
   Piece piece;
@@ -79,7 +81,7 @@ step::Template message(std::int64_t bytes, step::TensorKind kind, bool makes, st
 
 constexpr step::TemplateId kReceive = 0, kGather = 1, kReduce = 2, kSend = 3, kLayers = 4;
 
-/// The four messages, then forward and backward of each layer class.
+/// Adds the four messages, then forward and backward templates of each layer class.
 void add_templates(step::StepProgram& program, int classes, std::mt19937& random) {
   const Sizes common;
   const auto any = [&](step::Stream own) {
@@ -101,8 +103,8 @@ void add_templates(step::StepProgram& program, int classes, std::mt19937& random
   }
 }
 
-/// Gathers stand up to `early` layers before their use and wait for the layer `ahead` before it;
-/// reductions stand up to `late` layers after theirs.
+/// Gathers are issued up to `early` layers before their use and wait for the layer `ahead` layers
+/// before it; reductions are issued up to `late` layers after their layer.
 struct Timing {
   std::int64_t early = 0;
   std::int64_t ahead = 1;

@@ -9,7 +9,7 @@
 
 namespace stepwright::testing {
 
-/// Writes a template by hand. Tensors have `bytes` bytes.
+/// Builds a template by hand; tensors have the given bytes.
 class Piece {
  public:
   step::TensorId tensor(std::int64_t bytes, step::TensorKind kind = step::TensorKind::kActivation,
@@ -27,12 +27,13 @@ class Piece {
   step::Template piece_;
 };
 
-/// An item of a template that starts after items and takes its inputs from outputs of items.
+/// Makes an item of a template that starts after the given items and takes its inputs from items'
+/// outputs.
 step::Item item(step::TemplateId which, std::vector<std::int32_t> after = {},
                 std::vector<step::Source> inputs = {});
 
-/// A pipeline of random templates under 1F1B: layers forward and backward with gathers and
-/// reductions that overlap by chance.
+/// Returns a pipeline of random templates under 1F1B: layers, forward and backward, with gathers
+/// and reductions that overlap at random.
 step::StepProgram random_program(std::mt19937& random);
 
 }  // namespace stepwright::testing

@@ -14,8 +14,8 @@ using testing::Piece;
 constexpr step::TemplateId kReceive = 0, kLayer = 1, kSend = 2, kGather = 3, kBackward = 4,
                            kReduce = 5;
 
-/// A stream of 100, weights of 1,000 gathered per layer, 20 saved beside the layer's input, and in
-/// the backward gradients of 1,000 on their way to a reduction.
+/// Returns a program with a residual stream of 100 bytes, weights of 1,000 gathered for each layer,
+/// 20 saved beside the layer's input, and gradients of 1,000 that the backward pass reduces.
 step::StepProgram sharded_program(step::Stream gather_stream, step::Stream reduce_stream) {
   step::StepProgram program;
   Piece receive;
@@ -54,8 +54,8 @@ step::StepProgram sharded_program(step::Stream gather_stream, step::Stream reduc
   return program;
 }
 
-/// Forward of three layers. A gather stands before its layer; it waits for the layer `ahead` places
-/// before that.
+/// Returns the forward pass of three layers. A gather precedes its layer and waits for the layer
+/// `ahead` positions before it.
 std::vector<step::Item> three_forward(std::int32_t ahead) {
   const auto gather = [&](std::int32_t layer) {
     const std::int32_t waits_for = layer - ahead;
@@ -71,7 +71,7 @@ std::vector<step::Item> three_forward(std::int32_t ahead) {
           item(kSend, {6}, {{6, 0}})};
 }
 
-/// Backward of two layers, each followed by its reduction.
+/// Returns the backward pass of two layers, each followed by its reduction.
 std::vector<step::Item> two_backward() {
   return {item(kReceive),
           item(kGather),
@@ -115,8 +115,9 @@ TEST(SequenceFootprint, HoldsPrefetchedParametersDuringTheLayerBefore) {
   EXPECT_THAT(found.at_peak, ElementsAre(120 + 120, 0, 2000, 0));
 }
 
-// A gather of the forward makes 1,000 bytes at its own place, which stay until the next gather.
-// These bytes stand beside the copies for the next block and beside the result of its gather.
+// A gather of the forward pass makes 1,000 bytes in its own buffer, which stay until the next
+// gather. They are allocated in addition to the copies for the next block and the result of its
+// gather.
 TEST(SequenceFootprint, HoldsWhatAGatherHasMadeUntilTheNext) {
   step::StepProgram program = overlapped();
   Piece gather;
@@ -150,8 +151,8 @@ TEST(SequenceFootprint, LetsGathersRunAsEarlyAsTheProgramAllows) {
   EXPECT_THAT(run(overlapped(), three_forward(3)).at_peak, ElementsAre(120, 0, 3000, 0));
 }
 
-// dy and dx 100 each beside what was saved; weights and gradients. The second layer stands beside
-// 120 given back by the first.
+// dy and dx take 100 each in addition to the saved tensors, the weights and the gradients. The
+// second layer is allocated in addition to 120 that the first one returned.
 TEST(SequenceFootprint, OfABackwardStandsBesideWhatWasSaved) {
   const SequenceFootprint found = run(in_turn(), two_backward());
   EXPECT_THAT(found.at_peak, ElementsAre(200, 0, 2000, 0));

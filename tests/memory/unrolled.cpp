@@ -12,7 +12,7 @@
 namespace stepwright::testing {
 namespace {
 
-/// A device's memory: buffers with an identity and a number of holders.
+/// The memory of a device: buffers with an identity and a reference count.
 class Heap {
  public:
   int allocate(double bytes) {
@@ -58,7 +58,8 @@ class Unroller {
       }
       const step::Item& item = sequence.items[at];
       const std::size_t back = item.beside_layer >= 0 ? 1 : item.strand;
-      // What a block keeps, a second strand takes up, and leaves for its weight gradients.
+      // Tensors that a block keeps are used by the second strand, which leaves them for its weight
+      // gradients.
       Kept& last = kept_of(sequence, slot, item.units.empty() ? kAnyUnit : item.units.back(), back);
       Kept& saved =
           kept_of(sequence, slot, item.units.empty() ? kAnyUnit : item.units.front(), item.strand);
@@ -83,8 +84,8 @@ class Unroller {
 
  private:
   using Kept = std::vector<std::vector<int>>;
-  /// Tensors that a block keeps of a strand's micro-batch. Tensors that chunks of a position hand
-  /// over have one key for both chunks.
+  /// Returns the tensors that a block keeps for a micro-batch of a strand. Tensors passed between
+  /// chunks of one position have the same key in both.
   Kept& kept_of(const step::Sequence& sequence, const step::Slot& slot, std::int32_t unit,
                 std::size_t strand) {
     const std::int32_t chunk = unit == step::kHandedOver ? 0 : sequence.chunk_of(strand);
@@ -101,7 +102,8 @@ class Unroller {
     if (streams.empty() || streams.contains(step::Stream::kCompute)) return std::nullopt;
     return piece.operators.front().stream;
   }
-  /// True if it reduces a copy of its inputs, which stays as the inputs of others do.
+  /// True if a template reduces a copy of its inputs, which stays allocated like inputs of other
+  /// messages.
   static bool sends_copy(const step::Template& piece) {
     return !piece.operators.empty() && !piece.outputs.empty() &&
            std::ranges::all_of(piece.operators, [](const step::Operator& op) {
@@ -109,7 +111,7 @@ class Unroller {
                     op.kind == step::OperatorKind::kCopyToHost;
            });
   }
-  /// True if parameters are copied out of its last output, which nobody takes.
+  /// True if a template copies parameters out of its last output, which no operator reads.
   static bool copies_gathered(const step::Template& piece) {
     return !piece.outputs.empty() && !sends_copy(piece) &&
            piece.tensors.at(static_cast<std::size_t>(piece.outputs.back())).kind ==
@@ -119,7 +121,8 @@ class Unroller {
                     op.purpose == step::Purpose::kGatherUpdated;
            });
   }
-  /// The position before which an item that overlaps can start; past the end for all others.
+  /// Returns the position before which an overlapping item can start; for other items, a position
+  /// past the end.
   std::size_t may_start(const step::Sequence& sequence, std::size_t at) const {
     if (!own_stream(piece(sequence, at)) || copies_gathered(piece(sequence, at))) {
       return sequence.items.size();
@@ -278,13 +281,13 @@ class Unroller {
 
   const step::StepProgram& program_;
   Heap heap_;
-  std::vector<Buffers> made_;  ///< Per item: outputs that nobody took yet.
-  std::map<step::Stream, std::vector<int>>
-      held_;  ///< Inputs of the last item of an overlapping stream.
-  /// Buffers of the last gather of a stream, until the next item of it is done.
+  std::vector<Buffers> made_;  ///< For each item, outputs that no operator has read yet.
+  /// Buffers of the inputs of the last item of an overlapping stream.
+  std::map<step::Stream, std::vector<int>> held_;
+  /// Buffers of a stream's last gather, until the stream's next item is done.
   std::vector<int> gathered_;
   std::optional<step::Stream> gather_stream_;
-  /// By chunk, micro-batch and block.
+  /// Kept tensors by chunk, micro-batch and block.
   std::map<std::array<std::int32_t, 3>, Kept> kept_;
   Unrolled found_;
 };

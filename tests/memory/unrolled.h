@@ -7,14 +7,15 @@
 
 namespace stepwright::testing {
 
-/// Findings of a walk that allocates and frees every tensor of every operator one by one.
+/// The result of allocating and freeing every tensor of every operator one by one.
 struct Unrolled {
-  double peak_bytes = 0;            ///< Peak without model states.
-  double left_bytes = 0;            ///< Alive after the last slot.
-  std::vector<std::string> faults;  ///< Hand-overs that do not fit together.
+  double peak_bytes = 0;            ///< Peak bytes without model states.
+  double left_bytes = 0;            ///< Bytes still allocated after the last slot.
+  std::vector<std::string> faults;  ///< Tensors that operators passed on wrongly.
 };
 
-/// Walks a whole stage. Independent of stepwright/memory but for the size of one buffer.
+/// Simulates the allocations of a whole stage. Independent of stepwright/memory, except for the
+/// size of a buffer.
 Unrolled unroll(const step::StepProgram& program, const step::Stage& stage);
 
 }  // namespace stepwright::testing

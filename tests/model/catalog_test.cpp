@@ -102,7 +102,7 @@ TEST(Catalog, DescriptionSaysWhatOfAModelIsSpecial) {
   EXPECT_EQ(mistral["window"]["layers"], 32);
 }
 
-/// Files of its own in a folder of its own.
+/// Tests that read files in a folder of their own.
 class ReadModel : public testing::Test {
  protected:
   ReadModel() {

@@ -11,7 +11,8 @@
 namespace stepwright::model {
 namespace {
 
-/// Uses an accepted model: counts it without overflow, and reads it back from its own mapping.
+/// Uses a model that was accepted: counts it without overflow, and reads it back from its own
+/// mapping.
 void use(const Architecture& model) {
   if (count_active_parameters(model) > count_parameters(model)) __builtin_trap();
   if (!(forward_flops_per_token(model, 4096) > 0)) __builtin_trap();

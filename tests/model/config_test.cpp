@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Files, PublishedConfigs, testing::ValuesIn(kFiles), [](
   return name;
 });
 
-/// A language model inside a file with an encoder.
+/// Returns a config with a language model beside an image encoder.
 std::string with_encoder(const std::string& type, const std::string& vision) {
   return R"({"model_type": ")" + type + R"(", "tie_word_embeddings": true, "vision_config": )" +
          vision + R"(, "text_config": )" + tiny("llama", R"("tie_word_embeddings": false)") + "}";
@@ -90,7 +90,7 @@ TEST(Config, EncodersAreCountedBesideTheLanguageModel) {
   EXPECT_EQ(encoder.layers, 2);
   EXPECT_FALSE(encoder.any_size);
   EXPECT_TRUE(encoder.takes_part());
-  EXPECT_TRUE(model.tied);  // What stands around the language model decides.
+  EXPECT_TRUE(model.tied);  // The configuration around the language model decides.
   Architecture alone = read_tiny("llama", R"("tie_word_embeddings": true)");
   alone.encoder = encoder;
   EXPECT_EQ(model, alone);

@@ -16,8 +16,8 @@ namespace {
 struct Worked {
   std::string_view name;
   std::int64_t length;
-  double matrices;   ///< Multiply-adds of one token with matrices.
-  double attention;  ///< Multiply-adds of one token in scores and weighted sums.
+  double matrices;   ///< Multiply-adds of one token in matrix products.
+  double attention;  ///< Multiply-adds of one token in attention scores and weighted sums.
 };
 
 // matrices = layers * (attention matrices + MLP) + head; attention = layers * length * (width of
@@ -260,8 +260,8 @@ constexpr Worked kWorked[] = {
          6. * 2688 * (4096. + 256 + 256 + 4096) + 131072. * 2688,
      6. * 4096 * (4096 + 4096) +
          23. * (4. * (4096 + 2048) + 64. * (128 * 64 + 2 * 128 * 64) + 8. * 128 * 128)},
-    // Gates beside queries; delta nets: queries and keys of 2048, values and gates of 4096, two
-    // numbers for each of 32 heads; chunks of 64, states of 128 x 128.
+    // Gates in addition to queries; delta nets: queries and keys of 2048, values and gates of 4096,
+    // two numbers for each of 32 heads; chunks of 64, states of 128 x 128.
     {"qwen3-next-80b-a3b", 4096,
      12. * 2048 * (2 * 4096. + 512 + 512 + 4096) + 36. * 2048 * (2 * 2048. + 2 * 4096 + 64 + 4096) +
          48. * (512. * 2048 + 11. * 3 * 2048 * 512 + 2048) + 151936. * 2048,
@@ -284,7 +284,7 @@ INSTANTIATE_TEST_SUITE_P(Models, WorkedFlops, testing::ValuesIn(kWorked), [](con
   return name;
 });
 
-/// Models that see images, and those whose sizes their language models have.
+/// Models with image encoders, each with the model that has the sizes of its language model.
 constexpr std::pair<std::string_view, std::string_view> kSeeing[] = {
     {"qwen2.5-vl-3b", "qwen2.5-3b"},       {"qwen2.5-vl-7b", "qwen2.5-7b"},
     {"qwen2.5-vl-32b", "qwen2.5-32b"},     {"qwen2.5-vl-72b", "qwen2.5-72b"},
@@ -330,7 +330,7 @@ TEST(Flops, AlternatingWindowsCapOnlyTheirLayers) {
                    16 * 2.0 * (8192 - 1024) * (4096 + 4096));
 }
 
-// A token sees itself and those before it, of a window at most as many as it has.
+// A token sees itself and earlier tokens, in a window at most as many as the window has.
 TEST(Flops, BehindTheMaskAreThePairsOfATokenAndALaterOne) {
   Architecture model = built_in_model("llama-3-8b").value();
   const double of_pair = 3 * 2.0 * (4096 + 4096);

@@ -36,7 +36,7 @@ constexpr char kTiny[] = "layers: 4\nhidden: 64\nheads: 4\nvocab: 1000\n";
 
 std::string tiny(const std::string& more = "ffn: 128\n") { return kTiny + more; }
 
-/// Through JSON, and through the YAML that a plan would hold.
+/// Expects a model to be read back from JSON, and from YAML as in a plan file.
 void expect_round_trip(const Architecture& model) {
   const std::string json = inline_model(model).dump();
   EXPECT_EQ(read(json), model) << json;
@@ -163,7 +163,7 @@ TEST(InlineModel, VersionMustBeOurs) {
 }
 
 struct Wrong {
-  const char* yaml;  ///< After the tiny sizes.
+  const char* yaml;  ///< Lines after the tiny sizes.
   const char* message;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 Architecture model_named(std::string_view name) { return built_in_model(name).value(); }
 
-/// Elements by name; fails when a name stands twice.
+/// Returns the elements of each parameter by name; fails if a name occurs twice.
 std::map<std::string, std::int64_t> elements_of(const std::vector<Parameter>& list) {
   std::map<std::string, std::int64_t> result;
   for (const Parameter& parameter : list) {
@@ -165,8 +165,8 @@ TEST(Parameters, ExpertsKnowTheirCopiesAndTheCorrectionBiasIsNotTrained) {
   }
 }
 
-/// Around eight experts of Mixtral's: two projections of 4096 x 1024; in each three matrices of
-/// 14336 x 1024 in the place of 14336 x 4096.
+/// Eight experts of Mixtral with a latent width: two projections of 4096 x 1024 around them, and in
+/// each expert three matrices of 14336 x 1024 instead of 14336 x 4096.
 TEST(Parameters, ExpertsOfALatentWidthStandBetweenTwoProjections) {
   Architecture model = model_named("mixtral-8x7b");
   const std::int64_t wide = count_parameters(model);

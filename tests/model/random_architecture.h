@@ -9,7 +9,8 @@
 
 namespace stepwright::model {
 
-/// Legal architectures of every kind, the same for the same seed on every machine.
+/// Generates legal random architectures of every kind; the same seed gives the same ones on every
+/// machine.
 class RandomArchitecture {
  public:
   explicit RandomArchitecture(std::uint64_t seed) : random_(seed) {}
@@ -113,7 +114,7 @@ class RandomArchitecture {
     return scaling;
   }
 
-  /// Lists of `longrope`, as long as the heads that a model has in the end say.
+  /// Fills the lists of `longrope`; their length follows from the final number of heads.
   void fill_factors(Architecture& model) {
     if (!model.rotary_scaling || model.rotary_scaling->kind != RotaryScalingKind::kLongRope) return;
     for (std::int64_t i = 0; i < model.rotary_pairs(); ++i) {
@@ -165,7 +166,7 @@ class RandomArchitecture {
     set_dense_layers(model, is_dense);
   }
 
-  /// Layers of other kinds in the middle of the model, whose first and last stay as they are.
+  /// Replaces layers in the middle of the model by other kinds; the first and last layers stay.
   void use_mixers(Architecture& model) {
     model.state_mixer = StateMixer{.heads = 4 * number(1, 32),
                                    .head_dim = number(1, 64),

@@ -15,7 +15,7 @@ inline Architecture read(const std::string& text) {
   return read_config(Document::parse(text, "models/tiny/config.json"));
 }
 
-/// A small file of a family, with further members.
+/// Returns a small config.json of a model family, with additional members.
 inline std::string tiny(std::string_view type, std::string_view more = "") {
   return fmt::format(
       R"({{"model_type": "{}", "hidden_size": 64, "intermediate_size": 128,

@@ -41,7 +41,7 @@ TEST_F(DatasetLengthsTest, CountsTokenIdsAndTakesLengths) {
             (LengthHistogram{{5, 2}}));
 }
 
-/// A line is one document, and says each key once.
+/// A line is one document; a key that it has twice is refused, not silently dropped.
 TEST_F(DatasetLengthsTest, DropsNothingOfALineInSilence) {
   const LengthField field{.name = "a"};
   EXPECT_THAT(refusal("{\"a\": [1]}{\"a\": [1, 2]}\n", field),

@@ -30,8 +30,8 @@ Lengths longest_first(Lengths lengths) {
   return lengths;
 }
 
-/// axolotl-ai-cloud/axolotl src/axolotl/utils/samplers/multipack.py: pack_group; as many samples as
-/// are packed at a time, none of which it sorts.
+/// The packer pack_group of axolotl-ai-cloud/axolotl src/axolotl/utils/samplers/multipack.py, for
+/// as many samples as are packed at a time; it does not sort them.
 Bins pack_group(const Lengths& lengths, std::int64_t capacity, std::size_t most) {
   std::vector<std::int64_t> left;
   Bins bins;
@@ -48,7 +48,8 @@ Bins pack_group(const Lengths& lengths, std::int64_t capacity, std::size_t most)
   return bins;
 }
 
-/// huggingface/trl trl/data_utils.py: _pack_bfd, the fullest bin that has room.
+/// The packer _pack_bfd of huggingface/trl trl/data_utils.py: each document goes to the fullest bin
+/// that has room.
 Bins best_fit(const Lengths& lengths, std::int64_t capacity) {
   std::multiset<std::pair<std::int64_t, std::size_t>> spaces;
   Bins bins;
@@ -67,7 +68,7 @@ Bins best_fit(const Lengths& lengths, std::int64_t capacity) {
   return bins;
 }
 
-/// LLaMA-Factory's greedy_knapsack (hiyouga/LLaMA-Factory
+/// The packer greedy_knapsack of LLaMA-Factory (hiyouga/LLaMA-Factory
 /// src/llamafactory/data/processor/processor_utils.py).
 Bins greedy_knapsack(const Lengths& lengths, std::int64_t capacity) {
   std::multiset<std::int64_t> numbers(lengths.begin(), lengths.end());
@@ -86,7 +87,8 @@ Bins greedy_knapsack(const Lengths& lengths, std::int64_t capacity) {
   return bins;
 }
 
-/// NeMo-RL's ModifiedFirstFitDecreasingPacker (NVIDIA-NeMo/RL nemo_rl/data/packing/algorithms.py).
+/// The packer ModifiedFirstFitDecreasingPacker of NeMo-RL (NVIDIA-NeMo/RL
+/// nemo_rl/data/packing/algorithms.py).
 Bins modified_first_fit(const Lengths& lengths, std::int64_t capacity) {
   Lengths medium;
   Lengths small;
@@ -125,7 +127,7 @@ Bins modified_first_fit(const Lengths& lengths, std::int64_t capacity) {
       rest.erase(fit);
     }
   }
-  // What is left goes into the emptiest bin, where it has room.
+  // The rest goes into the emptiest bin if it has room.
   std::multiset<std::pair<std::int64_t, std::size_t>> fills;
   for (const std::int64_t size : rest) {
     std::pair<std::int64_t, std::size_t> fill{0, bins.size()};
@@ -141,8 +143,8 @@ Bins modified_first_fit(const Lengths& lengths, std::int64_t capacity) {
   return bins;
 }
 
-/// One group of documents after the other; with `carries` the last bin of each goes on into the
-/// next (modelscope/ms-swift swift/dataset/packing.py).
+/// Packs one group of documents after the other; `carries`: the last bin of each group continues
+/// into the next (modelscope/ms-swift swift/dataset/packing.py).
 template <class Pack>
 Bins in_groups(const Lengths& lengths, std::size_t group, bool carries, Pack pack) {
   Bins bins;
@@ -162,7 +164,7 @@ Bins in_groups(const Lengths& lengths, std::size_t group, bool carries, Pack pac
   return bins;
 }
 
-/// A program's own packer beside the packing that stands for it in a job.
+/// The packer of a published program, and the packing that represents it in a job.
 struct PublishedPacker {
   const char* name;
   std::function<Bins(const Lengths&, std::int64_t)> pack;
@@ -208,7 +210,7 @@ const std::vector<PublishedPacker>& published_packers() {
   return known;
 }
 
-/// Lengths of documents, and of the sequences that hold them.
+/// Lengths of documents, and of the sequences into which they are packed.
 struct PackedData {
   double median;
   double sigma;
@@ -218,7 +220,7 @@ constexpr PackedData kPackedData[] = {{700, 1.0, 2048},  {700, 0.8, 4096},  {900
                                       {1500, 0.6, 4096}, {3250, 0.2, 4096}, {700, 1.0, 8192},
                                       {300, 1.2, 32768}};
 
-/// As many documents as a data set may have, drawn by chance.
+/// Returns lengths drawn at random, as many as a data set may have.
 Lengths drawn(const PackedData& data, std::size_t count) {
   std::mt19937_64 random(11);
   std::lognormal_distribution<double> length(std::log(data.median), data.sigma);
@@ -229,7 +231,8 @@ Lengths drawn(const PackedData& data, std::size_t count) {
   return lengths;
 }
 
-/// Percent of the slots that documents fill, in the program and by the packing of a job.
+/// Percent of the token slots that documents fill, by the program's packer and by the job's
+/// packing.
 struct Efficiencies {
   double program;
   double predicted;
@@ -246,7 +249,7 @@ Efficiencies efficiencies(const PublishedPacker& packer, const PackedData& data)
   return {100 * tokens / slots, 100 * packs.tokens.mean / static_cast<double>(data.room)};
 }
 
-/// Efficiencies of each program on each data set.
+/// Returns the efficiencies of each program on each data set.
 const std::vector<std::vector<Efficiencies>>& all_efficiencies() {
   static const std::vector<std::vector<Efficiencies>> known = [] {
     std::vector<std::vector<Efficiencies>> all;
@@ -259,7 +262,7 @@ const std::vector<std::vector<Efficiencies>>& all_efficiencies() {
   return known;
 }
 
-/// The table of data/packers.csv: of each program efficiency and error.
+/// Returns the table of data/packers.csv: efficiency and error of each program.
 std::string table_of_packers() {
   std::string text = "median,sigma,sequence,program,percent,difference\n";
   for (std::size_t row = 0; row < std::size(kPackedData); ++row) {

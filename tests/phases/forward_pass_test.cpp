@@ -12,7 +12,7 @@ namespace {
 const char* const kTensor = "parallel: {tensor: 8, data: 2}\nsequence_parallel: true\n";
 const char* const kPipeline = "parallel: {pipeline: 4, data: 4}\nschedule: 1f1b\n";
 
-/// Seconds of the computation of all forward operators of a rank of the first position.
+/// Returns the computation seconds of all forward operators on a rank of the first position.
 double computation_s(const plan::PlannedJob& planned) {
   const step::StepProgram program = step::forwards_of(planned.job, planned.plan);
   const cost::CostModel cost(planned.job);
@@ -95,7 +95,7 @@ TEST(ForwardPass, OfDocumentsWaitsForTheSlowestRank) {
     return forward_pass(plan_of("parallel: {data: 16}\nsharding: zero3\n", "", batch), 1).seconds;
   };
   EXPECT_GT(seconds(unequal), 1.001 * seconds(equal));
-  // Waits of independent batches add up to less than their number says.
+  // Waits of independent batches add up to less than their number would give.
   const plan::PlannedJob planned = plan_of("parallel: {data: 16}\nsharding: zero1\n", "", unequal);
   EXPECT_LT(forward_pass(planned, 16).seconds, 16 * forward_pass(planned, 1).seconds);
 }

@@ -57,7 +57,8 @@ TEST(PhasedStep, FitsWhereWhatGeneratesDoes) {
   EXPECT_TRUE(grpo(8, between).fits());
 }
 
-// What `predict`, `memory` and `tune` say of an update holds the models that stay beside it.
+// The memory of an update in `predict`, `memory` and `tune` includes the models that stay on the
+// devices with it.
 TEST(PhasedStep, ModelsBesideThePolicyAreInTheMemoryOfItsUpdate) {
   const auto planned = [](const std::string& objective) { return plan_of(kPlan, objective); };
   const auto account = [&](const std::string& objective) {

@@ -6,8 +6,8 @@
 
 namespace stepwright::phases {
 
-/// A plan of Llama-3-8B on two nodes of H100: `choices` are lines of the plan, `objective` a
-/// mapping of its job, or nothing; `batch` what stands there.
+/// Returns a plan of Llama-3-8B on two nodes of H100. `choices`: lines of the plan; `objective`: a
+/// mapping in its job, or empty; `batch`: the job's batch.
 inline plan::PlannedJob plan_of(const std::string& choices, const std::string& objective = "",
                                 const std::string& batch = "{sequences: 64, length: 4096}",
                                 const std::string& job = "") {

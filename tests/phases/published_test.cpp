@@ -18,25 +18,27 @@
 namespace stepwright::phases {
 namespace {
 
-/// A published step with what its program predicts.
+/// A published step, and the predictions about it.
 struct PublishedStep {
   std::string id, gpus, model, note, on_policy;
   std::optional<double> old_s, reference_s, update_s, step_s, weight_sync_s;
-  /// Printed seconds of the forwards of policy and reference together.
+  /// Published seconds of the forward passes of policy and reference model together.
   std::optional<double> forwards_s;
   PhasedStep predicted;
 
-  /// Ratio of the printed update to the predicted work of the devices in it: lengths are assumed.
+  /// Returns the published update time divided by the predicted one; it differs from 1 because
+  /// sequence lengths are assumed.
   [[nodiscard]] double stretch() const {
     const double dispatch = dispatch_s(predicted.update.planned.job);
     return (*update_s - dispatch) / (predicted.seconds(PhaseKind::kUpdate) - dispatch);
   }
-  /// The forward that belongs to the printed update.
+  /// Returns the forward seconds that match the published update time.
   [[nodiscard]] double forward_s() const {
     const double dispatch = dispatch_s(predicted.update.planned.job);
     return dispatch + stretch() * (predicted.seconds(PhaseKind::kOldLogProbabilities) - dispatch);
   }
-  /// Tokens of a sequence that would make the update as long as it was.
+  /// Returns the sequence length, in tokens, with which the predicted update takes as long as the
+  /// published one.
   [[nodiscard]] double explaining_length() const {
     const packing::LengthHistogram& lengths =
         predicted.update.planned.job.documents->packs.documents;
@@ -45,7 +47,7 @@ struct PublishedStep {
 };
 
 plan::PlannedJob plan_of_row(const std::string& job, std::string choices) {
-  // `{a: b, c: d}` of the plan goes on behind the job.
+  // The members of the plan, `{a: b, c: d}`, continue after the job.
   choices = choices.substr(1, choices.size() - 2);
   const std::string text = "{stepwright: plan/2, job: " + job + ", " + choices + "}";
   return plan::read_plan(Document::parse("# a row\n" + text + "\n", "row"), {});
@@ -94,7 +96,8 @@ double both_forwards_s(const PublishedStep& step) {
          step.predicted.seconds(PhaseKind::kReference);
 }
 
-/// The table of docs/accuracy/reinforcement.md of log-probabilities beside updates.
+/// Returns the table of docs/accuracy/reinforcement.md about forward passes for log-probabilities
+/// and updates.
 std::string table_of_forwards() {
   std::string text =
       "| run | GPUs | update, printed | forward, predicted of it | old log-probabilities, printed "
@@ -110,7 +113,7 @@ std::string table_of_forwards() {
   return text;
 }
 
-/// The table of phases of sequences whose length is known.
+/// Returns the table of phases, for sequences of known length.
 std::string table_of_phases() {
   std::string text =
       "| run | GPUs | updates, predicted | printed | both forwards, predicted | printed |\n"
@@ -126,8 +129,8 @@ std::string table_of_phases() {
   return text;
 }
 
-/// Seconds of generation of a step in turns: what training and weights' way leave of the printed
-/// step.
+/// Returns the generation seconds of a step whose phases alternate: the published step without
+/// training and weight transfer.
 double generation_s(const PublishedStep& step) {
   return *step.step_s - step.predicted.training_s - step.predicted.sync.seconds();
 }
@@ -136,7 +139,8 @@ const PublishedStep& row_of(const std::string& id) {
   return *std::ranges::find(published_steps(), id, &PublishedStep::id);
 }
 
-/// A step whose generation is that of the step in turns, on as many devices as generate here.
+/// Returns the seconds of a step that generates as in the alternating step, on as many devices as
+/// generate here.
 double predicted_s(const PublishedStep& step) {
   const PublishedStep& turns = row_of(step.on_policy);
   const double generating =
@@ -176,7 +180,7 @@ std::string table_of_syncs() {
   return text;
 }
 
-/// Errors of all printed forwards, predicted from the update of their row.
+/// Returns the errors of all published forward passes, predicted from the update in their row.
 std::vector<double> forward_errors() {
   std::vector<double> errors;
   for (const PublishedStep& step : published_steps()) {

@@ -356,7 +356,7 @@ std::vector<Break> state_breaks() {
        "gradients stored as bf16 are not accumulated in fp16; nearest legal: accumulate fp32"}};
 }
 
-/// A host of a terabyte for each node, and a link to it.
+/// Gives a job a host of a terabyte for each node, with a link to it.
 void give_host(Job& job) {
   job.cluster.host = {.memory_bytes = 1e12, .memory_bandwidth_bytes_per_s = 1e11};
   job.cluster.device.host_link_bytes_per_s = 1e10;

@@ -8,13 +8,14 @@
 
 namespace stepwright::plan {
 
-/// Legal on the sixteen devices of the small jobs: tensor 2, context 2, data 2, pipeline 2.
+/// Returns a legal plan for the sixteen devices of the small jobs: tensor 2, context 2, data 2,
+/// pipeline 2.
 Plan legal_plan();
 
-/// A legal plan of the job with experts, expert 4.
+/// Returns a legal plan for the job with experts, with expert parallelism of 4.
 Plan legal_expert_plan();
 
-/// A way to break one rule, and what the refusal says after the name of the rule.
+/// A change that breaks one rule, and the refusal's text after the name of the rule.
 struct Break {
   Rule rule{};
   bool experts = false;
@@ -22,7 +23,7 @@ struct Break {
   std::string message;
 };
 
-/// Ways to break every rule, some in several.
+/// Returns changes that break every rule, some rules in several ways.
 std::vector<Break> all_breaks();
 
 }  // namespace stepwright::plan

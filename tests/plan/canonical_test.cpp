@@ -11,7 +11,7 @@
 namespace stepwright::plan {
 namespace {
 
-/// A plan of sixteen data ranks.
+/// Returns a plan with sixteen data-parallel ranks.
 Plan data_plan() {
   Plan plan;
   plan.parallel.data = 16;

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// The marks of a code, one after the other with spaces where it has them.
+/// Returns the marks of a code, joined with the code's spaces.
 std::string joined(const std::string& code) {
   std::string text;
   for (const CodeMark& mark : explained_code(code)) {

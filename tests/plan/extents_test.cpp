@@ -13,7 +13,7 @@ Extents product(std::initializer_list<Extent> factors) {
   return extents;
 }
 
-/// All ranks of the group of rank 0, by adding up.
+/// Returns all ranks in the group of rank 0, computed by addition.
 std::vector<std::int64_t> ranks_of(const Extents& extents) {
   std::vector<std::int64_t> ranks = {0};
   for (const Extent& factor : extents) {

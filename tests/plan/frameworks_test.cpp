@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-/// Abilities of which a file says nothing where it knows of no limit.
+/// Abilities for which a file without an entry means no limit.
 constexpr Ability kOpen[] = {Ability::kGroups,         Ability::kAccumulate, Ability::kExposed,
                              Ability::kAlgorithmScope, Ability::kOptimizer,  Ability::kModel,
                              Ability::kTrained};
@@ -199,7 +199,7 @@ TEST(Frameworks, OurExecutorRunsWhateverItsJobAsksFor) {
   }
 }
 
-/// A change of a plan that a framework then does not run, and what is said.
+/// A change of a plan that makes a framework refuse it, and the refusal.
 struct Refused {
   Framework framework;
   std::function<void(Plan&)> change;
@@ -345,7 +345,7 @@ TEST(Frameworks, RunPlansMadeByHand) {
     const Framework framework{.name = name, .version = ""};
     EXPECT_THAT(runs_on(job, FrameworkLaw(framework).with_buckets(job, plan)), Contains(name));
   }
-  // Some reduce after the last backward, others know no other time than beside it.
+  // Some frameworks reduce after the last backward pass, others only concurrently with it.
   plan.overlap = overlap_all(false);
   EXPECT_THAT(runs_on(job, plan),
               ElementsAre("stepwright", "megatron-core", "megatron-lm", "megatron-deepspeed",

@@ -15,7 +15,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// Sixteen ranks: tensor 2, context 2, data 2, pipeline 2; experts 2 x 2 x expert data 2.
+/// Returns a plan of sixteen ranks: tensor 2, context 2, data 2, pipeline 2; experts 2 x 2 x expert
+/// data 2.
 Plan worked_plan() {
   Plan plan;
   plan.parallel = {
@@ -102,7 +103,8 @@ TEST(Grid, RefusesDegreesThatFormNoGrid) {
   EXPECT_TRUE(refused(plan));
 }
 
-/// Where a rank is, by counting all ranks up along the axes: slow, but another way.
+/// Computes the position of each rank by counting all ranks along the axes: slow, but independent
+/// of the library.
 std::vector<std::map<Axis, std::int64_t>> count_up(const RankOrder& order,
                                                    const std::map<Axis, std::int64_t>& sizes) {
   std::vector<std::map<Axis, std::int64_t>> places = {{}};
@@ -155,7 +157,7 @@ TEST(Grid, PlacesRanksAsCountingUpDoes) {
   }
 }
 
-/// Coordinates that the ranks of a group have in common.
+/// Returns the coordinates that all ranks of a group share.
 std::vector<std::int64_t> common_of(GroupKind kind, const Coordinates& at) {
   switch (kind) {
     case GroupKind::kTensor: return {at.context, at.data, at.pipeline};
@@ -216,7 +218,8 @@ TEST(Grid, GroupsOfEveryKindPartitionTheRanks) {
   }
 }
 
-/// Runs of `size` members, and the members at equal places of the runs.
+/// Expects one group kind to be the runs of `size` members, and another the members at equal
+/// positions of these runs.
 void expect_cut(const Grid& grid, GroupKind whole, GroupKind inner, GroupKind outer,
                 std::int64_t size) {
   for (std::int64_t rank = 0; rank < grid.ranks(); ++rank) {

@@ -10,7 +10,8 @@ namespace {
 
 using Group = std::vector<std::int64_t>;
 
-/// Levels whose sizes are the products of the factors: {4, 2, 3} joins 4, 8 and 24 devices.
+/// Returns a cluster whose level sizes are the products of the factors: {4, 2, 3} joins 4, 8 and 24
+/// devices.
 cluster::Cluster cluster_of(const std::vector<std::int64_t>& factors) {
   cluster::Cluster cluster = small_cluster(1, 1);
   cluster.levels.clear();
@@ -37,7 +38,7 @@ std::int64_t members_in(const Group& group, std::int64_t begin, std::int64_t end
   return std::ranges::count_if(group, [=](auto rank) { return begin <= rank && rank < end; });
 }
 
-/// The definition of `GroupLayout`, by looking at every group and every unit.
+/// Computes `GroupLayout` by its definition, from every group and every unit.
 cluster::GroupLayout counted_layout(const cluster::Cluster& cluster,
                                     const std::set<Group>& groups) {
   cluster::GroupLayout layout;
@@ -64,7 +65,7 @@ cluster::GroupLayout counted_layout(const cluster::Cluster& cluster,
   return layout;
 }
 
-/// Whether blocks of `size` ranks at `stride` and units of `unit` ranks fit into each other.
+/// True if blocks of `size` ranks at `stride` and units of `unit` ranks nest.
 bool nests(std::int64_t unit, std::int64_t size, std::int64_t stride) {
   const std::int64_t block = size * stride;
   return unit % block == 0 || stride % unit == 0 || (unit % stride == 0 && block % unit == 0);

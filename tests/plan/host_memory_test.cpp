@@ -31,7 +31,7 @@ TEST(FullestHost, HoldsNoMoreRanksThanThereAre) {
             14);
 }
 
-/// Eight data ranks of one node with a whole copy of what is on the host each.
+/// Eight data-parallel ranks of one node, each with a whole copy of the states on the host.
 struct Copies {
   Copies() {
     job.model = *model::built_in_model("llama-3-8b");

@@ -1,4 +1,4 @@
-// Loads of expert ranks, and how a job says them.
+// Loads of expert-parallel ranks, and how a job states them.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -41,7 +41,7 @@ std::string refused_file(const std::string& name, const std::string& text) {
   return refusal_of(ErrorKind::kInput, [&] { tokens_of(name, text); });
 }
 
-/// 8 tokens of 4 experts: each rank of two has 6 and 2 of them, each of four 5, 1, 2 and 0.
+/// 8 tokens to each of 4 experts: of two ranks, they have 6 and 2; of four ranks, 5, 1, 2 and 0.
 TEST(BusiestLoad, IsTheLargestSumOfARankOverTheMean) {
   const Folder folder;
   const Job job = loaded_job(folder.path(), "[5, 1, 2, 0]");
@@ -57,7 +57,7 @@ TEST(BusiestLoad, OfANumberIsThatOfEveryDegree) {
   EXPECT_EQ(busiest_load(job, 1), 1) << "one rank has all experts";
 }
 
-/// 8 tokens of 4 experts, 2 each in the mean: no expert takes more than the factor allows.
+/// 8 tokens to 4 experts, 2 on average: no expert accepts more than the capacity factor allows.
 TEST(CapacityShare, IsWhatExpertsTakeOfWhatComes) {
   const Folder folder;
   Job job = loaded_job(folder.path(), "[5, 1, 2, 0]");

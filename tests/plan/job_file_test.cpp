@@ -21,7 +21,7 @@ Job read_job_text(const std::string& text) {
   return read_job(Document::parse(text, "job.yaml"), {});
 }
 
-/// A job with more lines.
+/// Returns a job with additional lines.
 Job job_with(const std::string& lines) {
   return read_job_text(std::string(kStart) + std::string(kBatch) + lines);
 }
@@ -272,7 +272,7 @@ TEST(JobFile, ReadsTheSearch) {
   EXPECT_THAT(space.layers, ElementsAre(IsEmpty(), ElementsAre(15, 17)));
 }
 
-/// In the words of version 2, which mean themselves.
+/// Reads algorithms in the words of file version 2, which are unchanged.
 CollectiveLists algorithms_of(const std::string& line) {
   std::string text = std::string(kStart) + std::string(kBatch) + line + "\n";
   text.replace(text.find("job/1"), 5, "job/2");

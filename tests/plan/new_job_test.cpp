@@ -24,7 +24,7 @@ NewJob some_job() {
 
 Job read_text(const std::string& text) { return read_job(Document::parse(text, "job.yaml"), {}); }
 
-/// With every key that stands behind `# ` said.
+/// Returns the text with every commented-out key (`# `) enabled.
 std::string all_said(const std::string& text) {
   std::istringstream lines(text);
   std::string said;

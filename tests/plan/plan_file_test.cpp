@@ -75,7 +75,7 @@ rank_order: tp-cp-ep-dp-pp
   EXPECT_EQ(plan.collectives.data, collective::Algorithm::kTwoLevel);
 }
 
-/// A plan of eight whole nodes in a version's words.
+/// Returns a plan of eight whole nodes in the words of a file version.
 Plan of_version(int version, const std::string& lines) {
   std::string text(kJob);
   text.replace(text.find("plan/1"), 6, "plan/" + std::to_string(version));
@@ -286,7 +286,7 @@ rank_order: tp-cp-ep-dp-pp
 )");
 }
 
-/// Everything of a job but its notes, which are not written.
+/// Expects equal plans and jobs, except for notes, which files do not contain.
 void expect_equal(const PlannedJob& a, const PlannedJob& b) {
   EXPECT_EQ(a.plan, b.plan);
   EXPECT_EQ(a.job.model_name, b.job.model_name);

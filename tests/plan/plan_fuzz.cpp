@@ -13,7 +13,7 @@ namespace {
 
 using namespace stepwright;  // NOLINT(google-build-using-namespace)
 
-/// A plan that was read can be judged, written and read again; a legal one has a grid.
+/// A plan that was read can be checked, written and read again; a legal one has a grid.
 void exercise(const plan::PlannedJob& planned) {
   const std::string text = plan::plan_yaml(planned);
   const plan::PlannedJob again = plan::read_plan(Document::parse(text, "again"), {});

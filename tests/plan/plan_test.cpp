@@ -119,7 +119,7 @@ TEST(EvenSplit, SharesDifferByOneAtMostAndSumUp) {
   }
 }
 
-/// Plans that differ from one that chooses nothing in one choice each.
+/// Returns plans that differ from the default plan in one choice each.
 std::vector<Plan> plans_of_one_choice() {
   std::vector<Plan> plans(40);
   plans[1].parallel.tensor = 2;

@@ -65,7 +65,7 @@ schedule::OrderBasis basis(Dice& dice, const Plan& plan) {
   return of;
 }
 
-/// A random recomputation of one position.
+/// Returns a random recomputation for one pipeline position.
 Recompute recompute(Dice& dice, const Job& job) {
   const auto kind = dice.pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective,
                                               RecomputeKind::kFull, RecomputeKind::kEvery,
@@ -115,7 +115,7 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
   if (!plan.layers.empty() && dice.chance(10)) plan.layers.pop_back();
   plan.recompute = recompute(dice, job);
   if (!dice.chance(4)) return;
-  // A file has no words beside stages.
+  // A file cannot express this kind together with per-stage settings.
   if (plan.recompute.kind > RecomputeKind::kFull) plan.recompute = {};
   for (std::int64_t position = 0; position < pipeline + (dice.chance(10) ? 1 : 0); ++position) {
     const Recompute own = recompute(dice, job);

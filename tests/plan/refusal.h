@@ -8,7 +8,8 @@
 
 namespace stepwright::plan {
 
-/// The message of the error of this kind that an action throws; a failed test when it throws none.
+/// Returns the message of the error of a given kind that an action throws; the test fails if it
+/// throws none.
 template <class Action>
 std::string refusal_of(ErrorKind kind, const Action& action) {
   try {

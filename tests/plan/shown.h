@@ -6,7 +6,7 @@
 
 namespace stepwright::plan {
 
-/// A plan as labels of tests show it: what differs from a plan that chooses nothing.
+/// Returns a plan as a label for tests: its differences from the default plan.
 inline std::string shown(const Plan& plan) { return changes(Plan{}, plan); }
 
 }  // namespace stepwright::plan

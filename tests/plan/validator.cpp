@@ -11,7 +11,7 @@
 namespace stepwright::plan {
 namespace {
 
-/// Deals things out one by one: does everyone get equally many?
+/// True if things can be dealt one by one so that all hands get equally many.
 bool deals_evenly(std::int64_t things, std::int64_t hands) {
   if (hands < 1) return false;
   std::vector<std::int64_t> dealt(static_cast<std::size_t>(hands));
@@ -19,7 +19,7 @@ bool deals_evenly(std::int64_t things, std::int64_t hands) {
   return std::ranges::count(dealt, dealt.front()) == hands;
 }
 
-/// The ranks of one side in order, as places along the five axes; empty unless there are `ranks`.
+/// Ranks of one side in order, as coordinates on the five axes; empty if there are not `ranks`.
 using Place = std::array<std::int64_t, kAxes>;
 std::vector<Place> lay_out(const RankOrder& order, const Place& sizes, std::int64_t ranks) {
   std::vector<Place> places = {Place{}};
@@ -39,7 +39,7 @@ std::vector<Place> lay_out(const RankOrder& order, const Place& sizes, std::int6
 
 using Groups = std::map<Place, std::vector<std::int64_t>>;
 
-/// Ranks that agree in all axes but those left free.
+/// Returns groups of the ranks that agree in all axes except the free ones.
 Groups groups_over(const std::vector<Place>& places, std::initializer_list<Axis> free) {
   Groups groups;
   for (std::size_t rank = 0; rank < places.size(); ++rank) {
@@ -56,7 +56,7 @@ std::set<std::vector<std::int64_t>> as_sets(const Groups& groups) {
   return sets;
 }
 
-/// Cuts every group into runs; are all runs of full length and laid out alike?
+/// Cuts every group into runs; true if all runs have full length and the same layout.
 bool cuts_alike(const Groups& groups, std::int64_t size) {
   std::set<std::vector<std::int64_t>> patterns;
   for (const auto& [key, ranks] : groups) {
@@ -114,8 +114,8 @@ bool head_can_be_spread(const Job& job) {
   return !more_tokens && !whole_logits && !model.adapters && !model.freezes();
 }
 
-/// Where positions do not meet for it: one loss of all tokens, from resident parameters to resident
-/// gradients.
+/// True if the head's passes need no agreement of positions: one loss over all tokens, from
+/// resident parameters to resident gradients.
 bool head_can_be_passed(const Job& job, const Plan& plan) {
   const Kernels& kernels = job.kernels;
   const Sharding sharding = with_canonical_sharding(job, plan).sharding;
@@ -190,8 +190,8 @@ bool layers_can_be_staged(const Job& job, const Plan& plan) {
   return false;
 }
 
-/// Deals micro-batches out group after group, as Megatron-Core does; any group will do where the
-/// plan names none.
+/// Deals micro-batches out group after group, as Megatron-Core does; any group size is accepted if
+/// the plan names none.
 bool comes_in_groups(std::int64_t count, const Plan& plan) {
   const std::int64_t named = plan.schedule.group;
   for (std::int64_t group = named > 0 ? named : 1; group <= (named > 0 ? named : count); ++group) {
@@ -258,7 +258,8 @@ bool states_can_be_kept(const Job& job, const Plan& plan) {
          kSums.contains({job.precision, plan.accumulate});
 }
 
-/// Runs of `size` members of every group, or the members at equal places of these runs.
+/// Returns the runs of `size` members of every group, or the members at equal positions of these
+/// runs.
 Groups parts_of(const Groups& groups, std::int64_t size, bool inner) {
   Groups parts;
   for (const auto& [key, ranks] : groups) {
@@ -273,7 +274,7 @@ Groups parts_of(const Groups& groups, std::int64_t size, bool inner) {
   return parts;
 }
 
-/// Whether an algorithm runs in groups, by who sits where.
+/// True if an algorithm can run in groups with these placements.
 bool runs_in(collective::Algorithm algorithm, const Groups& groups, std::int64_t devices_per_node) {
   std::size_t most = 0;
   const auto size = groups.begin()->second.size();
@@ -292,7 +293,9 @@ bool runs_in(collective::Algorithm algorithm, const Groups& groups, std::int64_t
   }
 }
 
-/// Who reduces in full at the end, for a letter of the optimizer; the others halve.
+/// True if the plan's data-parallel algorithm carries at least one message. The letter of the
+/// optimizer's sharding tells which groups all-reduce (N: all ranks; I: the outer groups); the
+/// other groups reduce-scatter and all-gather.
 bool data_algorithm_can_run(const Job& job, const Plan& plan, const Groups& all,
                             std::int64_t group) {
   const collective::Algorithm algorithm = plan.collectives.data;
@@ -332,7 +335,7 @@ bool algorithms_can_run(const Job& job, const Plan& plan) {
                                                       plan.sharding.expert_group));
 }
 
-/// Each listed module stands in the layer that is built for some place of the model.
+/// True if each listed module is in the layer of some position of the model.
 template <class Setting>
 bool modules_stand_somewhere(const Job& job, const Setting& recompute) {
   if (recompute.kind != RecomputeKind::kModules) return true;

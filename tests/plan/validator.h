@@ -4,9 +4,9 @@
 
 namespace stepwright::plan {
 
-/// Whether a plan is legal, decided by doing what it asks for (dealing heads to ranks, laying out
-/// all ranks, cutting groups) instead of by arithmetic. Independent of the library's rules; for
-/// small plans.
+/// True if a plan is legal. Decides it by doing what the plan asks for (assigning heads to ranks,
+/// placing all ranks, cutting groups) instead of by arithmetic, independently of the library's
+/// rules. For small plans.
 bool can_be_done(const Job& job, const Plan& plan);
 
 }  // namespace stepwright::plan

@@ -96,8 +96,7 @@ TEST(WithField, ReachesIntoListsOfMappings) {
   EXPECT_THAT(field_refused("cluster.levels.9.latency=2x"), HasSubstr("to multiply"));
 }
 
-/// Every field that a job and a cluster may have and a value that it may take, but those whose
-/// value is a file.
+/// Every field of a job and a cluster, with a valid value, except fields whose value is a file.
 constexpr const char* kWhatPlansDependOn[] = {
     "muon=blockwise",
     "host_threads=8",
@@ -184,7 +183,7 @@ TEST(WithField, RefusesWhatWouldChangeNothing) {
   EXPECT_THAT(field_refused("imbalance=2"), HasSubstr("llama-3-70b has no experts"));
 }
 
-/// Fields that files may have are all tried above, or here.
+/// Expects every field of the schema to be tested above, or here.
 TEST(WithField, EveryFieldOfAJobIsTried) {
   for (const std::string_view key : kJobKeys) {
     const auto tries = [&](const char* assignment) {

@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// The text between the tags that hold the content.
+/// Returns the text between the tags around the content.
 std::string content_of(const std::string& page) {
   const std::string open = R"(<script id="content" type="application/json">)";
   const std::size_t from = page.find(open) + open.size();

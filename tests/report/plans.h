@@ -6,13 +6,14 @@
 
 namespace stepwright::testing {
 
-/// Llama-3-70B on eight nodes with a smaller batch: four stages, tensor and context parallelism.
+/// Returns a prediction of Llama-3-70B on eight nodes with a reduced batch: four stages, tensor and
+/// context parallelism.
 simulate::Prediction large_prediction();
 
-/// A prediction of `large_prediction`'s plan with its optimizer on the hosts.
+/// Returns a prediction of `large_prediction`'s plan with optimizer states offloaded to the hosts.
 simulate::Prediction offloaded_prediction();
 
-/// A small Llama on four ranks.
+/// Returns a prediction of a small Llama on four ranks.
 simulate::Prediction small_prediction();
 
 }  // namespace stepwright::testing

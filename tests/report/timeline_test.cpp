@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kNumbersOfABar = 5;
 
-/// Busy seconds of a row of the overview.
+/// Returns the busy seconds of a row in the overview.
 double busy_s(const Json& row, double unit_s) {
   const auto numbers = row.at("bars").get<std::vector<std::int64_t>>();
   double sum_s = 0;
@@ -36,8 +36,8 @@ TEST(ReportTimeline, HasABarOfComputationForEachSlot) {
   EXPECT_EQ(stages, prediction.program.stages.size());
 }
 
-/// The recorded events of a stream, on that of computation those that compute; bars are rounded to
-/// a tick and a thousandth.
+/// Compares rows with the recorded events of their streams (on the compute stream, with computing
+/// ones); bars are rounded to a tick and a thousandth.
 void expect_busy_as_long_as_streams(const simulate::Prediction& prediction, const Json& timeline) {
   for (const Json& row : timeline.at("rows")) {
     double expected_s = 0;

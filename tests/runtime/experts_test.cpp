@@ -1,4 +1,4 @@
-// Ranks that share experts: they learn what one process learns, and send what the program says.
+// Ranks that share experts learn what one process learns, and send what the program predicts.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/ranks.h"
@@ -129,7 +129,7 @@ TEST_P(ExpertRanks, LearnWhatOneProcessLearns) { expect_what_one_process_learns(
 INSTANTIATE_TEST_SUITE_P(Plans, ExpertRanks, ::testing::ValuesIn(kExpertCases),
                          [](const auto& one) { return std::string(one.param.name); });
 
-/// States of experts and of the dense model with sizes that four ranks do not divide.
+/// States of experts and of the dense model in sizes that four ranks do not divide.
 class ExpertStrategies : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ExpertStrategies, LearnWhatOneProcessLearns) {

@@ -1,4 +1,4 @@
-// The executor in one process against autograd.
+// The executor in one process, compared with autograd.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -338,7 +338,7 @@ const Case kCases[] = {
 
 std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
 
-/// Beside adapters nothing moves: their files hold nothing else.
+/// Expects weights without adapters to stay unchanged; their files contain only adapters.
 void expect_unmoved_base(const Values& before, const Values& after) {
   for (const auto& [name, value] : before) {
     if (name.find("_lora_") != std::string::npos) continue;
@@ -372,7 +372,7 @@ TEST_P(Learning, EqualsAutograd) {
   }
   EXPECT_LE(distance(there.gradients, here.gradients), kBound);
   EXPECT_LE(distance(there.weights, here.weights), kBound);
-  // Frozen weights alone have no gradients, and those of indexers.
+  // Only frozen weights, and those of indexers, have no gradients.
   EXPECT_EQ(all_zero(here.gradients), all_zero(there.gradients));
   const bool rests = job.model.freezes() || job.model.has_indexer();
   EXPECT_EQ(all_zero(there.gradients).empty(), !rests);

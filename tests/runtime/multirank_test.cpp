@@ -1,4 +1,4 @@
-// Ranks as processes: they learn what one process learns, and send what the program says.
+// Ranks as processes learn what one process learns, and send what the program predicts.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/ranks.h"
@@ -255,7 +255,7 @@ constexpr const char* kDroppingTogether =
 constexpr const char* kDroppingWindows =
     "{layers: 4, hidden: 32, heads: 4, ffn: 48, vocab: 250, window: [5, 0, 3, 0], dropout: 0.5}";
 
-/// Masks belong to elements of the global batch, whoever draws them and when.
+/// Dropout masks belong to elements of the global batch, whichever rank draws them and when.
 const RankCase kDropout[] = {
     {"Data", 4, kDropping, "parallel: {data: 4}\nmicro_batch: 1\nsharding: GGG\n"},
     {"Tensor", 2, kDropping, "parallel: {tensor: 2}\nmicro_batch: 4\n"},
@@ -295,7 +295,7 @@ const RankCase kEight[] = {
      "sharding: {states: IIG, group: 2}\n"},
 };
 
-/// Sizes that four ranks do not divide, and buckets that cut anywhere.
+/// Sizes that four ranks do not divide, and buckets that are cut at any element.
 constexpr const char* kOdd =
     "{layers: 3, hidden: 36, heads: 3, ffn: 50, vocab: 251, norm: layernorm, gated: false, "
     "position: learned, positions: 17, bias: true, tied: true}";
@@ -343,7 +343,7 @@ class Ranks : public ::testing::TestWithParam<RankCase> {};
 
 TEST_P(Ranks, LearnWhatOneProcessLearns) { expect_what_one_process_learns(GetParam()); }
 
-/// Strategy, whether its messages are overlapped, and the group.
+/// Parameters: strategy, whether its messages are overlapped, and the group.
 class Strategies : public ::testing::TestWithParam<std::tuple<std::string, bool, int>> {};
 
 TEST_P(Strategies, LearnWhatOneProcessLearns) {
@@ -366,7 +366,7 @@ INSTANTIATE_TEST_SUITE_P(All, Strategies,
                          ::testing::Combine(::testing::ValuesIn(sharding_strategies()),
                                             ::testing::Bool(), ::testing::Values(2)));
 
-/// Four ranks as two nodes: what data parallelism sends runs as schedules.
+/// Four ranks as two nodes, whose data-parallel messages run as generated schedules.
 class Schedules : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
 TEST_P(Schedules, LearnWhatOneProcessLearns) {
@@ -399,7 +399,7 @@ INSTANTIATE_TEST_SUITE_P(Halves, Schedules,
                          ::testing::Combine(::testing::Values("NNG", "GGG"),
                                             ::testing::Values("direct", "halving-doubling")));
 
-/// A plan names an algorithm for each scheme; four ranks are two nodes.
+/// A plan names an algorithm for each scheme; four ranks form two nodes.
 TEST(Algorithms, OfEachSchemeLearnWhatOneProcessLearns) {
   const Trained alone = train({.plan = plan_text_of({.model = kTied})});
   for (const char* choices :

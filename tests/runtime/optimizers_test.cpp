@@ -1,5 +1,5 @@
-// Optimizers that treat matrices as such, on several ranks: they learn what one process learns, and
-// send what is predicted.
+// Optimizers that treat matrices separately, on several ranks: they learn what one process learns,
+// and send what is predicted.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -40,8 +40,8 @@ const RankCase kAdafactorCases[] = {
      "", "", kAdafactor},
 };
 
-/// Tensor ranks of a distributed or a duplicated update; with shards of equal parts of all
-/// matrices.
+/// Tensor ranks with a distributed or a duplicated update, and with shards that contain equal parts
+/// of all matrices.
 constexpr const char* kMuon = "muon";
 constexpr const char* kDistributed = "  muon: distributed\n";
 const RankCase kMuonCases[] = {
@@ -81,7 +81,7 @@ const RankCase kMuonCases[] = {
      "parallel: {data: 4, expert: 2}\nmicro_batch: 1\nsharding: GGG\n", "", "", kMuon},
 };
 
-/// Blocks of 256 elements are those of whole parameters where none are cut.
+/// Blocks of 256 elements equal those of whole parameters if no parameter is cut.
 const RankCase kEightBitCases[] = {
     {"EightBitsData", 2, kLlama, "parallel: {data: 2}\nmicro_batch: 2\n", "", "", "adam8bit"},
     {"EightBitsPipeline", 2, kLlama, "parallel: {pipeline: 2}\nmicro_batch: 2\n", "", "",
@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(Muon, OptimizerRanks, ::testing::ValuesIn(kMuonCases),
 INSTANTIATE_TEST_SUITE_P(EightBits, OptimizerRanks, ::testing::ValuesIn(kEightBitCases),
                          [](const auto& one) { return std::string(one.param.name); });
 
-/// Each tensor rank makes its part of a matrix orthogonal: not what one process does, but it
+/// Each tensor rank orthogonalises its shard of a matrix, which differs from one process, but it
 /// learns.
 TEST(OptimizerForms, BlockwiseSendsNoMatricesAndLearns) {
   const auto run = [](const char* form) {
@@ -163,7 +163,7 @@ TEST(OptimizerForms, MuonRefusesMatricesThatRanksCannotShareEqually) {
             std::string::npos);
 }
 
-/// With sums that four ranks do not divide evenly.
+/// Sums that four ranks do not divide evenly.
 class OptimizerStrategies : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(OptimizerStrategies, LearnWhatOneProcessLearns) {

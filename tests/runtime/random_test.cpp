@@ -1,5 +1,5 @@
-// Random legal plans: what ranks send is predicted call by call, and they learn what one process
-// learns. STEPWRIGHT_RANDOM_PLANS asks for more than a sample.
+// Random legal plans: every call of the ranks is predicted, and they learn what one process learns.
+// STEPWRIGHT_RANDOM_PLANS sets a larger number of plans.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ int plans_to_try() {
   return asked != nullptr ? static_cast<int>(std::strtol(asked, nullptr, 10)) : 8;
 }
 
-/// A model that differs from others in what the executor has to do.
+/// Returns a random model that needs different features of the executor.
 model::Architecture random_model(plan::Dice& dice) {
   model::Architecture model;
   model.name = "random";
@@ -49,7 +49,7 @@ model::Architecture random_model(plan::Dice& dice) {
   return model;
 }
 
-/// Gives the model latent attention in place of queries, keys and values of one width.
+/// Replaces queries, keys and values of one width by latent attention.
 void use_latent(plan::Dice& dice, model::Architecture& model) {
   model.latent = model::LatentAttention{.query_rank = dice.pick<std::int64_t>({0, 12}),
                                         .kv_rank = 10,
@@ -67,7 +67,7 @@ void use_latent(plan::Dice& dice, model::Architecture& model) {
   model.qk_norm = model::QkNorm::kNone;
 }
 
-/// Every second layer has a mixer with a state.
+/// Gives every second layer a mixer with a recurrent state.
 void use_mixers(plan::Dice& dice, model::Architecture& model) {
   const auto kind =
       dice.pick<model::Mixer>({model::Mixer::kDeltaNet, model::Mixer::kMamba2, model::Mixer::kMamba,
@@ -94,7 +94,7 @@ void use_mixers(plan::Dice& dice, model::Architecture& model) {
   model.pattern = std::move(layers);
 }
 
-/// Layers that predict tokens further ahead, where they can.
+/// Adds multi-token layers, which predict tokens further ahead, where the model can have them.
 void use_multi_token(plan::Dice& dice, model::Architecture& model) {
   if (model.position != model::Position::kRope) return;
   model.multi_token_layers = dice.pick<std::int64_t>({1, 2});
@@ -102,7 +102,7 @@ void use_multi_token(plan::Dice& dice, model::Architecture& model) {
   model.multi_token_weight = 0.3;
 }
 
-/// Experts in some of its layers.
+/// Adds experts to some of the model's layers.
 void add_experts(plan::Dice& dice, plan::Job& job) {
   model::Architecture& model = job.model;
   model.mlp_bias = false;
@@ -173,7 +173,7 @@ plan::PlannedJob random_training_plan(plan::Dice& dice) {
   }
 }
 
-/// The job on one rank without any choice, its loss whole.
+/// Returns the job on one rank, with all choices at their defaults and an unchunked loss.
 plan::PlannedJob alone(const plan::PlannedJob& planned) {
   plan::PlannedJob one{planned.job, plan::Plan{}};
   one.job.kernels.loss_chunks = 1;

@@ -42,13 +42,13 @@ class Model {
     add("", model::head_parameters(model), initial);
   }
 
-  /// The loss that a step minimises, and its part that is the loss of the next tokens.
+  /// The loss that a step minimises, and its part for the next token.
   struct Loss {
     Tensor minimised;
     Tensor next;
   };
 
-  /// Mean cross entropies of [batch, length] tokens and targets.
+  /// Returns the mean cross entropies of [batch, length] tokens and targets.
   Loss loss(const Tensor& tokens, const Tensor& targets, const runtime::DropoutDraw& of_step) {
     draw_ = of_step;
     Tensor x = at::embedding(p("embedding.word"), tokens) * m_.embedding_scale;
@@ -69,7 +69,7 @@ class Model {
     loads_.clear();
   }
 
-  /// Mean cross entropy over the targets of all documents, each computed by itself.
+  /// Returns the mean cross entropy over the targets of all documents, each computed separately.
   Tensor loss_of_documents(const std::vector<Tensor>& documents) {
     Tensor sum = at::zeros({}, at::kDouble);
     std::int64_t targets = 0;
@@ -92,8 +92,8 @@ class Model {
     return list;
   }
 
-  /// Matrices of layers, or what else there is. Vectors of experts have as many dimensions as
-  /// matrices of others.
+  /// Returns the matrices of layers, or all other parameters. Vectors of experts have as many
+  /// dimensions as matrices outside of experts.
   std::vector<Tensor> parameters(bool matrices) {
     std::vector<Tensor> list;
     for (auto& [name, value] : values_) {
@@ -104,7 +104,7 @@ class Model {
     return list;
   }
 
-  /// The rows of queries, keys and values in a parameter that has them all.
+  /// Returns the rows of queries, keys and values in a fused parameter.
   std::vector<Tensor> matrices_in(const Tensor& value) {
     const std::int64_t queries = m_.heads * m_.head_dim;
     const std::int64_t keys = m_.kv_heads * m_.head_dim;
@@ -154,8 +154,8 @@ class Model {
     return at::cross_entropy_loss(logits.reshape({-1, m_.vocabulary}), targets.reshape({-1}));
   }
 
-  /// The losses of multi-token layers (DeepSeek-V3, equations 21 to 25) behind the rows of the last
-  /// layer; `all`: the tokens of each sample, one more than rows.
+  /// Returns the losses of multi-token layers (DeepSeek-V3, equations 21 to 25) after the rows of
+  /// the last layer; `all`: the tokens of each sample, one more than rows.
   Tensor loss_ahead(const Tensor& rows, const Tensor& all) {
     Tensor sum = at::zeros({}, at::kDouble);
     Tensor hidden = rows;
@@ -179,7 +179,8 @@ class Model {
     return cap > 0 ? cap * at::tanh(x / cap) : x;
   }
 
-  /// [..., columns] normed and multiplied by a weight of the last dimensions, where there is one.
+  /// Normalises [..., columns] and multiplies by the weight of the last dimensions, if there is
+  /// one.
   Tensor norm(const Tensor& x, const std::string& name) {
     const Tensor mean =
         m_.norm == model::Norm::kLayer ? x.mean(-1, true) : at::zeros({}, at::kDouble);
@@ -195,7 +196,8 @@ class Model {
     return bias == values_.end() ? y : y + shaped(bias->second);
   }
 
-  /// Queries or keys [batch, length, width] in heads [batch, heads, length, dim], normed.
+  /// Returns queries or keys [batch, length, width] as normalised heads [batch, heads, length,
+  /// dim].
   Tensor normed_heads(const Tensor& rows, const std::string& name) {
     const auto heads = [&](const Tensor& t) { return t.unflatten(-1, {-1, m_.head_dim}); };
     Tensor x = heads(rows);
@@ -207,8 +209,8 @@ class Model {
     return x.transpose(1, 2);
   }
 
-  /// The distances that ALiBi adds to scores [heads, length, length], by the code of its paper
-  /// (arXiv 2108.12409, ofirpress/attention_with_linear_biases): slopes of powers of two, and
+  /// Returns the distances that ALiBi adds to scores [heads, length, length], by the code of its
+  /// paper (arXiv 2108.12409, ofirpress/attention_with_linear_biases): slopes of powers of two, and
   /// between them.
   Tensor distances(std::int64_t length) const {
     std::int64_t even = 1;
@@ -226,7 +228,8 @@ class Model {
            (place.unsqueeze(0) - place.unsqueeze(1));
   }
 
-  /// The scores [batch, heads, length, length] as a softmax, with a sink where there are any.
+  /// Returns the softmax of scores [batch, heads, length, length], with sinks if the model has
+  /// them.
   Tensor probabilities(const Tensor& scores, const std::string& at_layer) {
     if (!m_.sinks) return scores.softmax(-1);
     const Tensor sinks = p(at_layer + "attention.sinks").view({1, -1, 1, 1});
@@ -234,7 +237,7 @@ class Model {
     return all.softmax(-1).narrow(-1, 0, scores.size(-1));
   }
 
-  /// Which of `length` keys each query sees.
+  /// Returns which of `length` keys each query sees.
   static Tensor seen_keys(const model::LayerClass& layer, std::int64_t length) {
     const Tensor ones = at::ones({length, length}, at::kBool);
     if (layer.window == 0) return ones.tril();
@@ -243,8 +246,8 @@ class Model {
     return ones.tril().logical_and(chunk.unsqueeze(0).eq(chunk.unsqueeze(1)));
   }
 
-  /// The result of the adapters beside a product: each part of a fused one has an A and a B of its
-  /// own.
+  /// Returns the result of the adapters on a product; each part of a fused product has its own A
+  /// and B.
   Tensor adapted(const Tensor& x, const std::string& name, std::int64_t expert = -1) {
     const auto found = values_.find(name + "_lora_a");
     if (found == values_.end()) return at::zeros({}, at::kDouble);
@@ -268,7 +271,8 @@ class Model {
     return wide(at::cat(parts, -1), name) * adapters.scale();
   }
 
-  /// Rows of the adapted parts of queries, keys and values, or of gate and input of an MLP.
+  /// Returns the number of rows of each adapted part: of queries, keys and values, or of gate and
+  /// input of an MLP.
   [[nodiscard]] std::vector<std::int64_t> adapted_rows(const std::string& name) const {
     std::vector<std::int64_t> rows;
     for (const auto& [target, count] : parts_of(name)) {
@@ -292,7 +296,7 @@ class Model {
     return {};
   }
 
-  /// Columns of adapted parts in their places among all of a product.
+  /// Puts the columns of adapted parts at their positions among all columns of a product.
   Tensor wide(const Tensor& parts, const std::string& name) {
     const std::int64_t all = p(name).size(-2);
     if (parts.size(-1) == all) return parts;
@@ -309,7 +313,7 @@ class Model {
     return at::cat(columns, -1);
   }
 
-  /// By the name of the weight in its layer.
+  /// Returns the dropout position of a weight's adapter, by the weight's name in its layer.
   static runtime::DropoutPlace place_of_adapter(std::string_view weight) {
     static const std::map<std::string_view, runtime::DropoutPlace> kPlaces = {
         {"attention.qkv", runtime::DropoutPlace::kQkvAdapter},
@@ -344,7 +348,7 @@ class Model {
     return bias == values_.end() ? y : y + bias->second;
   }
 
-  /// Dropout of [..., columns], whose rows are in the order of the batch.
+  /// Applies dropout to [..., columns], whose rows are in the order of the batch.
   Tensor dropped(const Tensor& x, std::int64_t layer, runtime::DropoutPlace place) {
     if (m_.dropout == 0) return x;
     draw_.layer = layer;
@@ -358,7 +362,7 @@ class Model {
     return x * kept.view(x.sizes()) / (1 - m_.dropout);
   }
 
-  /// [batch, heads, length, dim] turned by position.
+  /// Rotates [batch, heads, length, dim] by position.
   Tensor rotate(const Tensor& x, const model::LayerClass& of_layer) const {
     if (m_.position != model::Position::kRope || !of_layer.rotated) return x;
     const auto turned =
@@ -393,7 +397,8 @@ class Model {
             v.repeat_interleave(run, 1)};
   }
 
-  /// DeepSeek-V2, equations 9 to 19: low ranks, and a rotated part that keys share.
+  /// Latent attention, DeepSeek-V2, equations 9 to 19: low ranks, and a rotated part that all keys
+  /// share.
   Heads latent_heads(const Tensor& x, const std::string& at_layer,
                      const model::LayerClass& of_layer) {
     const model::LatentAttention& latent = *m_.latent;
@@ -416,7 +421,8 @@ class Model {
             kv.narrow(-1, nope, latent.value_head_dim)};
   }
 
-  /// DeepSeek-V3.2, equation 1: scores of keys [batch, 1, length, length]. No loss is of them.
+  /// Indexer scores, DeepSeek-V3.2, equation 1: of keys, [batch, 1, length, length]. They have no
+  /// loss.
   Tensor index_scores(const Tensor& x, const std::string& at_layer,
                       const model::LayerClass& of_layer) {
     const std::string name = at_layer + "attention.";
@@ -437,7 +443,7 @@ class Model {
     return (w * at::matmul(q, k.transpose(-1, -2)).relu()).sum(1, true);
   }
 
-  /// Which keys are among the best of those that each token sees.
+  /// Returns which keys have the best scores among those that each token sees.
   Tensor chosen_keys(const Tensor& scores, const Tensor& seen) const {
     const Tensor open = scores.detach().masked_fill(seen.logical_not(), -INFINITY);
     const std::int64_t count = std::min(m_.latent->index_top_k, open.size(-1));
@@ -534,8 +540,8 @@ class Model {
   const model::Architecture& m_;
   runtime::DropoutDraw draw_;
   std::map<std::string, Tensor> values_;
-  std::set<std::string> buffers_;  ///< Names of stored values that are no parameters.
-  /// Rows of each expert in a step, by name of the router's bias.
+  std::set<std::string> buffers_;  ///< Names of stored values that are not parameters.
+  /// Rows of each expert in a step, by the name of the router's bias.
   std::map<std::string, Tensor> loads_;
 };
 
@@ -558,7 +564,7 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const plan::Job& job,
       parameters, torch::optim::AdamOptions(o.learning_rate).betas(betas).eps(o.epsilon));
 }
 
-/// Keeps the moments of Adam in bf16 between steps.
+/// Rounds the moments of Adam to bf16 after each step.
 void narrow_moments(torch::optim::Optimizer& optimizer) {
   for (auto& [parameter, state] : optimizer.state()) {
     auto& adam = static_cast<torch::optim::AdamParamState&>(*state);
@@ -568,7 +574,7 @@ void narrow_moments(torch::optim::Optimizer& optimizer) {
   }
 }
 
-/// The 256 numbers of a dynamic map: in each decade the middles of equal parts of 0.1 to 1
+/// Returns the 256 numbers of a dynamic map: in each decade, the middles of equal parts of 0.1 to 1
 /// (bitsandbytes functional.py, create_dynamic_map).
 Tensor dynamic_map(bool with_signs) {
   std::vector<Tensor> numbers{at::tensor({0.0, 1.0}, at::kDouble)};
@@ -583,7 +589,7 @@ Tensor dynamic_map(bool with_signs) {
   return std::get<0>(at::cat(numbers).sort());
 }
 
-/// Keeps the moments of Adam in bytes between steps, 256 with a scale.
+/// Rounds the moments of Adam to 8 bits after each step, with a scale per 256 values.
 void eight_bit_moments(torch::optim::Optimizer& optimizer) {
   const auto round = [](Tensor moment, const Tensor& map, bool with_signs) {
     Tensor flat = moment.view({-1});
@@ -605,7 +611,8 @@ void eight_bit_moments(torch::optim::Optimizer& optimizer) {
   }
 }
 
-/// Muon for matrices (https://github.com/KellerJordan/Muon, muon.py) and AdamW for the rest.
+/// The reference optimizer Muon for matrices (https://github.com/KellerJordan/Muon, muon.py) with
+/// AdamW for the rest.
 class PlainMuon {
  public:
   PlainMuon(Model& model, const runtime::TrainOptions& options)
@@ -661,9 +668,9 @@ class PlainMuon {
   std::map<void*, Tensor> momenta_;
 };
 
-/// Adafactor without a first moment (transformers/optimization.py, Adafactor.step, with its
-/// defaults but scale_parameter and relative_step, which are off), queries, keys, values and
-/// experts each by themselves.
+/// The reference optimizer Adafactor without a first moment (transformers/optimization.py,
+/// Adafactor.step, with its defaults except scale_parameter and relative_step, which are off);
+/// queries, keys, values and experts are updated separately.
 class PlainAdafactor {
  public:
   PlainAdafactor(Model& model, const runtime::TrainOptions& options)
@@ -716,7 +723,7 @@ class PlainAdafactor {
 
 namespace {
 
-/// The documents of a step, as tokens.
+/// Returns the documents of a step, as tokens.
 std::vector<Tensor> documents_of(const plan::Job& job, const runtime::TokenFile& tokens,
                                  runtime::Samples& samples, std::int64_t step) {
   const runtime::SequenceDocuments packed(job);

@@ -6,8 +6,8 @@
 
 namespace stepwright::testing {
 
-/// Trains a job by autograd of PyTorch in one process, on whole batches, with PyTorch's optimizers:
-/// nothing of the executor but the order of samples.
+/// Trains a job in one process with PyTorch's autograd and optimizers, on whole batches. It shares
+/// only the order of samples with the executor.
 Trained train_reference(const plan::Job& job, const Values& initial,
                         const runtime::TrainOptions& options);
 

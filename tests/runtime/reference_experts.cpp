@@ -43,8 +43,8 @@ Tensor Feed::mlp(const Tensor& x, const std::string& name) const {
   return linear(gate(linear(x, name + ".fc1")), name + ".fc2");
 }
 
-/// Scores that are nothing outside of the best groups: by their best expert, or by their best two
-/// where biases correct the choice.
+/// Returns scores that are zero outside of the best groups; groups are ranked by their best expert,
+/// or by their best two if biases correct the choice.
 Tensor Feed::of_groups(const Tensor& scores) const {
   const model::Experts& experts = *m_.experts;
   if (experts.groups == 1) return scores;
@@ -56,7 +56,8 @@ Tensor Feed::of_groups(const Tensor& scores) const {
   return scores.masked_fill(open.logical_not(), -INFINITY);
 }
 
-/// The experts of each row [rows, k]: the most probable, or dealt out by the row's number.
+/// Returns the experts of each row [rows, k]: the most probable ones, or assigned in turn by the
+/// row's number.
 Tensor Feed::chosen(const Tensor& scores) const {
   const model::Experts& experts = *m_.experts;
   if (job_.routing == plan::Routing::kLearned) {

@@ -11,26 +11,26 @@
 
 namespace stepwright::testing {
 
-/// The feed-forward of a layer, by operations of which autograd knows the gradients.
+/// The feed-forward part of a layer, written with operations whose gradients autograd knows.
 class ReferenceFeedForward {
  public:
-  /// Returns the result of the adapters for an input and the weight of that name in the layer, or
-  /// in one expert (-1: none).
+  /// Returns the result of the adapters for an input, given the name of the weight in the layer, or
+  /// in one expert (-1: not in an expert).
   using Adapted =
       std::function<at::Tensor(const at::Tensor& x, const std::string& name, std::int64_t expert)>;
 
   ReferenceFeedForward(const plan::Job& job, LayerParameters parameter, Adapted adapted)
       : job_(job), m_(job.model), p_(std::move(parameter)), adapted_(std::move(adapted)) {}
 
-  /// Two products and what stands between; `name`: "mlp" or "shared".
+  /// Returns two products and the activation between them; `name`: "mlp" or "shared".
   [[nodiscard]] at::Tensor mlp(const at::Tensor& x, const std::string& name) const;
 
-  /// The result [batch, length, hidden] of experts, and how many rows each of them got.
+  /// The output [batch, length, hidden] of the experts, and the number of rows sent to each.
   struct Mixture {
     at::Tensor out;
     at::Tensor counts;
   };
-  /// Each expert works on the rows that chose it, one after the other.
+  /// Applies each expert to the rows routed to it, one expert after the other.
   [[nodiscard]] Mixture mixture(const at::Tensor& batch) const;
 
  private:

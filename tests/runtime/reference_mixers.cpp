@@ -1,4 +1,4 @@
-// Written after transformers' own (models/qwen3_next, mamba2, mamba, lfm2), token by token.
+// Reference code after transformers' own (models/qwen3_next, mamba2, mamba, lfm2), token by token.
 #include "tests/runtime/reference_mixers.h"
 
 #include <array>
@@ -17,7 +17,7 @@ Tensor linear(const Tensor& x, const LayerParameters& p, const std::string& name
   return bias.defined() ? y + bias : y;
 }
 
-/// [batch, length, channels], each by itself.
+/// Convolves [batch, length, channels], each channel separately.
 Tensor convolved(const Tensor& x, const LayerParameters& p) {
   const Tensor weight = p("mixer.convolution");
   const Tensor bias = p("mixer.convolution_bias");

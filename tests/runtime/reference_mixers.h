@@ -9,11 +9,11 @@
 
 namespace stepwright::testing {
 
-/// The parameter of a layer by its name; undefined when it has none.
+/// Returns the parameter of a layer by its name; an undefined tensor: it has none.
 using LayerParameters = std::function<at::Tensor(const std::string& name)>;
 
-/// A mixer that carries a state, from rows [batch, length, hidden] to what is added to them, by
-/// operations of which autograd knows the gradients.
+/// Computes a mixer with a recurrent state: from rows [batch, length, hidden] to the rows that are
+/// added to them, with operations whose gradients autograd knows.
 at::Tensor mix_states(const model::Architecture& model, model::Mixer kind, const at::Tensor& x,
                       const LayerParameters& parameter);
 

@@ -1,4 +1,4 @@
-// What `stepwright sample` writes is what `stepwright fit` reads.
+// Tables that `stepwright sample` writes can be read by `stepwright fit`.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace stepwright::testing {
 namespace {
 
-/// The exit code of a command that is silent.
+/// Runs a command without output; returns its exit code.
 int run_quietly(const std::string& arguments) {
   const std::string command = fmt::format("OMP_NUM_THREADS=1 {} {} >/dev/null 2>&1",
                                           std::getenv("STEPWRIGHT_COMMAND"), arguments);
@@ -75,7 +75,7 @@ TEST(Sampled, MessagesOfAPlanAreAskedForAndNoOthers) {
   ASSERT_EQ(run_quietly(fmt::format("sample collectives --ranks 2 --plan {} -o {}", plan, table)),
             0);
   const auto rows = lines_of(table);
-  // What a stage hands on: 2 sequences of 32 rows of 64 numbers of 4 bytes.
+  // Bytes that a stage sends on: 2 sequences of 32 rows of 64 numbers of 4 bytes.
   EXPECT_TRUE(std::ranges::any_of(rows, [](const std::string& row) {
     return row.starts_with("gloo,send_recv,1,2,1,16384,0,");
   }));

@@ -73,7 +73,8 @@ Trained train(const Training& training) {
     std::istringstream lines(read(folder / "metrics"));
     for (std::string line; std::getline(lines, line);) {
       const auto step = nlohmann::json::parse(line);
-      const auto number = [&](const char* key) {  // JSON has no word for what is no number
+      // JSON cannot represent values that are not numbers.
+      const auto number = [&](const char* key) {
         return step[key].is_null() ? std::numeric_limits<double>::quiet_NaN() : double{step[key]};
       };
       result.losses.push_back(number("loss"));

@@ -1,4 +1,4 @@
-// Models beyond Llama and GPT on several ranks: they learn what one process learns.
+// Models other than Llama and GPT on several ranks learn what one process learns.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/ranks.h"
@@ -6,7 +6,7 @@
 namespace stepwright::testing {
 namespace {
 
-/// Layers and norms of many kinds, with experts and without.
+/// Layers and norms of many kinds, with and without experts.
 constexpr const char* kCapped =
     "{layers: [{count: 1, window: 5}, {count: 1}, {count: 1, window: 5, chunked: true}, "
     "{count: 1, rotated: false, ffn: 64}], hidden: 32, heads: 4, kv_heads: 4, ffn: 48, vocab: 250, "
@@ -161,7 +161,8 @@ constexpr const char* kShort =
     "{layers: [{count: 3, mixer: short_convolution}, {count: 1}], hidden: 32, heads: 4, ffn: 48, "
     "vocab: 250, state_mixer: {heads: 32, kernel: 3, bias: true, convolution_bias: true}}";
 
-/// Mixers that carry a state: heads are cut by tensor ranks, and by context ranks around them.
+/// Mixers with a recurrent state, whose heads are divided by tensor ranks and, around the mixer, by
+/// context ranks.
 const RankCase kStates[] = {
     {"DeltaTensor", 2, kDelta, "parallel: {tensor: 2}\nmicro_batch: 2\n"},
     {"DeltaSequence", 4, kDelta,
@@ -198,7 +199,7 @@ const RankCase kStates[] = {
     {"ShortPipeline", 2, kShort, "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: zb-h1\n"},
 };
 
-/// Layers that predict tokens further ahead, on the last position, and their tables.
+/// Layers that predict tokens further ahead, on the last position, and their embedding tables.
 const RankCase kMultiToken[] = {
     {"Data", 2, kAhead, "parallel: {data: 2}\nmicro_batch: 2\nsharding: NNG\n"},
     {"Sharded", 4, kTwoAhead, "parallel: {data: 4}\nmicro_batch: 1\nsharding: GGG\n"},

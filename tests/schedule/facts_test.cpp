@@ -22,7 +22,7 @@ const Schedule kSchedules[] = {
     {ScheduleKind::kVocabularyOne, 1}, {ScheduleKind::kVocabularyTwo, 1},
     {ScheduleKind::kAuto, 1},          {ScheduleKind::kAuto, 2}};
 
-/// An order that is looked for is that of chunks which all take and keep as much.
+/// Returns the turns of a schedule; a searched order is one for chunks with equal times and memory.
 std::vector<Turns> turns_of(Schedule schedule, std::int64_t stages, std::int64_t micro_batches) {
   const auto positions = static_cast<std::size_t>(stages);
   if (traits_of(schedule.kind).found) {
@@ -66,8 +66,8 @@ TEST(ScheduleFacts, BackwardsAreWholeCutOrBoth) {
   EXPECT_EQ(of(ScheduleKind::kStp), BackwardForm::kBoth);
 }
 
-// Reductions stand in the last whole backward of a chunk, or in its last data and weight gradient:
-// no whole one may come between these two.
+// Reductions are in the last whole backward pass of a chunk, or in its last data and weight
+// gradients: no whole backward pass may come between these two.
 TEST(ScheduleFacts, NoWholeBackwardStandsBetweenTheLastDataAndWeightGradient) {
   for (const Schedule& schedule : kSchedules) {
     for (std::int64_t stages = 2; stages <= 9; ++stages) {

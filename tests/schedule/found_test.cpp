@@ -1,4 +1,4 @@
-// Orders found for uneven pipelines, against the best of the schedules with a name.
+// Searched orders for uneven pipelines, compared with the best named schedule.
 #include "stepwright/schedule/found/found.h"
 
 #include <gtest/gtest.h>
@@ -18,19 +18,19 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// A model cut into two halves of a stage for each position. Of a half: layers, each with one unit
-/// of forward.
+/// A model cut into two halves of a stage per position; for each half, its layers, each with one
+/// unit of forward time.
 struct Uneven {
   std::string name;
   std::int64_t stages;
   std::int64_t micro_batches;
-  double data;    ///< Data gradients of a layer.
-  double weight;  ///< Weight gradients of a layer.
+  double data;    ///< Time of a layer's data gradients.
+  double weight;  ///< Time of a layer's weight gradients.
   double hop;
-  double most;  ///< Activations held at most.
+  double most;  ///< The most activations that may be held.
   std::vector<double> layers;
-  double embedding;  ///< Beside the first half: forward, and as long for its gradients.
-  double head;       ///< Beside the last half: forward; twice as long for its data gradients.
+  double embedding;  ///< Added to the first half: forward time, and as much for its gradients.
+  double head;  ///< Added to the last half: forward time; twice as much for its data gradients.
 };
 
 PartSeconds half_of(const Uneven& u, std::size_t half) {
@@ -82,7 +82,8 @@ double played_s(const Uneven& u, const Placement& placement, const std::vector<T
   return makespan_s(player.play(turns, placement, seconds_of(u, placement)));
 }
 
-/// The shortest of the named schedules that can run and hold no more, whatever its placement.
+/// Returns the time of the shortest named schedule that can run within the memory limit, with any
+/// placement.
 double best_named_s(const Uneven& u) {
   double best = kNever;
   for (const auto& [kind, name] : kScheduleNames) {
@@ -121,7 +122,7 @@ std::vector<double> even(std::int64_t stages) {
   return std::vector<double>(static_cast<std::size_t>(2 * stages), 2.0);
 }
 
-/// `layers` with one half of another length.
+/// Returns `layers` with one half of another length.
 std::vector<double> with(std::vector<double> layers, std::size_t half, double length) {
   layers[half] = length;
   return layers;
@@ -177,7 +178,7 @@ TEST(FoundSchedule, IsTheShortestByHand) {
       7);
 }
 
-/// Parts of a direction.
+/// Returns the number of parts in a direction.
 std::int64_t parts_in(std::span<const Turns> turns, Direction direction) {
   std::int64_t sum = 0;
   for (const Turns& list : turns) {
@@ -186,13 +187,15 @@ std::int64_t parts_in(std::span<const Turns> turns, Direction direction) {
   return sum;
 }
 
-/// Four positions whose cut backwards take 1 + 1, and whole ones `backward`.
+/// Returns a pipeline of four positions whose split backward passes take 1 + 1, and whole ones
+/// `backward`.
 UnevenPipeline four(double backward) {
   const PartSeconds part{.forward = 1, .backward = backward, .data = 1, .weight = 1};
   return evenly_held(Placement(PlacementKind::kV, 4, 1), 16, {.parts = {4, {part}}}, 4);
 }
 
-// 1F1B takes 19 (1 + 1.5) with whole backwards; each that is cut costs its position half a unit.
+// 1F1B takes 19 (1 + 1.5) with whole backward passes; each one that is split costs its position
+// half a unit.
 TEST(FoundSchedule, CutsFewBackwardsWhereThatCosts) {
   const std::vector<Turns> turns = found_turns(four(1.5));
   TurnPlayer player;

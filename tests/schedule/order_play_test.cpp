@@ -19,7 +19,8 @@ namespace {
 constexpr std::int64_t kStages = 4;
 constexpr std::int64_t kMicroBatches = 8;
 
-/// Two chunks a position, of whole and half units so that sums are exact.
+/// Returns a pipeline with two chunks per position, in whole and half units of time so that sums
+/// are exact.
 UnevenPipeline random_pipeline(std::mt19937& random, PlacementKind placement) {
   const auto units = [&](int most) {
     return 0.5 * std::uniform_int_distribution<int>(1, most)(random);
@@ -45,7 +46,7 @@ double turns_s(const UnevenPipeline& pipeline, const std::vector<Order>& orders)
   return makespan_s(player.play(turns, pipeline.placement, pipeline.seconds));
 }
 
-/// Two neighbours of a position that do not have to stand as they do; nothing at the end.
+/// Returns an order with two neighbouring parts of a position swapped; nullopt: at the end.
 std::optional<std::vector<Part>> swapped(const OrderPlay& play, OrderPlay::Node first) {
   const OrderPlay::Node second = play.after(first);
   if (second == OrderPlay::kNone) return std::nullopt;
@@ -55,7 +56,7 @@ std::optional<std::vector<Part>> swapped(const OrderPlay& play, OrderPlay::Node 
   return std::vector<Part>{b, a};
 }
 
-/// A backward that is cut, its weight gradients at once, or one that is made whole again.
+/// Splits a backward pass (with its weight gradients at once), or merges a split one.
 std::pair<OrderPlay::Node, std::vector<Part>> recut(const OrderPlay& play, OrderPlay::Node first) {
   Part part = play.part(first);
   if (part.direction == Direction::kBackward) {
@@ -77,7 +78,7 @@ std::pair<OrderPlay::Node, std::vector<Part>> recut(const OrderPlay& play, Order
   }
 }
 
-/// The orders with other parts from one to another.
+/// Returns orders in which the parts from one to another are replaced.
 std::vector<Order> replaced(const OrderPlay& play, OrderPlay::Node first, OrderPlay::Node last,
                             const std::vector<Part>& parts) {
   std::vector<Order> orders = play.orders();
@@ -88,9 +89,9 @@ std::vector<Order> replaced(const OrderPlay& play, OrderPlay::Node first, OrderP
   return orders;
 }
 
-// After any change that it takes it is what `TurnPlayer` says of all turns, never above the limit;
-// one that it does not take would be longer and leaves all as it was; a chain of parts that leave
-// no time between them explains it.
+// After any accepted change, the result equals that of `TurnPlayer` for all turns, and never
+// exceeds the limit. A refused change would be longer, and leaves everything unchanged. A chain of
+// parts without gaps explains the length.
 TEST(OrderPlay, PlaysChangesAsTurnPlayerPlaysAll) {
   std::mt19937 random(5);
   int taken = 0;

@@ -18,7 +18,7 @@ constexpr Case kCases[] = {{PlacementKind::kCyclic, 1, 1},   {PlacementKind::kCy
                            {PlacementKind::kV, 1, 2},        {PlacementKind::kV, 4, 2},
                            {PlacementKind::kMirrored, 1, 2}, {PlacementKind::kMirrored, 4, 2}};
 
-/// Where a chunk of the model lies.
+/// Returns the positions that hold a chunk of the model.
 std::vector<Place> holders(const Placement& placement, std::int64_t chunk) {
   std::vector<Place> places;
   for (std::int64_t position = 0; position < placement.positions(); ++position) {

@@ -170,7 +170,7 @@ TEST(TurnPlay, ZeroBubbleH1HasItsClosedForm) {
 }
 
 TEST(TurnPlay, TurnsOfTwoPartsTakeThePairedTime) {
-  // One position: F0, then F1 beside B0, then B1.
+  // One position: F0, then F1 concurrently with B0, then B1.
   const Part f0{Direction::kForward, 0, 0};
   const Part f1{Direction::kForward, 0, 1};
   const Part b0{Direction::kBackward, 0, 0};
@@ -184,7 +184,7 @@ TEST(TurnPlay, TurnsOfTwoPartsTakeThePairedTime) {
 }
 
 TEST(TurnPlay, AForwardBesideAPartOfABackwardTakesThatPairsTime) {
-  // F0, then F1 beside D0, then D1, then W0, W1.
+  // F0, then F1 concurrently with D0, then D1, then W0, W1.
   const Part f0{Direction::kForward, 0, 0};
   const Part f1{Direction::kForward, 0, 1};
   const auto alone = [](Direction direction, std::int32_t i) {
@@ -203,8 +203,8 @@ TEST(TurnPlay, AForwardBesideAPartOfABackwardTakesThatPairsTime) {
   EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 7.25);
 }
 
-/// DualPipeV, with the forwards of its fill that stand behind a data gradient and its weight
-/// gradient beside them.
+/// Returns DualPipeV's turns in which forward passes of the fill that follow a data gradient and
+/// its weight gradient run beside them.
 Turns with_pairs_in_the_fill(const Turns& turns) {
   Turns paired;
   for (std::size_t i = 0; i < turns.size(); ++i) {
@@ -270,9 +270,10 @@ TEST(TurnPlay, ATurnThatWaitsForeverIsNamed) {
   EXPECT_THROW(player.play(turns, Placement(), seconds), Error);
 }
 
-// --- Closed forms say what the turns say. ---
+// --- Closed forms equal the simulated turns. ---
 
-/// Micro-batches of each chunk that wait when most of a position's do, by its turns.
+/// Returns, by a position's turns, the micro-batches of each chunk that are in flight when the
+/// position has the most.
 std::vector<int> fullest(const Schedule& schedule, const PipelineSize& at) {
   std::vector<int> waiting(static_cast<std::size_t>(schedule.chunks), 0);
   std::vector<int> found = waiting;
@@ -288,7 +289,8 @@ std::vector<int> fullest(const Schedule& schedule, const PipelineSize& at) {
   return found;
 }
 
-/// Micro-batches of each chunk that wait when most of a position's do, by the closed form.
+/// Returns, by the closed form, the micro-batches of each chunk that are in flight when a position
+/// has the most.
 std::vector<int> counted(const Schedule& schedule, const PipelineSize& at) {
   std::vector<int> waiting;
   for (std::int64_t chunk = 0; chunk < schedule.chunks; ++chunk) {
@@ -312,7 +314,7 @@ TEST(ScheduleForms, CountTheMicroBatchesThatWaitWhenMostDo) {
   }
 }
 
-/// Expects the seconds of the closed form and of the played turns to be the same.
+/// Expects the closed form and the simulated turns to give the same seconds.
 void expect_same_seconds(const Schedule& schedule, std::int64_t stages, std::int64_t m) {
   const auto p = static_cast<std::size_t>(stages);
   const std::vector<double> forward(p, 1.0);
@@ -363,13 +365,13 @@ TEST(ScheduleForms, NoTurnOfPairedGroupsWaitsForever) {
   }
 }
 
-/// A pipeline of unequal chunks and what the closed form is told of it.
+/// A pipeline of unequal chunks, and the closed form's input for it.
 struct UnequalSplit {
   TurnSeconds seconds;
   std::vector<double> forward, backward, slowest;
 };
 
-/// Chunks of a few layers, some with one more.
+/// Returns chunks of a few layers, some with one more.
 UnequalSplit unequal_split(std::size_t stages, std::size_t chunks, std::mt19937& random) {
   const double least = 1 + static_cast<double>(random() % 4);
   UnequalSplit split{.seconds = {.parts = {stages, std::vector<PartSeconds>(chunks)}, .hop_s = 0},

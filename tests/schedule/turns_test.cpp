@@ -14,9 +14,10 @@ namespace {
 
 constexpr const char* kLetters = "FBUDWHEPGerhsTctgk";
 
-/// "F0 F1 B0 ..."; D and W for the two parts of a backward, H for what a head defers; E, P and G
-/// for what all positions do together, and in the order of enumerators those of passes over the
-/// vocabulary; chunks above 0 as "F1'2" (micro-batch 1 of chunk 2), two side by side with a plus.
+/// Writes turns as text: "F0 F1 B0 ...". D and W are the two parts of a backward pass, H the
+/// deferred work of a head; E, P and G are passes of all positions together, and other letters are
+/// passes over the vocabulary in the order of their enumeration. Chunks above 0 are "F1'2"
+/// (micro-batch 1 of chunk 2); two concurrent parts have a plus between them.
 std::string text(const std::vector<Turn>& turns) {
   std::string out;
   const auto add = [&out](const Part& part) {

@@ -29,8 +29,8 @@ std::uint16_t port_of(const PageServer& server) {
   return static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
 }
 
-/// A connection to the server. Fails with `kRuntime` where nothing listens. `buffer_bytes`: how
-/// much the system takes for a reader that does not; 0: as usual.
+/// Connects to the server. Fails with `kRuntime` if nothing listens. `buffer_bytes`: how much the
+/// system buffers for a reader that does not read; 0: the default.
 Descriptor connected(const PageServer& server, in_addr_t to = INADDR_LOOPBACK,
                      int buffer_bytes = 0) {
   Descriptor socket(checked(::socket(AF_INET, SOCK_STREAM, 0), "make a socket"));
@@ -51,7 +51,7 @@ void say(const Descriptor& socket, std::string_view text) {
             static_cast<ssize_t>(text.size()));
 }
 
-/// All that comes until the server ends the connection.
+/// Returns everything received until the server ends the connection.
 std::string heard(const Descriptor& socket) {
   std::string text;
   char buffer[4096];
@@ -61,7 +61,7 @@ std::string heard(const Descriptor& socket) {
   return text;
 }
 
-/// A server that runs while this lives.
+/// A server that runs while this object lives.
 class Running {
  public:
   explicit Running(std::string page, const ServeLimits& limits = {})
@@ -85,7 +85,7 @@ class Running {
   std::jthread thread_;
 };
 
-/// A reader that has asked for a page and takes nothing of it.
+/// Returns a connection that has requested a page and reads nothing of it.
 Descriptor asking_without_reading(const PageServer& server) {
   Descriptor socket = connected(server, INADDR_LOOPBACK, 4096);
   say(socket, kGet);
@@ -126,7 +126,7 @@ TEST(PageServer, ABrowserThatGoesAwayEndsNothing) {
   EXPECT_THAT(heard(other), HasSubstr("Content-Length: 5000000"));
 }
 
-/// Who waits for a slow reader waits for ever: for longer than any test may take.
+/// Limits so large that a server that waits for a slow reader would exceed the time of any test.
 constexpr ServeLimits kPatient{.idle = std::chrono::hours(1), .answer = std::chrono::hours(1)};
 
 TEST(PageServer, AReaderThatTakesNothingDelaysNeitherOthersNorTheEnd) {
@@ -156,7 +156,7 @@ TEST(PageServer, AReaderOfThreeKilobytesASecondDelaysNeitherOthersNorTheEnd) {
 }
 
 TEST(PageServer, FiftyBrowsersAreAnsweredAtOnce) {
-  const std::string page(500'000, 'p');  // more than the system takes for a reader
+  const std::string page(500'000, 'p');  // more than the system buffers for a reader
   const Running running(page);
   std::vector<Descriptor> all;
   for (int i = 0; i < 50; ++i) all.push_back(connected(running.server));

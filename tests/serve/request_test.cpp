@@ -12,7 +12,7 @@ using ::testing::StartsWith;
 
 const ServedPage kPage("<!DOCTYPE html>\n");
 
-/// The head of the answer to a request; empty: more of it is waited for.
+/// Returns the head of the answer to a request; empty: the server waits for more.
 std::string head_of(const std::string& said) {
   const auto answer = http_answer(said, kPage);
   return answer ? answer->head : "";
@@ -112,12 +112,12 @@ TEST(HttpAnswer, WhatIsNoRequestIsBad) {
       "GET / HTTP/1.1\r\n\r\n",                            // no host
       "GET / HTTP/1.1\r\n" + host + host + "\r\n",         // two of them
       "GET / HTTP/1.1\r\nHost : localhost\r\n\r\n",        // a blank before the colon
-      "GET / HTTP/1.1\r\n" + host + " folded: 1\r\n\r\n",  // a line that goes on
+      "GET / HTTP/1.1\r\n" + host + " folded: 1\r\n\r\n",  // a header line that is continued
       "GET / HTTP/1.1\r\n" + host + "no field\r\n\r\n",
       "GET / HTTP/1.1\r\n" + host + "a: b\nc: d\r\n\r\n",  // an end of line of its own
       "GET / HTTP/1.1\r\nHost: local" + std::string(1, '\0') + "host\r\n\r\n",
       "GET / HTTP/1.1\n" + std::string("Host: localhost\n\n"),
-      std::string("\x16\x03\x01\x02", 4),  // TLS says hello
+      std::string("\x16\x03\x01\x02", 4),  // the first bytes of a TLS connection
       std::string(kLongestHead + 1, 'a'),
       get("/", "localhost\r\nx: " + std::string(kLongestHead, 'a'))};
   for (const std::string& said : cases) {

@@ -1,4 +1,4 @@
-// `auto` against every schedule with a name, as predicted, over uneven pipelines.
+// The schedule `auto` compared with every named schedule, as predicted, over uneven pipelines.
 #include "stepwright/simulate/found_order.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ struct UnevenJob {
   std::int64_t length;
   std::string sharding = "NNG";
   plan::RecomputeKind recompute = plan::RecomputeKind::kNone;
-  std::int64_t layers = 0;  ///< 0: of the model.
+  std::int64_t layers = 0;  ///< Number of layers; 0: that of the model.
   plan::Overlap overlap = {};
 };
 
@@ -180,7 +180,8 @@ std::vector<UnevenJob> cases() {
       {"16 positions", "llama-3.1-8b", "dgx-h100", 4, {.tensor = 2, .pipeline = 16}, 32, 4096}};
 }
 
-/// Step time of the plan with another schedule; nothing where that is not legal or does not fit.
+/// Returns the step time of the plan with another schedule; nullopt: it is not legal or does not
+/// fit.
 double named_s(plan::PlannedJob planned, const schedule::Schedule& schedule) {
   planned.plan.schedule = schedule;
   if (plan::broken_rule(planned.job, planned.plan)) return kNotRun;
@@ -199,7 +200,8 @@ double best_named_s(const plan::PlannedJob& planned) {
   return best;
 }
 
-/// No order of at most two chunks a position is shorter, in whatever room the plan leaves.
+/// Returns a step time below which no order of at most two chunks per position gets, with any
+/// memory that the plan leaves.
 double least_s(const plan::PlannedJob& planned) {
   const cost::CostModel cost(planned.job);
   Pricer pricer(planned.job, cost);
@@ -219,8 +221,8 @@ double least_s(const plan::PlannedJob& planned) {
   return least;
 }
 
-/// The best schedule of a plan, its step, and the ratios of that step and of the least possible one
-/// to the best named schedule's. All steps have the same time beside their turns.
+/// The best schedule of a plan and its step, and the ratios of that step and of the lower bound to
+/// the best named schedule's step. All steps have the same time besides their turns.
 struct Outcome {
   std::string best;
   double step_s = 0;

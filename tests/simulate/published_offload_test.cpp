@@ -1,4 +1,5 @@
-// Published runs with states on the hosts (data/offloaded_runs.csv), which no constant saw.
+// Published runs with states offloaded to hosts (data/offloaded_runs.csv), which were not used to
+// fit any constant.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -26,8 +27,8 @@ struct OffloadedRun {
   std::string id, base, no_plan;
   std::optional<double> after_step_gb, peak_gib, step_s, over_base;
   double predicted_s = 0;
-  double allocated_bytes = 0;  ///< After a step, of the fullest stage.
-  double peak_bytes = 0;       ///< Peak during a step, of the fullest stage.
+  double allocated_bytes = 0;  ///< Bytes of the fullest stage after a step.
+  double peak_bytes = 0;       ///< Peak bytes of the fullest stage during a step.
 };
 
 void predict_run(OffloadedRun& run, const std::string& job, std::string choices) {
@@ -69,7 +70,7 @@ const OffloadedRun& run_of(const std::string& id) {
   return *std::ranges::find(offloaded_runs(), id, &OffloadedRun::id);
 }
 
-/// A figure of a run, printed and predicted.
+/// A figure of a run, published and predicted.
 struct Figure {
   std::string run, what;
   double printed = 0;

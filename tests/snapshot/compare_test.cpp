@@ -1,4 +1,4 @@
-// Snapshots that a plan writes of itself, as they are and with a block more or less.
+// Snapshots written from a plan, compared with the plan unchanged and with one block more or fewer.
 #include <gmock/gmock.h>
 
 #include <random>
@@ -106,7 +106,7 @@ TEST_F(OneDevice, NamesWhatTheRunLacks) {
   EXPECT_THAT(found.unexplained, IsEmpty());
 }
 
-/// Replaces the blocks from before the recording by others of the same sum.
+/// Replaces the blocks allocated before the recording by others with the same sum.
 void replace_states(Recording& recording, const std::vector<std::int64_t>& sizes) {
   std::erase_if(recording.at_peak, [](const Block& block) { return block.event < 0; });
   for (const std::int64_t size : sizes) recording.at_peak.push_back({.bytes = size});
@@ -185,7 +185,7 @@ TEST_F(Ranks, OfOneFileWithADeviceForEachPositionAreThePositions) {
   }
 }
 
-/// The blocks of the fixtures of `make_snapshots.py`.
+/// Returns a fixture that `make_snapshots.py` wrote.
 std::string small() { return "tests/snapshot/data/torch-2.9.pickle"; }
 
 TEST_F(Ranks, AreTakenFromTheNamesOfFilesOrFromTheirOrder) {

@@ -39,7 +39,7 @@ TEST(PeakWalk, IsBeforeTheFirstEventWhereBlocksAreOnlyFreed) {
   EXPECT_THAT(sizes_at_peak(walk), ElementsAre(4, 3));
 }
 
-/// The largest sum of random events, and its blocks, by a list of all sums.
+/// Compares the peak of random events, and its blocks, with a list of all sums.
 TEST(PeakWalk, IsTheLargestOfAllSums) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {

@@ -124,7 +124,8 @@ TEST(ReadSnapshot, CountsEventsOfKindsThatItDoesNotKnow) {
   EXPECT_EQ(snapshot.unknown_events.at("teleport"), 1);
 }
 
-/// A trace in one list, each event with frames of its own, as PyTorch's own pickler writes it.
+/// Returns a trace in one list, in which each event has its own frames, as PyTorch's pickler writes
+/// it.
 std::string long_trace(int events) {
   std::string trace;
   for (int i = 0; i < events; ++i) {
@@ -137,7 +138,7 @@ std::string long_trace(int events) {
 }
 
 TEST(ReadSnapshot, HoldsNoEvents) {
-  // 200,000 events of one list in 16 MB: a reader that held them would hold far more than 1 MiB.
+  // 200,000 events of one list in 16 MB: a reader that kept them would need far more than 1 MiB.
   const std::string bytes = long_trace(200'000);
   logs::ByteSource source(bytes, "s.pickle");
   logs::PickleReader pickle(source, std::size_t{1} << 20);

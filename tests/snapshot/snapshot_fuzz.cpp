@@ -5,7 +5,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/snapshot/read_snapshot.h"
 
-/// Any bytes are a snapshot or refused.
+/// Any bytes are refused or are a snapshot.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     stepwright::logs::ByteSource source(std::string_view(reinterpret_cast<const char*>(data), size),

@@ -6,13 +6,13 @@
 
 namespace stepwright::step {
 
-/// Gives a job adapters beside all that can have some.
+/// Gives adapters to all parts of a job's model that can have them.
 inline void adapt(plan::Job& job, std::int64_t rank) {
   job.model.adapters = model::Adapters{.rank = rank, .alpha = 2.0 * static_cast<double>(rank)};
   job.model.adapters->targets = model::possible_targets(job.model);
 }
 
-/// Leaves some of a job's weights untrained.
+/// Freezes some of the weights of a job's model.
 inline void freeze_any(plan::Job& job, std::mt19937& random) {
   const auto below = [&](unsigned most) { return random() % most; };
   if (below(4) == 0) {

@@ -1,4 +1,4 @@
-// Steps of which only a part is trained.
+// Steps that train only part of the model.
 #include "tests/step/adapters.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ constexpr double kTokens = 4096;
 constexpr double kHidden = 4096, kFfn = 14336, kQkv = 6144;
 constexpr double kFrozen = kHidden * kQkv + kHidden * kHidden + 3 * kHidden * kFfn;
 
-/// Llama-3-8B, rank 8 beside all seven projections.
+/// Llama-3-8B with rank-8 adapters on all seven projections.
 TEST(Adapters, CostFourFlopsOfEachFrozenWeightAndSixOfTheirOwn) {
   const plan::Job job = adapted_job({});
   const double own = 8 * (3 * kHidden + kQkv + 2 * kHidden + 3 * (kHidden + kFfn));
@@ -74,7 +74,7 @@ TEST(Adapters, CostFourFlopsOfEachFrozenWeightAndSixOfTheirOwn) {
             32 * (4 * kFrozen + 6 * own + 3 * scores) + 2 * head);
 }
 
-/// The lowest layer's backward stops at its first adapters, and the embedding has none.
+/// The backward pass of the lowest layer stops at its first adapters; the embedding has none.
 TEST(Adapters, EndTheBackward) {
   const plan::Job job = adapted_job({});
   const BlockPair lowest = layer(job, 0);
@@ -94,8 +94,8 @@ TEST(Adapters, EndTheBackward) {
 }
 
 /// Bytes per token in bf16: the inputs of both norms (h each) with their statistics (4 bytes),
-/// queries, keys and values, the core's result (h) with its log-sum-exp (4 bytes a head), both
-/// halves of the MLP; and the tensors of adapters.
+/// queries, keys and values, the attention's result (h) with its log-sum-exp (4 bytes a head), both
+/// halves of the MLP, and the tensors of the adapters.
 TEST(Adapters, KeepTheInputsOfTheirTargetsAndNoOthers) {
   const double always = kTokens * (2 * (2 * kHidden + kQkv + kHidden + 2 * kFfn) + 2 * 4 + 4 * 32);
   const auto kept = [](std::initializer_list<model::AdapterTarget> targets) {
@@ -110,7 +110,8 @@ TEST(Adapters, KeepTheInputsOfTheirTargetsAndNoOthers) {
   EXPECT_EQ(saved_bytes(layer(dropping, 1).forward), always + kTokens * (2 * (kFfn + 8) + kFfn));
 }
 
-/// Two tensor ranks under sequence parallelism, each with half of the rows between products.
+/// Returns a plan with two tensor ranks under sequence parallelism, each with half of the rows
+/// between products.
 plan::Plan halved(const plan::Job& job, plan::TensorInput input) {
   plan::Plan plan = plan_of(job, 2, 1);
   plan.sequence_parallel = true;
@@ -118,8 +119,8 @@ plan::Plan halved(const plan::Job& job, plan::TensorInput input) {
   return plan;
 }
 
-/// Transformer Engine keeps more than autograd: the norm's result for both products behind a norm,
-/// of a rank's own rows, unless an adapter keeps the very same.
+/// Transformer Engine keeps more than autograd: after a fused norm it keeps the norm's result for
+/// both products, the rank's own rows, unless an adapter keeps the same tensor.
 TEST(Adapters, BehindANormOfTransformerEngineKeepItsRowsAsWell) {
   const auto more = [](std::initializer_list<model::AdapterTarget> targets, bool cut,
                        plan::TensorInput input) {
@@ -138,8 +139,8 @@ TEST(Adapters, BehindANormOfTransformerEngineKeepItsRowsAsWell) {
   EXPECT_EQ(more({kFc2}, false, plan::TensorInput::kKeep), both);
 }
 
-/// There an adapter that keeps its own rows alone gathers them by itself, forward and backward, and
-/// hands their gradient back by itself.
+/// There, an adapter that keeps only its own rows gathers them separately in forward and backward,
+/// and reduces their gradient separately.
 TEST(Adapters, BehindANormOfTransformerEngineGatherTheirRowsThemselves) {
   const auto messages = [](bool engine, plan::TensorInput input) {
     plan::Job job = adapted_job({});
@@ -162,8 +163,8 @@ TEST(Adapters, BehindANormOfTransformerEngineGatherTheirRowsThemselves) {
   EXPECT_EQ(messages(true, plan::TensorInput::kRegather), (Counts{4, 4, 4}));
 }
 
-/// 2 bytes of each frozen weight; of trained ones 2, with fp32 sums of gradients, and a master copy
-/// and two moments in fp32.
+/// 2 bytes for each frozen weight; for trained weights 2, fp32 gradient sums, and a master copy and
+/// two moments in fp32.
 TEST(Adapters, AloneHaveGradientsAndOptimizerStates) {
   const plan::Job job = adapted_job({});
   const StepProgram program = build_program(job, one_device());
@@ -175,7 +176,7 @@ TEST(Adapters, AloneHaveGradientsAndOptimizerStates) {
   EXPECT_EQ(states.optimizer, 12 * trained);
 }
 
-/// Elements of the messages of the templates of a name, and of the largest of them.
+/// Returns the elements of all messages in templates with a name, and of the largest message.
 std::pair<std::int64_t, std::int64_t> elements(const StepProgram& program, std::string_view name) {
   std::pair<std::int64_t, std::int64_t> found;
   for (const Template& piece : program.templates) {
@@ -197,7 +198,7 @@ TEST(Adapters, AloneAreReducedWhileTheBaseIsGathered) {
   EXPECT_GE(static_cast<double>(elements(program, "gather").second), kFrozen);
 }
 
-/// Matrices of layers take 0.516 bytes an element, and each product makes its own wide, forward and
+/// Matrices of layers take 0.516 bytes an element; each product dequantises its own, in forward and
 /// backward.
 TEST(Adapters, OnANarrowBaseMakeEachWeightWideForEachUse) {
   plan::Job job = adapted_job({});
@@ -221,8 +222,8 @@ TEST(Adapters, OnANarrowBaseMakeEachWeightWideForEachUse) {
   }
 }
 
-/// Each tensor rank's parts of the sums: A beside a product cut by columns and B beside one cut by
-/// rows are whole, and their gradients are summed at the end of the step.
+/// Gradients of adapters that each tensor rank holds whole (A on a product cut by columns, B on one
+/// cut by rows) are partial and are summed at the end of the step.
 TEST(Adapters, UnderTensorParallelismSumWhatEachRankHoldsWhole) {
   const plan::Job job = adapted_job({});
   const plan::Plan plan = plan_of(job, 8, 1);
@@ -235,8 +236,8 @@ TEST(Adapters, UnderTensorParallelismSumWhatEachRankHoldsWhole) {
   EXPECT_EQ(whole, static_cast<std::int64_t>(8 * (3 * kHidden + 2 * kHidden + 2 * kHidden)));
 }
 
-/// Projections into the latents stand whole on every tensor rank, which sees the same rows: nothing
-/// is summed but what stands beside cut ones.
+/// Projections into the latents are whole on every tensor rank, which has the same rows; only
+/// adapters on divided weights need sums.
 TEST(Adapters, BesideWholeWeightsAreSummedByNobody) {
   plan::Job job = job_of("deepseek-v2-lite", 1, 64, 4096);
   adapt(job, 8);
@@ -256,8 +257,8 @@ TEST(Adapters, BesideWholeWeightsAreSummedByNobody) {
   }
 }
 
-/// Gradients of experts' adapters that expert-tensor ranks hold whole are one message at the end of
-/// a step.
+/// Gradients of experts' adapters that expert-tensor ranks hold whole are summed in one message at
+/// the end of a step.
 TEST(Adapters, OfExpertsThatAreCutAreSummed) {
   plan::Job job = job_of("mixtral-8x7b", 2, 64, 4096);
   adapt(job, 8);

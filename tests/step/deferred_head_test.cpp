@@ -1,4 +1,4 @@
-// The head's weight gradients behind all turns of its position.
+// The head's weight gradients deferred until after all turns of their position.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// Llama 3 8B in 4 micro-batches of a sequence.
+/// Returns a job for Llama 3 8B with 4 micro-batches of one sequence.
 plan::Job llama(std::int64_t data) { return job_of("llama-3-8b", 1, 4 * data, 4096); }
 
 plan::Plan deferring(const plan::Job& job, std::int64_t tensor, std::int64_t pipeline) {
@@ -40,7 +40,7 @@ std::vector<std::pair<schedule::Direction, std::int32_t>> slots(const Stage& sta
   return all;
 }
 
-/// Micro-batches whose head has a slot of its own at a position, in their order.
+/// Returns the micro-batches whose head has its own slot at a position, in order.
 std::vector<std::int32_t> deferred(const Stage& stage) {
   std::vector<std::int32_t> all;
   for (const auto& [direction, micro_batch] : slots(stage)) {
@@ -49,7 +49,8 @@ std::vector<std::int32_t> deferred(const Stage& stage) {
   return all;
 }
 
-/// Micro-batches of the slots of a position that reduce gradients of its head.
+/// Returns the direction and micro-batch of each slot of a position that reduces gradients of its
+/// head.
 std::vector<std::pair<schedule::Direction, std::int32_t>> reductions(const StepProgram& program,
                                                                      const Stage& stage) {
   std::vector<std::pair<schedule::Direction, std::int32_t>> all;
@@ -67,7 +68,7 @@ std::vector<std::pair<schedule::Direction, std::int32_t>> reductions(const StepP
   return all;
 }
 
-/// How often a position does each operator of its blocks in a step.
+/// Counts how often a position runs each operator of its blocks in a step.
 std::map<std::string, std::int64_t> census(const StepProgram& program, const Stage& stage) {
   std::map<std::string, std::int64_t> count;
   for (const Slot& slot : stage.schedule) {
@@ -163,7 +164,7 @@ TEST(DeferredHead, KeepsItsInputAndTheGradientOfItsLogits) {
   }
 }
 
-/// Whether the flag leaves the program of a plan as it is.
+/// True if the flag leaves the program of a plan unchanged.
 bool changes_nothing(const plan::Job& job, plan::Plan plan) {
   plan.overlap.defer_embedding_gradient = true;
   const std::string deferring = program_json(build_program(job, plan)).dump();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kLogits = 4096.0 * 128256;  // Of a sequence, on a rank alone.
 
-/// Sequences of 4,096 tokens, made of documents of one length.
+/// Returns a job with sequences of 4,096 tokens that consist of documents of one length.
 plan::Job job_of_documents(std::int64_t length) {
   plan::Job job = job_of("llama-3-8b", 1, 64, 4096);
   const packing::LengthHistogram lengths = {{length, 1}};
@@ -22,7 +22,7 @@ plan::Job job_of_documents(std::int64_t length) {
   return job;
 }
 
-/// The loss of all documents in a template.
+/// Returns the operator in a template that computes the loss of all documents.
 Operator loss_in(const StepProgram& program, std::string_view name) {
   for (const Template& piece : program.templates) {
     if (piece.name != name) continue;

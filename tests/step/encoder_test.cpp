@@ -14,7 +14,7 @@
 namespace stepwright::step {
 namespace {
 
-/// SigLIP of 400 M parameters as SigLIP-so400m-patch14-384 has it: 27 layers, 729 patches.
+/// Returns SigLIP with 400 M parameters as in SigLIP-so400m-patch14-384: 27 layers, 729 patches.
 model::Encoder siglip() {
   model::Encoder encoder{.name = "siglip_vision_model",
                          .parameters = 428'225'600,
@@ -53,7 +53,7 @@ BlockPair embedding(const plan::Job& job, bool whole = false, plan::Plan plan = 
   return build_embedding(make_setting(job, plan), whole);
 }
 
-/// FLOPs of products and of attention in a phase.
+/// Returns the FLOPs of matrix products and attention in a phase.
 double work_flops(const Template& piece, Phase phase) {
   double sum = 0;
   for (const Operator& op : piece.operators) {
@@ -110,7 +110,7 @@ TEST(Encoder, LearnsWithTwiceItsForward) {
   const double forward = work_flops(pair.forward, Phase::kForward);
   const double back = work_flops(pair.backward, Phase::kDataGradient) +
                       work_flops(pair.backward, Phase::kWeightGradient);
-  // Nobody asks for the gradient of pixels; attention's backward is five products for two.
+  // The gradient of pixels is not needed; attention's backward pass has five products for two.
   const double attention = 2 * 27 * 4.0 * 729 * 729 * 1152;
   EXPECT_NEAR(back, 2 * forward + 0.5 * attention - 2 * 2.0 * 729 * 588 * 1152, 2e-3 * forward);
 }

@@ -1,5 +1,5 @@
-// The operators of mixtures of experts: what they read and write, and when their payloads are
-// exact.
+// The operators of mixtures of experts: tensors that they read and write, and when their payloads
+// are exact.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ bool is_routed_path(const Operator& op) {
   return op.name.starts_with("experts.") || op.name.starts_with("router.");
 }
 
-/// Calls `visit` with the operators of the routed path of a mixture, and their templates.
+/// Calls `visit` with the operators of the routed path of a mixture of experts, and their
+/// templates.
 template <class Visit>
 void for_each_routed(const StepProgram& program, Visit visit) {
   for (const Template& piece : program.templates) {
@@ -90,7 +91,8 @@ TEST(Experts, TheGateSavesWhatItsGradientNeeds) {
   EXPECT_EQ(gates, 1);
 }
 
-/// Bytes that the layers of a program keep of one micro-batch, each kind of layer once.
+/// Returns the bytes that the layers of a program keep of one micro-batch, counting each kind of
+/// layer once.
 double kept_bytes(const StepProgram& program) {
   double bytes = 0;
   for (const Template& piece : program.templates) {
@@ -161,7 +163,7 @@ TEST(Experts, SingleKernelsWeighResultsRowByRow) {
   }
 }
 
-// Experts take as many rows as come, but never more than the factor times the mean.
+// Experts accept as many rows as arrive, but never more than the capacity factor times the mean.
 TEST(Experts, ACapacityBoundsRows) {
   plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
   job.imbalance = 1.8;
@@ -207,7 +209,7 @@ TEST(Experts, GatedSharedExpertsHaveAGate) {
   EXPECT_TRUE(gates("qwen3-30b-a3b").empty());
 }
 
-/// The operators of a purpose, in the order of a program's templates.
+/// Returns the operators with a purpose, in the order of a program's templates.
 std::vector<Operator> of_purpose(const plan::Job& job, Purpose purpose) {
   std::vector<Operator> found;
   for (const Template& piece : build_program(job, expert_plan(job, 4, 1)).templates) {
@@ -240,7 +242,8 @@ TEST(Experts, BiasesAndScaledRotationsStandApartWhereTheFrameworkDoes) {
   EXPECT_TRUE(of_purpose(job, Purpose::kScaledRotary).empty());
 }
 
-/// Messages of rows, and products of routed and shared experts, as they stand in a program.
+/// Returns messages of rows, and products of routed and shared experts, in their order in a
+/// program.
 std::vector<std::string> order_of(const StepProgram& program, std::string_view block) {
   std::vector<std::string> order;
   for (const Template& piece : program.templates) {
@@ -307,7 +310,7 @@ TEST(Experts, ContextRanksHoldTwoRunsOfASequence) {
   EXPECT_FALSE(build_program(job, plan).even_routing);
 }
 
-// DeepSpeed's ZeRO-3 fetches parameters by module, of which a loop has three for each expert.
+// DeepSpeed's ZeRO-3 fetches parameters by module; a loop has three modules for each expert.
 TEST(Experts, EachOfALoopFetchesItsParametersWhereTheFrameworkDoes) {
   const auto fetching = [](const char* framework, bool grouped, const char* sharding) {
     plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
@@ -330,7 +333,8 @@ TEST(Experts, EachOfALoopFetchesItsParametersWhereTheFrameworkDoes) {
   EXPECT_THAT(fetching("fsdp", false, "GGG"), ::testing::IsEmpty());
 }
 
-// FSDP2 casts experts that one rank holds alone, and copies their gradients, as it does others.
+// FSDP2 casts experts that only one rank has, and copies their gradients, like all other
+// parameters.
 TEST(Experts, OfOneRankAreGatheredAndReducedAsOthersByFsdp2) {
   plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
   job.kernels.fused_accumulation = false;

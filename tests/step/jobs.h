@@ -6,7 +6,7 @@
 
 namespace stepwright::step {
 
-/// A job on `nodes` DGX H100 nodes.
+/// Returns a job on `nodes` DGX H100 nodes.
 inline plan::Job job_of(std::string_view model, std::int64_t nodes, std::int64_t sequences,
                         std::int64_t length) {
   plan::Job job;
@@ -18,7 +18,7 @@ inline plan::Job job_of(std::string_view model, std::int64_t nodes, std::int64_t
   return job;
 }
 
-/// A plan with these degrees, the rest data parallel.
+/// Returns a plan with these degrees; the other ranks are data parallel.
 inline plan::Plan plan_of(const plan::Job& job, std::int64_t tensor, std::int64_t pipeline,
                           std::int64_t context = 1) {
   plan::Plan plan;

@@ -48,7 +48,7 @@ double bytes_saved(const Template& piece) {
   return sum;
 }
 
-/// The rows of tensors that are as wide as the vocabulary.
+/// Returns the row counts of tensors that are as wide as the vocabulary.
 std::set<std::int64_t> rows_of_logits(const Template& piece) {
   std::set<std::int64_t> rows;
   for (const Tensor& tensor : piece.tensors) {
@@ -58,7 +58,7 @@ std::set<std::int64_t> rows_of_logits(const Template& piece) {
   return rows;
 }
 
-/// Bytes that a forward keeps beside logits: the input of the norm and its statistics.
+/// Bytes that a forward pass keeps besides logits: the input of the norm and its statistics.
 constexpr double kOfNorm = kLossTokens * (2 * kLossHidden + 4);
 constexpr double kLossRows = 2 * kLossTokens * kLossHidden;
 

@@ -40,7 +40,7 @@ std::int64_t bytes_kept(const BlockPair& layer) {
   return bytes;
 }
 
-/// Bytes that a layer keeps less in a precision than in bf16.
+/// Returns how many bytes fewer a layer keeps in a precision than in bf16.
 std::int64_t kept_less(DType precision) {
   return bytes_kept(narrow_layer(narrow_job(DType::kBf16))) -
          bytes_kept(narrow_layer(narrow_job(precision)));
@@ -79,7 +79,7 @@ TEST(NarrowOperands, AFrozenProductBesideAnAdapterKeepsSixteenBits) {
   EXPECT_EQ(bytes_kept(narrow_layer(narrow)), bytes_kept(narrow_layer(wide)));
 }
 
-/// How often each operator of a backward runs again.
+/// Counts how often a backward pass repeats each operator.
 std::map<std::string, int> operators_again(const BlockPair& layer) {
   std::map<std::string, int> count;
   for (const Operator& op : layer.backward.operators) {
@@ -102,7 +102,7 @@ TEST(NarrowOperands, AnActivationThatRunsAgainGivesItsProductSixteenBits) {
               ::testing::ElementsAre(::testing::Pair("activation", 1)));
 }
 
-/// The sum of the weights that narrow products of a forward multiply.
+/// Returns the number of weight elements that a forward pass multiplies in low precision.
 std::int64_t narrow_elements(const Template& forward) {
   std::vector<bool> seen(forward.parameters.size());
   std::int64_t elements = 0;
@@ -115,7 +115,7 @@ std::int64_t narrow_elements(const Template& forward) {
   return elements;
 }
 
-// By operators: no list of names says otherwise.
+// Recognised by the operators, without a list of names.
 TEST(NarrowOperands, NarrowWeightsAreThoseThatNarrowProductsMultiply) {
   for (const std::string_view name :
        {"llama-3-8b", "qwen3-30b-a3b", "deepseek-v3", "mixtral-8x7b"}) {
@@ -133,7 +133,7 @@ TEST(NarrowOperands, NarrowWeightsAreThoseThatNarrowProductsMultiply) {
   }
 }
 
-/// Elements of the weights of a layer of llama-3-8b: queries, keys and values of 6,144 columns, the
+/// Elements of the weights in a layer of llama-3-8b: queries, keys and values of 6,144 columns, the
 /// output, gate, up and down.
 constexpr std::int64_t kLayerWeights = kNarrowHidden * 6144 + kNarrowHidden * kNarrowHidden +
                                        std::int64_t{3} * kNarrowHidden * kMlpColumns;
@@ -175,7 +175,7 @@ TEST(NarrowOperands, OnlyTheCacheOfTransformerEngineOutlivesAGather) {
   EXPECT_EQ(narrow_states(job, "GGG").parameters, shards);
 }
 
-// The gradient of a result stands in both layouts beside what is made of it.
+// The gradient of a result exists in both layouts in addition to the tensors made from it.
 TEST(NarrowOperands, GradientsOfResultsAreCastWhileTheyAreMultiplied) {
   const BlockPair layer = narrow_layer(narrow_job(DType::kFp8));
   for (const Operator& op : layer.backward.operators) {

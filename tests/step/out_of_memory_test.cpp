@@ -9,11 +9,11 @@
 namespace stepwright::step {
 namespace {
 
-/// Calls of `operator new` that fail, one in each build, spread over all that a build makes.
+/// Number of builds in which one call of `operator new` fails, spread over all calls of a build.
 constexpr std::int64_t kFailures = 400;
 
-/// Builds the program again and again, each time with another allocation that fails: what stands
-/// is destroyed on the way out, whatever it is.
+/// Builds the program repeatedly, each time with another failing allocation; everything built so
+/// far must be destroyed without error.
 void expect_bad_alloc_everywhere(const plan::Job& job, const plan::Plan& plan) {
   const std::size_t stages = build_program(job, plan).stages.size();  // and tables made once
   const std::int64_t before = testing::allocations();

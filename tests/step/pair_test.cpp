@@ -22,7 +22,7 @@ struct Pair {
   Template piece;
 };
 
-/// Pairs of layers of several architectures under several plans.
+/// Returns pairs of layers of several architectures under several plans.
 std::vector<Pair> pairs() {
   std::vector<Pair> all;
   for (const char* model : {"llama-3-8b", "mixtral-8x7b", "gpt-neox-20b", "deepseek-v3"}) {
@@ -68,7 +68,7 @@ TEST(PairTemplate, IssuesAfterWhatAnOperatorNeedsAndNeedsNothingOfTheOtherStrand
   }
 }
 
-/// Counts of the computations and messages of a template, of either strand.
+/// Counts of the computations and messages in a template, over both strands.
 using Work = std::map<std::tuple<OperatorKind, std::string, Phase, std::int64_t>, int>;
 void add(Work& work, const Template& piece) {
   for (const Operator& op : piece.operators) {
@@ -118,7 +118,8 @@ TEST(PairOrder, HidesMessagesBehindTheOtherStrand) {
   const PairOrder order =
       pair_order(blocks.forward, blocks.backward, [](const Operator&) { return 1.0; });
   const Template piece = pair_template(blocks.forward, blocks.backward, order);
-  // Behind every message but the last ones something is computed before what waits for it.
+  // After every message except the last ones, some computation runs before the operator that waits
+  // for it.
   int covered = 0;
   int messages = 0;
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {

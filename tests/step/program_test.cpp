@@ -17,7 +17,7 @@
 namespace stepwright::step {
 namespace {
 
-/// Calls `visit` with every operator that one rank of a stage performs in a step, in order.
+/// Calls `visit` with every operator that one rank of a stage runs in a step, in order.
 template <class Visit>
 void for_each_operator(const StepProgram& program, const Stage& stage, Visit visit) {
   for (const Slot& slot : stage.schedule) {
@@ -28,7 +28,7 @@ void for_each_operator(const StepProgram& program, const Stage& stage, Visit vis
   }
 }
 
-/// Calls of an operation of a scheme by one rank of a stage in a step.
+/// Returns how often one rank of a stage calls an operation of a scheme in a step.
 std::int64_t calls(const StepProgram& program, std::size_t stage, OperatorKind kind, Scheme scheme,
                    Phase phase) {
   std::int64_t count = 0;
@@ -38,7 +38,8 @@ std::int64_t calls(const StepProgram& program, std::size_t stage, OperatorKind k
   return count;
 }
 
-/// FLOPs of matrix products and attention of one step on one rank of each stage.
+/// Returns the FLOPs of matrix products and attention in one step, summed over one rank of each
+/// stage.
 double product_flops(const StepProgram& program, bool recompute) {
   double sum = 0;
   for (const Stage& stage : program.stages) {
@@ -480,8 +481,8 @@ TEST(StepProgram, InputsOfRecomputedLayersTravelOnceEachWay) {
   EXPECT_EQ(copied(), 24 * input * rounds) << "of the other layers the same tensor";
 }
 
-/// Bytes of logits, or of what a loss makes of them, in a template: of what it keeps, or the
-/// others.
+/// Returns the bytes of logits, or of tensors that a loss makes of them, in a template: the ones it
+/// keeps, or the others.
 double logits_bytes(const StepProgram& program, std::string_view name, bool saved) {
   double bytes = 0;
   for (const Template& piece : program.templates) {
@@ -512,7 +513,8 @@ TEST(StepProgram, APlainLossKeepsLogProbabilitiesAndWritesTwoGradientsOfThem) {
   EXPECT_LT(logits_bytes(build_program(job, plan), "head.forward", true), wide) << "no plain one";
 }
 
-// What a loss of the same logits keeps and writes beside the head's own result, in copies in fp32.
+// Tensors that a loss of the same logits keeps and writes in addition to the head's result, in fp32
+// copies.
 TEST(StepProgram, KernelsOfTheLossDifferInTheirCopiesOfLogits) {
   struct Case {
     plan::CrossEntropy kernel{};
@@ -560,7 +562,7 @@ TEST(StepProgram, Fp32ShardsOnTheHostTravelAsTheyAre) {
   EXPECT_NEAR(static_cast<double>(program.stages[0].states.host.bytes()) / part, 16, 1e-3);
 }
 
-/// Who runs a program finds a message's meaning by its purpose alone.
+/// Programs that execute a step find a message's meaning by its purpose alone.
 void expect_purposes(const StepProgram& program) {
   for (const Stage& stage : program.stages) {
     for_each_operator(program, stage, [&](const Operator& op) {

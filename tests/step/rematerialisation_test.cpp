@@ -36,7 +36,7 @@ std::int64_t saved(const Template& piece) {
   return bytes;
 }
 
-/// How often each operator runs again.
+/// Counts how often each operator is repeated.
 std::map<std::string, int> again(const Template& backward) {
   std::map<std::string, int> count;
   for (const Operator& op : backward.operators) {
@@ -46,7 +46,7 @@ std::map<std::string, int> again(const Template& backward) {
 }
 
 /// llama-3-8b, 4096 tokens in bf16: fc1 makes 2 x 14336 columns, its activation 14336; the rows
-/// that enter are kept either way.
+/// that enter are kept in both cases.
 TEST(Rematerialisation, AnMlpIsNotKeptAndRunsAgainWhole) {
   const plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
   const BlockPair none = layer_of(job, 1, {});
@@ -57,8 +57,8 @@ TEST(Rematerialisation, AnMlpIsNotKeptAndRunsAgainWhole) {
               ElementsAre(Pair("activation", 1), Pair("mlp.fc1", 1), Pair("mlp.fc2", 1)));
 }
 
-/// On two tensor ranks the gathered rows of each region are a whole sheet, the rows before half
-/// one.
+/// On two tensor ranks, the gathered rows of each region are a whole tensor, the rows before the
+/// gather half of one.
 TEST(Rematerialisation, WhatWasGatheredIsGatheredAgain) {
   const plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
   const BlockPair none = layer_of(job, 2, {});
@@ -73,9 +73,9 @@ TEST(Rematerialisation, WhatWasGatheredIsGatheredAgain) {
   }
 }
 
-/// llama-3-8b, 4096 tokens: of wq wk wv wo w1 w3 w2 the backward makes wo and w3 again, with what
-/// leads to them; kept is one half of 2 x 14336 columns instead of both and the activation, and
-/// neither of the normed rows nor the sum between the branches, 4096 wide each.
+/// llama-3-8b, 4096 tokens: of wq wk wv wo w1 w3 w2, the backward pass repeats wo and w3, with the
+/// operators that lead to them. It keeps one half of the 2 x 14336 columns instead of both and the
+/// activation, and neither the normed rows nor the sum between the branches, 4096 wide each.
 TEST(Rematerialisation, EverySecondProductRunsAgainByOperator) {
   const plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
   const BlockPair none = layer_of(job, 1, {});
@@ -92,7 +92,8 @@ TEST(Rematerialisation, EverySecondProductRunsAgainByOperator) {
   EXPECT_EQ(products, 2.0 * 4096 * 4096 * (4096 + 14336));
 }
 
-/// The sum of attention's last product over tensor ranks is kept: no product leads to it again.
+/// The sum of attention's last product over tensor ranks is kept, so that no product is repeated
+/// for it.
 TEST(Rematerialisation, ByOperatorWhatRanksHaveSummedIsKept) {
   const plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
   const BlockPair half = layer_of(job, 2, plan::kPerOperator);
@@ -100,8 +101,9 @@ TEST(Rematerialisation, ByOperatorWhatRanksHaveSummedIsKept) {
   EXPECT_EQ(again(half.backward).at("mlp.fc1"), 2);  // gathered again, and w3
 }
 
-/// qwen3-30b-a3b, 4,096 tokens of 2,048 columns to 8 of 128 experts of 768: of the routed path only
-/// the top k, their weights and counts are kept, and the rows that an exchange brings, both ways.
+/// qwen3-30b-a3b, 4,096 tokens of 2,048 columns to 8 of 128 experts of 768: of the routed path,
+/// only the top k, their weights and counts are kept, and the rows that an exchange delivers in
+/// either direction.
 TEST(Rematerialisation, ByOperatorNoGroupedProductIsKept) {
   plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
   const BlockPair none = layer_of(job, 1, {});
@@ -136,7 +138,7 @@ TEST(Rematerialisation, UpProjectionsOfLatentAttention) {
                                               Pair("attention.rotary", 1)));
 }
 
-/// Whatever is not kept, a backward has the same gradients to compute.
+/// Whatever is kept, a backward pass computes the same gradients.
 TEST(Rematerialisation, ChangesNothingElseOfABackward) {
   for (const char* model : {"llama-3-8b", "mixtral-8x7b", "gpt-neox-20b", "deepseek-v3"}) {
     const plan::Job job = job_of(model, 1, 8, 4096);

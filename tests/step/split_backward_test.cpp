@@ -19,7 +19,7 @@ struct LayerBackward {
   Template backward;
 };
 
-/// Backwards of layers of several architectures under several plans.
+/// Returns backward passes of layers of several architectures under several plans.
 std::vector<LayerBackward> backwards() {
   std::vector<LayerBackward> all;
   for (const char* model : {"llama-3-8b", "mixtral-8x7b", "gpt-neox-20b", "deepseek-v3"}) {
@@ -61,7 +61,7 @@ bool given(const Template& piece, TensorId id) {
   return in(piece.inputs) || in(piece.restored);
 }
 
-/// Everything that an operator reads was given or written before.
+/// Expects every tensor that an operator reads to be given or written before.
 void expect_complete(const Template& piece) {
   std::vector<bool> made(piece.tensors.size(), false);
   for (std::size_t id = 0; id < made.size(); ++id) {
@@ -119,7 +119,7 @@ TEST(SplitBackward, TheWeightPartRestoresWhatTheDataPartSaved) {
   }
 }
 
-/// An operator on tensors 0.. of a template, in order.
+/// An operator on tensors 0, 1, ... of a template, in order.
 struct Line {
   Phase phase;
   std::vector<TensorId> reads, writes;

@@ -1,4 +1,4 @@
-// What layers and losses keep that PyTorch runs by single operators, worked by hand.
+// Tensors that layers and losses keep if PyTorch runs them as unfused operators, worked by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ std::int64_t bytes_kept_of(const BlockPair& layer, std::string_view name = "") {
 TEST(UnfusedLayers, OfTransformersKeepCopiesOfNormsAndActivatedGates) {
   const std::int64_t norm =
       4 * kRowColumns + 2 * kRowColumns + 4;  // input in fp32, normed rows, a number
-  const std::int64_t rows = 2 * kRowColumns;  // what the products behind a norm multiply
+  const std::int64_t rows = 2 * kRowColumns;  // the input of the products after a norm
   const std::int64_t head_norms =
       (4 + 2) * (kQueryColumns + kKeyColumns) + 4 * (kQueryHeads + kKeyHeads);
   const std::int64_t core =
@@ -100,7 +100,7 @@ TEST(UnfusedLayers, WithAdaptersInFp32CastTheirInputs) {
   EXPECT_EQ(bytes_kept_of(first_layer(job), "casts"), 0) << "FSDP2 casts parameters instead";
 }
 
-/// Gathers of the backwards of a step of adapters.
+/// Counts the gathers in the backward passes of a step that trains adapters.
 std::int64_t gathers_of_backwards(std::string_view framework) {
   plan::Job job = unfused_job("llama-3-8b", framework);
   adapt(job, 16);

@@ -1,4 +1,4 @@
-// Layers of every kind: what their program multiplies is what the model counts.
+// Layers of every kind: the FLOPs of their program equal the model's count.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -16,7 +16,7 @@ namespace {
 
 struct Variant {
   const char* name;
-  const char* keys;  ///< Keys of the inline model beside its sizes.
+  const char* keys;  ///< Keys of the inline model besides its sizes.
 };
 void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
 
@@ -29,7 +29,7 @@ plan::Job job_with(const Variant& variant) {
   return job;
 }
 
-/// FLOPs of the matrix products of a template in one phase.
+/// Returns the FLOPs of the matrix products in one phase of a template.
 double multiplied(const Template& piece, Phase phase) {
   double sum = 0;
   for (const Operator& op : piece.operators) {
@@ -38,8 +38,8 @@ double multiplied(const Template& piece, Phase phase) {
   return sum;
 }
 
-/// FLOPs of all matrices of a layer except those of routed experts, for one token. `trunk`: without
-/// the indexer, into which nothing flows back.
+/// Returns the FLOPs of all matrices of a layer except those of routed experts, for one token.
+/// `trunk`: without the indexer, which gets no gradient.
 double matrix_flops(const model::Architecture& model, const model::LayerClass& layer, bool trunk) {
   double sum = 0;
   for (const model::Parameter& parameter : model::layer_parameters(model, layer)) {
@@ -130,7 +130,8 @@ TEST(LayerVariants, AnIndexerLeavesAttentionItsChosenKeys) {
 }
 
 }  // namespace
-/// The cores of a layer's forward under a ring over so many context ranks.
+/// Returns the shapes of the attention cores in a layer's forward pass under a ring over so many
+/// context ranks.
 std::vector<Shape> ring_cores(const Variant& variant, std::int64_t context) {
   const plan::Job job = job_with(variant);
   const plan::Plan plan = plan_of(job, 1, 1, context);

@@ -15,7 +15,7 @@ struct Cut {
   BlockPair pair;
 };
 
-/// Embeddings and heads at and between the ends of the model, of both schedules.
+/// Returns embeddings and heads at the ends of the model and between them, for both schedules.
 std::vector<Cut> cuts() {
   std::vector<Cut> all;
   for (const char* model : {"llama-3-8b", "gpt2"}) {
@@ -83,7 +83,7 @@ TEST(VocabularyPasses, HaveAllOperatorsInTheirOrder) {
   }
 }
 
-// What positions exchange is posted where the schedule says so, by each of them.
+// Each position posts the messages that positions exchange at the slot that the schedule gives.
 TEST(VocabularyPasses, PostWhatTheScheduleSays) {
   for (const Cut& cut : cuts()) {
     for (const VocabularyPass& pass : cut_passes(cut.pair)) {

@@ -60,7 +60,7 @@ TEST(UtilizationStudy, LargerWorkIsUsedBetter) {
   EXPECT_GT(at(tensor, 1), at(tensor, 8));
 }
 
-// The share at the plan's own size is what `predict` says of it.
+// The share at the plan's own size equals that of `predict`.
 TEST(UtilizationStudy, SharesAreThoseOfThePrediction) {
   const plan::PlannedJob planned = example();
   const simulate::Prediction prediction = simulate::predict(planned);

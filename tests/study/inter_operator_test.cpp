@@ -39,7 +39,7 @@ double slowest_of(const std::vector<double>& seconds, const std::vector<std::int
   return slowest;
 }
 
-/// The best slowest stage by trying every cut.
+/// Returns the time of the slowest stage in the best cut, by trying every cut.
 double best_of_all(const std::vector<double>& seconds, std::vector<std::int64_t> runs,
                    std::int64_t stages, double first_s, double last_s) {
   const auto left = static_cast<std::int64_t>(seconds.size()) -

@@ -16,7 +16,7 @@ using testing::ElementsAre;
 
 constexpr double kMega = 1e6;
 
-/// One device a node, NICs of 50 GB/s, 5 us between nodes.
+/// Returns a setting with one device per node, NICs of 50 GB/s, 5 us between nodes.
 ScalingSetting single_gpus(const std::vector<std::int64_t>& nodes) {
   ScalingSetting setting{.collectives = {collective::Collective::kAllGather},
                          .payloads_bytes = {100 * kMega}};
@@ -33,7 +33,7 @@ ScalingSetting dgx(const std::vector<std::int64_t>& nodes) {
   return setting;
 }
 
-/// 50 MB to the one other node: 1 ms, a start and a latency.
+/// 50 MB to the single other node: 1 ms, plus a start and a latency.
 TEST(Scaling, IsWhatAHandCounts) {
   ScalingSetting setting = single_gpus({2});
   setting.play_ranks = 2;
@@ -98,8 +98,9 @@ TEST(Scaling, DoesNotDependOnThreads) {
   EXPECT_EQ(scaling_json(study_scaling(setting)).dump(), one);
 }
 
-/// Where inside is nine times as fast as a NIC, HO-Ring gains over rings on all NICs by overlap; in
-/// 16,384 short messages it loses to what takes few steps, and to switches that add.
+/// If links inside nodes are nine times as fast as a NIC, HO-Ring gains over rings on all NICs by
+/// overlap. With 16,384 short messages it loses to schedules with few steps and to switches that
+/// add.
 TEST(Scaling, SaysWhereTheHoRingWinsAndWhereNot) {
   ScalingSetting setting = dgx({4, 2048});
   setting.payloads_bytes = {1e9};

@@ -13,7 +13,7 @@
 namespace stepwright::study {
 namespace {
 
-/// Plays of the schedules with an order of their own, by kind.
+/// Returns simulations of the schedules with a fixed order, by kind.
 std::map<schedule::ScheduleKind, SchedulePlay> plays_of(const schedule::UniformPipeline& pipeline) {
   std::map<schedule::ScheduleKind, SchedulePlay> plays;
   for (SchedulePlay& play : study_schedules(pipeline, false)) plays[play.schedule.kind] = play;
@@ -41,7 +41,8 @@ TEST(StudySchedules, OneCaseWorkedByHand) {
             std::vector<double>(4, 4.0));
 }
 
-// Without pairs none of the named ones that hold as much as 1F1B is shorter than what is found.
+// Without paired passes, no named schedule with at most 1F1B's memory is shorter than the searched
+// one.
 TEST(StudySchedules, AFoundOrderIsNeverLonger) {
   for (const double weight_s : {0.5, 1.0, 1.5}) {
     schedule::UniformPipeline pipeline = kFour;
@@ -139,7 +140,8 @@ TEST(StudySchedules, FoldedHoldsAsManyMicroBatchesAsPositionsOnEach) {
   }
 }
 
-// Then there is nothing to run beside: as long as all forwards and all backwards take.
+// There is then nothing to run concurrently: it takes as long as all forward and all backward
+// passes.
 TEST(StudySchedules, FoldedWithFewMicroBatchesTakesWhatGpipeTakes) {
   for (std::int64_t stages = 2; stages <= 12; ++stages) {
     for (std::int64_t m = 1; m < stages; ++m) {
@@ -154,7 +156,8 @@ TEST(StudySchedules, FoldedWithFewMicroBatchesTakesWhatGpipeTakes) {
   }
 }
 
-// Peaks of 2405.15362: V-Half about p/2 + 1, V-Min about p/3 + 1 of what 1f1b holds at its first.
+// Peaks in 2405.15362: V-Half has about p/2 + 1, and V-Min about p/3 + 1, of 1F1B's activations at
+// its first position.
 TEST(StudySchedules, ShapesOfVHoldWhatTheirNamesSay) {
   for (std::int64_t stages = 2; stages <= 16; ++stages) {
     schedule::UniformPipeline pipeline = kFour;

@@ -1,4 +1,4 @@
-// Traffic of the programs that build_program writes.
+// Traffic of the programs that `build_program` builds.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -16,7 +16,7 @@ namespace {
 
 using testing::plan_of;
 
-/// GPT of 24 layers with messages of 125 MB: 2 bytes x 10 x 2,000 tokens x 3,125; 2.96e9
+/// Returns a GPT of 24 layers with messages of 125 MB: 2 bytes x 10 x 2,000 tokens x 3,125; 2.96e9
 /// parameters.
 plan::Job gpt_3b() {
   plan::Job job;
@@ -42,7 +42,7 @@ plan::Plan plan_of_gpt_3b() {
   return plan;
 }
 
-/// Bytes sent by scheme, mean over ranks.
+/// Returns the bytes sent by scheme, averaged over ranks.
 std::map<step::Scheme, double> sent_per_rank(const plan::Job& job, const plan::Plan& plan) {
   const step::StepProgram program = step::build_program(job, plan);
   std::map<step::Scheme, double> result;
@@ -75,7 +75,7 @@ TEST(BuiltProgram, HasTheMessageSizeOfAPublishedGpt3B) {
   }
 }
 
-/// A small model whose layers take part in everything.
+/// Returns a small job whose layers use every kind of parallelism.
 plan::Job small_job() {
   plan::Job job;
   job.model.layers = 8;
@@ -97,10 +97,11 @@ plan::Plan small_plan() {
   return plan;
 }
 
-constexpr double kActivation = 2.0 * 128 * 64;   ///< X: bytes of the residual stream.
-constexpr double kLayersTimesBatches = 2 * 8.0;  ///< Per stage and step.
+constexpr double kActivation = 2.0 * 128 * 64;  ///< X: bytes of the residual stream.
+/// Layers times micro-batches, per stage and step.
+constexpr double kLayersTimesBatches = 2 * 8.0;
 
-/// Bytes that a rank in the middle of the pipeline sends.
+/// Returns the tensor-parallel bytes that a rank in the middle of the pipeline sends.
 double middle_tensor_bytes(const plan::Plan& plan) {
   const step::StepProgram program = step::build_program(small_job(), plan);
   const plan::Grid grid(plan);
@@ -111,7 +112,8 @@ double middle_tensor_bytes(const plan::Plan& plan) {
   return totals(layers)[step::Scheme::kTensor].sent_bytes;
 }
 
-/// 3/4 of the activation: a half of a ring all-reduce over 4.
+/// Returns the bytes of `count` half all-reduces per layer and micro-batch; half of a ring
+/// all-reduce over 4 ranks sends 3/4 of the activation.
 double halves(double count) { return count * kLayersTimesBatches * 3.0 / 4 * kActivation; }
 
 // Per layer and micro-batch, in halves of an all-reduce (traffic notes, section 2): 4 all-reduces;
@@ -215,7 +217,7 @@ TEST(BuiltProgram, PositionsThatDoNotMeetExchangeTheSameRows) {
 TEST(BuiltProgram, SendsTheSameWithTwoStrands) {
   plan::Job job = small_job();
   job.cluster = testing::cluster_of(8, 8);
-  job.sequences = 64;  // STP takes three micro-batches a stage at least.
+  job.sequences = 64;  // STP needs at least three micro-batches per stage.
   for (const schedule::ScheduleKind kind :
        {schedule::ScheduleKind::kFolded, schedule::ScheduleKind::kDualPipeV,
         schedule::ScheduleKind::kPaired, schedule::ScheduleKind::kStp}) {

@@ -56,7 +56,7 @@ TEST(LinkLoads, OfTwoLevelsSpreadsOverAllNics) {
   EXPECT_EQ(loads.nics.mean_bytes, 100);
 }
 
-/// A plan's HO-Ring puts on each link what its schedule does.
+/// A plan's HO-Ring loads each link as its schedule does.
 TEST(LinkLoads, OfAnHoRingAreThoseOfItsSchedule) {
   plan::Plan plan = plan_of({.data = 8});
   plan.collectives.data = collective::Algorithm::kHoRing;
@@ -76,7 +76,8 @@ TEST(LinkLoads, OfAnHoRingAreThoseOfItsSchedule) {
   EXPECT_NEAR(loads.nics.busiest_bytes, scheduled.nics.busiest_bytes, 1e-9);
 }
 
-/// The operation that a test runs an algorithm for: of all but trees and relays any would do.
+/// Returns the operation with which a test runs an algorithm; only trees and relays need a
+/// particular one.
 step::Operator operation_of(collective::Algorithm algorithm) {
   if (collective::covers(algorithm, collective::Collective::kAllGather)) return gather(1600);
   const step::OperatorKind kind = collective::covers(algorithm, collective::Collective::kAllToAll)
@@ -85,7 +86,8 @@ step::Operator operation_of(collective::Algorithm algorithm) {
   return message(kind, step::Scheme::kData, plan::GroupKind::kDataContext, 1600);
 }
 
-/// Whatever a plan names: on each link what the schedule sends, in all what the ledger says.
+/// Whatever a plan names, each link carries what the schedule sends, and the total equals the
+/// ledger.
 TEST(LinkLoads, AreThoseOfTheSchedulesAndSumUpToTheLedger) {
   const cluster::Cluster cluster = cluster_of(4, 2);
   for (const auto& [algorithm, name] : collective::kGeneratedNames) {
@@ -118,7 +120,8 @@ TEST(LinkLoads, AreThoseOfTheSchedulesAndSumUpToTheLedger) {
   }
 }
 
-/// Two nodes of eight: 800 go up, 100 of the sum once more, and 2 * 1/16 of them between the nodes.
+/// Two nodes of eight: 800 bytes go up, 100 of the sum once more, and 2 * 1/16 of them between the
+/// nodes.
 TEST(LinkLoads, OfAddingSwitchesGoUpOnce) {
   cluster::Cluster cluster = cluster_of(2, 8);
   cluster.device.peak_flops[DType::kBf16] = 989e12;  // of Hopper

@@ -38,7 +38,7 @@ step::Operator send(step::Stream stream, std::int64_t bytes) {
   return op;
 }
 
-/// Rank 3 of tensor groups {0..3}, {4..7}: the ring closes.
+/// Rank 3 of tensor groups {0..3}, {4..7}: the last rank of a ring sends to the first.
 TEST(TrafficMatrix, OfARingSendsToTheNextRankOnly) {
   const TrafficMatrix matrix =
       matrix_of(plan_of({.tensor = 4, .data = 2}),
@@ -118,7 +118,7 @@ TEST(TrafficMatrix, OfTwoLevelsGoesRoundTheNodeAndTheRail) {
   EXPECT_THAT(uneven.row(3), ElementsAre(Edge{4, 700}));
 }
 
-/// Inside the node each rank sends to each other behind one switch; the rail carries a ring.
+/// Inside a node each rank sends to every other behind one switch; the rail is a ring.
 TEST(TrafficMatrix, OfAnHoRingGoesToEachInTheNodeAndAlongTheRail) {
   plan::Plan plan = plan_of({.data = 8});
   plan.collectives.data = collective::Algorithm::kHoRing;
@@ -197,7 +197,7 @@ plan::Plan any_plan(std::mt19937& random) {
   return plan;
 }
 
-/// The flat-ring matrix from explicit rank lists.
+/// Computes the matrix of flat rings from explicit lists of ranks.
 std::map<std::pair<std::int64_t, std::int64_t>, double> listed(const plan::Plan& plan,
                                                                const step::StepProgram& program) {
   const plan::Grid grid(plan);

@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 constexpr milliseconds kLong{60'000};
 
-/// A call that returns when it is let go.
+/// A call that returns only when the test releases it.
 struct Hanging {
   std::shared_ptr<std::promise<void>> let_go = std::make_shared<std::promise<void>>();
 

@@ -24,12 +24,12 @@ std::span<std::byte> bytes_of(Numbers& numbers) {
   return std::as_writable_bytes(std::span(numbers));
 }
 
-/// The input of rank `rank` at place `i`: different everywhere.
+/// Returns the input of rank `rank` at index `i`; all are different.
 std::int64_t given(std::int32_t rank, std::size_t i) {
   return (std::int64_t{rank} + 1) * 1'000'003 + static_cast<std::int64_t>(i) * 31;
 }
 
-/// Runs `act` for each rank as a thread.
+/// Runs `act` for each rank in a thread of its own.
 void as_ranks(std::int32_t ranks, const std::function<void(std::int32_t)>& act) {
   std::vector<std::thread> threads;
   threads.reserve(static_cast<std::size_t>(ranks));
@@ -37,7 +37,7 @@ void as_ranks(std::int32_t ranks, const std::function<void(std::int32_t)>& act) 
   for (std::thread& thread : threads) thread.join();
 }
 
-/// Outputs of all ranks, run as threads, with pieces of `piece` numbers.
+/// Returns the outputs of all ranks, run as threads, with pieces of `piece` numbers.
 std::vector<Numbers> outputs(const collective::ScheduleSpec& spec, std::size_t piece,
                              ExecutionLimits limits) {
   const collective::CollectiveSchedule schedule = collective::generate(spec);
@@ -58,8 +58,8 @@ std::vector<Numbers> outputs(const collective::ScheduleSpec& spec, std::size_t p
   return result;
 }
 
-/// The number that the operation promises at place `i` of the output of `rank`; nullopt if it
-/// promises none.
+/// Returns the number that the operation must give at index `i` of the output of `rank`; nullopt:
+/// any.
 std::optional<std::int64_t> due(collective::Collective collective, std::int32_t ranks,
                                 std::int32_t rank, std::size_t i, std::size_t block) {
   const auto sum = [&](std::size_t place) {

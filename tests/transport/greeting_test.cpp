@@ -14,7 +14,7 @@
 namespace stepwright::transport {
 namespace {
 
-/// Errors of each of four ranks, in a ring of two nodes, when they announce `texts`.
+/// Returns the errors of four ranks in a ring of two nodes when they announce `texts`.
 std::vector<std::string> complaints(const std::vector<std::string>& texts) {
   const collective::CollectiveSchedule schedule = collective::generate(
       {collective::Algorithm::kHoRing, collective::Collective::kAllGather, {2, 2}, 1});

@@ -47,7 +47,7 @@ TEST(Reduction, TakesTheLeastAndTheLargest) {
             (std::vector<std::int8_t>{1, 5}));
 }
 
-/// A half's value by its definition.
+/// Computes a half-precision value by its definition.
 double half_value(std::uint16_t bits) {
   const int exponent = bits >> 10 & 0x1f;
   const int fraction = bits & 0x3ff;

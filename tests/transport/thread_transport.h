@@ -13,24 +13,24 @@
 
 namespace stepwright::transport {
 
-/// Carries messages between the ranks of a group, threads of one process. A send is over only when
-/// it is received: nothing is buffered.
+/// Carries messages between the ranks of a group, which are threads of one process. A send returns
+/// only when it was received: nothing is buffered.
 class ThreadSwitch {
  public:
-  /// A message that waits for its other end.
+  /// A send or receive that waits for its other end.
   struct Message {
     std::span<const std::byte> from;
     std::span<std::byte> to;
     bool over = false;
   };
-  /// Key of a flow: lane, sender, receiver.
+  /// The key of a flow: lane, sender, receiver.
   using Way = std::tuple<int, std::int32_t, std::int32_t>;
 
   std::shared_ptr<Message> send(const Way& way, std::span<const std::byte> bytes);
   std::shared_ptr<Message> receive(const Way& way, std::span<std::byte> bytes);
-  /// Throws when the switch is closed first.
+  /// Waits until the message was delivered; throws if the switch is closed first.
   void wait(const Message& message);
-  /// No message arrives any more, for anybody.
+  /// Closes the switch: no further message is delivered to any rank.
   void close();
 
  private:

@@ -28,7 +28,7 @@ using ::testing::StartsWith;
 
 TuneOptions one_thread() { return {.threads = 1, .top = 5}; }
 
-/// Follows the list as a person would: by `predict --set`.
+/// Applies the listed changes as a user would, with `predict --set`.
 void expect_reachable(const TuneResult& result, const plan::Plan& own, const Against& found) {
   plan::PlannedJob at{result.job, own};
   double before_s = found.own.step_time_s;

@@ -12,7 +12,7 @@ namespace {
 
 using Layers = std::vector<std::int64_t>;
 
-/// The balanced split of layers that take a second each and a head that takes `head_s`.
+/// Returns the balanced split of layers that take a second each and a head that takes `head_s`.
 Layers split_of(double head_s, std::int64_t layers, std::int64_t pipeline,
                 const schedule::Schedule& schedule = {}) {
   model::Architecture model = small_tune_job().model;
@@ -36,7 +36,7 @@ TEST(BalancedSplit, GoesDownAndUpAgain) {
   EXPECT_EQ(split[1] + split[2], 17);
 }
 
-// Layers that run again take twice as long: six seconds and five instead of eight and four.
+// Layers that are recomputed take twice as long: six seconds and five instead of eight and four.
 TEST(BalancedSplit, GivesThePositionThatRecomputesFewer) {
   Work work;
   work.layers = {{plan::kNoRecompute, {1.0}, {}}, {plan::kWholeRecompute, {2.0}, {}}};
@@ -51,8 +51,8 @@ TEST(BalancedSplit, IsNoneWhereItGainsNothing) {
   EXPECT_TRUE(split_of(5, 32, 1).empty());
 }
 
-// 61 layers, 126, 27: sums stay, and the slowest position takes less than with even layers, but
-// not less than the mean.
+// 61 layers, 126, 27: sums stay, and the slowest position takes less time than with even layers,
+// but not less than the mean.
 TEST(BalancedSplit, DealsOutAllLayers) {
   std::int64_t splits = 0;
   for (const std::int64_t layers : {27, 61, 78, 126}) {
@@ -74,8 +74,8 @@ TEST(BalancedSplit, DealsOutAllLayers) {
   EXPECT_GT(splits, 20);
 }
 
-/// Layers of a second each, given one by one to the position that has least, there to the chunk
-/// that has least; of equal ones the last.
+/// Assigns layers of a second each one by one to the position with the least time, and there to the
+/// chunk with the least; among equal ones to the last.
 Layers one_by_one(double head_s, std::int64_t layers, std::int64_t pipeline, std::int64_t chunks) {
   const std::int64_t share = layers / (pipeline * chunks);
   const std::int64_t least = share - share / 2;
@@ -122,7 +122,7 @@ TEST(BalancedSplit, DealsManyLayersAtOnceAsOneByOne) {
   EXPECT_GT(splits, 50);
 }
 
-// What two strands run side by side is layers.
+// Two strands run layers concurrently.
 TEST(BalancedSplit, LeavesChunksOfAPositionEqualForTwoStrands) {
   const Layers split =
       split_of(3, 64, 4, {.kind = schedule::ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2});

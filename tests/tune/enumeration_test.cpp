@@ -10,7 +10,7 @@
 namespace stepwright::tune {
 namespace {
 
-/// Findings of a visit to every point of the product.
+/// The result of visiting every point of the product of dimensions.
 struct Visit {
   RuleCounts refused{};
   std::int64_t total = 0;
@@ -18,7 +18,8 @@ struct Visit {
   std::set<plan::Plan> plans;
 };
 
-/// A kind with all listed chunks and strands, whether it has a choice of them or not.
+/// Returns a kind of schedule with all listed chunks and strands, whether the kind allows a choice
+/// or not.
 std::vector<schedule::Schedule> all_schedules(schedule::ScheduleKind kind,
                                               const Dimensions& space) {
   std::vector<schedule::Schedule> all;
@@ -48,7 +49,7 @@ void take(const plan::Job& job, plan::Plan plan, Visit& visit) {
   visit.plans.insert(plan::canonical(plan, job));
 }
 
-/// Calls `next` with the plan once for each value put into it.
+/// Calls `next` once for each value, with the value put into the plan.
 template <class Values, class Put, class Next>
 void each(const Values& values, plan::Plan& plan, Put put, Next next) {
   for (const auto& value : values) {

@@ -105,7 +105,7 @@ TEST(FrameworkSearch, OfTheJobsOwnSaysWhatTheAnswerSays) {
   }
 }
 
-/// The different plans of a space.
+/// Returns the distinct plans of a space.
 std::set<plan::Plan> plans_of(const plan::Job& job,
                               const std::function<bool(plan::Plan&)>& wanted) {
   const Dimensions space = dimensions(job);

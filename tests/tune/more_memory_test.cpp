@@ -8,7 +8,7 @@
 namespace stepwright::tune {
 namespace {
 
-/// A job whose best plan recomputes, for want of memory.
+/// Returns a job whose best plan recomputes because memory is short.
 plan::Job tight_job() {
   plan::Job job = small_tune_job();
   job.cluster.device.memory_bytes = 3e9;

@@ -33,7 +33,7 @@ void draw_kernels(Draw& draw, plan::Job& job) {
   if (draw.chance(4)) job.dispatcher = plan::Dispatcher::kOncePerNode;
 }
 
-/// Optimizers that treat matrices as such, hosts that hold a part, sequences of documents.
+/// Draws optimizers that treat matrices separately, offloading hosts, and sequences of documents.
 void draw_training(Draw& draw, plan::Job& job) {
   job.optimizer = draw.of<plan::Optimizer>({plan::Optimizer::kAdam, plan::Optimizer::kAdamW,
                                             plan::Optimizer::kAdam8bit, plan::Optimizer::kMuon,
@@ -63,7 +63,7 @@ void draw_training(Draw& draw, plan::Job& job) {
   job.documents->packs = packing::make_packs(lengths, packing, job.length);
 }
 
-/// A tower of 24 layers, which rests or learns.
+/// Draws an image encoder of 24 layers, frozen or trained.
 void draw_encoder(Draw& draw, plan::Job& job) {
   job.model.encoder = model::Encoder{.name = "tower",
                                      .parameters = 303'507'456,
@@ -79,7 +79,7 @@ void draw_encoder(Draw& draw, plan::Job& job) {
   job.model.frozen.encoder = draw.chance(2);
 }
 
-/// Lists a few values of some dimensions, so that many spaces can be gone through.
+/// Lists a few values of some dimensions, so that many spaces are small enough to enumerate.
 void draw_space(Draw& draw, plan::Job& job) {
   using Size = std::int64_t;
   if (draw.chance(2)) job.space.micro_batch = {1, 2};

@@ -23,7 +23,8 @@ using ::testing::StartsWith;
 
 TuneOptions alone() { return {.threads = 1, .top = 1}; }
 
-/// Llama-3-70B on eight H100, whose optimizer alone is larger than they are.
+/// Returns a job for Llama-3-70B on eight H100, whose memory is smaller than the optimizer states
+/// alone.
 plan::Job too_large_job() {
   plan::Job job;
   job.model_name = "llama-3-70b";
@@ -43,7 +44,8 @@ const Remedy* find(const std::vector<Remedy>& list, plan::RemedyKind kind) {
   return found == list.end() ? nullptr : &*found;
 }
 
-/// A remedy changes the keys of its `set` and no others, and its figures are those of a prediction.
+/// Expects a remedy to change only the keys of its `set`, and its figures to be those of a
+/// prediction.
 void expect_said(const Remedy& remedy, const plan::PlannedJob& before) {
   const plan::PlannedJob after = plan::with_fields(before, remedy.set);
   const simulate::Prediction there = simulate::predict(after);
@@ -90,7 +92,8 @@ TEST(Remedies, AreNoneWhereAPlanFits) {
   EXPECT_EQ(remedies_text({}), "");
 }
 
-/// Llama-3-8B on eight H100 in one micro-batch of eight sequences without recomputation.
+/// Returns a plan for Llama-3-8B on eight H100 with one micro-batch of eight sequences and no
+/// recomputation.
 plan::PlannedJob full_of_activations() {
   plan::PlannedJob planned{.job = too_large_job(), .plan = {}};
   planned.job.model_name = "llama-3-8b";

@@ -83,7 +83,7 @@ TEST(Search, VisitsAsManyPlansAsTheCensusCounts) {
   }
 }
 
-/// A job that lists a deferred head, which some losses forbid.
+/// Returns a job that lists a deferred head, which some losses do not allow.
 plan::Job with_deferred_heads(std::uint64_t seed) {
   plan::Job job = small_random_job(seed);
   job.space.overlap = {plan::Overlap{}, {.defer_embedding_gradient = true}};
@@ -168,7 +168,8 @@ TEST(Search, PassesOverNothingFasterThanItsBound) {
   EXPECT_GT(checked, 100);
 }
 
-/// Small devices, and hosts with room for a part of what may be left to them.
+/// Returns a job with small devices, and hosts with room for part of the states that may be
+/// offloaded.
 plan::Job with_small_hosts(std::uint64_t seed) {
   plan::Job job = small_random_job(seed);
   constexpr std::array kDevices{2e9, 3e9, 4e9};
@@ -216,7 +217,7 @@ TEST(Search, FindsWhatLacksLeastWhereHostsAreTooSmall) {
     job.space.offload.activations.erase(job.space.offload.activations.begin());
     const Prepared prepared(std::move(job));
     Goal least{.room = prepared.room(), .keep = 1, .least_memory = true};
-    // Hosts that hold no more than what the law lets through.
+    // Hosts with no more memory than the law allows plans to use.
     least.room.host_bytes /= 100;
     Goal visit_all = least;
     visit_all.exhaustive = true;

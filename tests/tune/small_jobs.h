@@ -6,11 +6,13 @@
 
 namespace stepwright::tune {
 
-/// A small random job (model, cluster, batch, some dimensions listed) whose space can be visited
-/// plan by plan; the same for the same seed on every machine. Every third has experts.
+/// Returns a small random job (model, cluster, batch, some dimensions listed) whose space is small
+/// enough to visit every plan. The same seed gives the same job on every machine. Every third job
+/// has experts.
 plan::Job small_random_job(std::uint64_t seed);
 
-/// Eight devices in two nodes, a dense model of eight layers, sixteen sequences.
+/// Returns a job with eight devices in two nodes, a dense model of eight layers, and sixteen
+/// sequences.
 plan::Job small_tune_job();
 
 }  // namespace stepwright::tune

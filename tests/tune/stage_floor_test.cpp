@@ -17,7 +17,7 @@ Work work_of(double layer_s, double other_layer_s, double head_s) {
   return work;
 }
 
-/// Layers of two classes: the first two look at a window only.
+/// Returns layers of two classes: the first two have windowed attention.
 model::Architecture two_classes(std::int64_t layers) {
   model::Architecture model = small_tune_job().model;
   model.layers = layers;
@@ -35,7 +35,7 @@ const schedule::Schedule kSchedules[] = {
     {.kind = schedule::ScheduleKind::kFolded, .chunks = 2},
     {.kind = schedule::ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2}};
 
-// A listed split has the floor of the same split where nobody lists it.
+// A listed split has the same floor as the same split that is not listed.
 TEST(StageFloor, OfAListedEvenSplitIsThatOfTheEvenOne) {
   const LayerCounts counts(two_classes(14));
   const Work work = work_of(0.5, 1, 2);

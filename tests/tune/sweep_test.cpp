@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// On one node only, by the data size that its search fixes.
+/// Returns a job for a single node, because its search fixes the data-parallel size.
 plan::Job swept_job() {
   return plan::read_job(
       Document::parse("stepwright: job/2\nmodel: llama-3-8b\n"

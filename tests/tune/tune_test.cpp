@@ -138,7 +138,7 @@ TEST(Tune, SaysHowMuchTheSmallestPlanMisses) {
   EXPECT_EQ(json["largest_kind"], "optimizer");
 }
 
-/// A small job on devices that its smallest plan fits into with a probability.
+/// Returns a small job on devices in which its smallest plan fits with a given probability.
 plan::Job job_that_fits_with(double probability) {
   plan::Job job = small_tune_job();
   job.cluster.device.memory_bytes = 0.2e9;

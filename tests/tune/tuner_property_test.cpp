@@ -14,15 +14,15 @@
 #include "stepwright/tune/tune.h"
 #include "tests/plan/shown.h"
 
-// What a tuner must hold whatever it is asked. STEPWRIGHT_RANDOM_JOBS tries more jobs than the
-// suite does (`make test-long`).
+// Properties of the tuner for any job. STEPWRIGHT_RANDOM_JOBS sets a larger number of jobs (`make
+// test-long`).
 
 namespace stepwright::tune {
 namespace {
 
 constexpr double kSame = 1e-9;
 
-/// The answer to a job; nullopt if no plan is legal, or the smallest does not fit.
+/// Returns the answer to a job; nullopt: no plan is legal, or the smallest does not fit.
 std::optional<TuneResult> answer(const plan::Job& job, const TuneOptions& options) {
   try {
     TuneResult result = tune(job, options);
@@ -34,7 +34,8 @@ std::optional<TuneResult> answer(const plan::Job& job, const TuneOptions& option
   }
 }
 
-/// Plans that differ from one in a single field, as a person would try them; few are legal.
+/// Returns plans that differ from a plan in a single field, as a user would try them; few are
+/// legal.
 std::vector<plan::Plan> single_changes(const plan::Job& job, const plan::Plan& plan) {
   std::vector<plan::Plan> changed;
   const auto add = [&](const auto& put) { put(changed.emplace_back(plan)); };
@@ -88,7 +89,7 @@ std::vector<plan::Plan> single_changes(const plan::Job& job, const plan::Plan& p
   return changed;
 }
 
-/// The changes that are plans of the space, with even layers and with balanced ones.
+/// Returns the changed plans that are in the space, with even and with balanced layers.
 std::vector<plan::Plan> changes_in_space(const plan::Job& job, const Dimensions& space,
                                          plan::Plan best) {
   const cost::CostModel cost(job);
@@ -108,7 +109,7 @@ std::vector<plan::Plan> changes_in_space(const plan::Job& job, const Dimensions&
   return inside;
 }
 
-/// Returns how many changes are plans of the space that fit.
+/// Expects no single change to be faster; returns how many changed plans are in the space and fit.
 std::uint64_t expect_no_change_is_faster(const TuneResult& result, const Dimensions& space) {
   std::uint64_t tried = 0;
   const plan::Job& job = result.job;
@@ -140,7 +141,7 @@ void expect_prefix(const TuneResult& few, const TuneResult& many) {
   }
 }
 
-/// Expects the places of a list in which every plan was simulated, but for the order of sums.
+/// Compares a list with one in which every plan was simulated; sums may differ by rounding.
 void expect_proven(const TuneResult& result, const TuneResult& all) {
   constexpr double kGrain = 1e-12;
   EXPECT_EQ(result.optimality_gap, 0);

@@ -10,7 +10,7 @@
 namespace stepwright::tune {
 namespace {
 
-/// Tensor parallelism whose messages nothing else hides.
+/// Returns a job with tensor parallelism whose messages only two strands can hide.
 plan::Job sent_job() {
   plan::Job job;
   job.model_name = "llama-3-8b";

@@ -17,14 +17,15 @@
 namespace stepwright::tune {
 namespace {
 
-/// Sums add the same terms in different orders.
+/// Sums may add the same terms in different orders.
 constexpr double kRounding = 1 + 1e-9;
 
-/// Grids of a job and settings of a grid that are compared, at most.
+/// The most grids of a job, and settings of a grid, that are compared.
 constexpr std::size_t kGrids = 24;
 constexpr std::size_t kSettings = 3;
 
-/// One choice for each recomputation of a micro-batch, with whole backwards and one strand.
+/// Returns one choice for each recomputation of a micro-batch, with whole backward passes and one
+/// strand.
 std::vector<StageChoice> recomputations(const std::vector<StageChoice>& choices) {
   std::vector<StageChoice> different;
   for (const StageChoice& choice : choices) {
@@ -38,7 +39,8 @@ std::vector<StageChoice> recomputations(const std::vector<StageChoice>& choices)
   return different;
 }
 
-/// Compares the floors of a plan's blocks with what the pricer finds; returns how many layers.
+/// Compares the floors of a plan's blocks with the pricer's times; returns how many layers were
+/// compared.
 int compare(WorkFloor& floors, simulate::Pricer& pricer, const plan::Plan& plan,
             const BlockChoice& block) {
   const Work work = floors.with_context(floors.work(plan, floor_overlap(block)), plan);

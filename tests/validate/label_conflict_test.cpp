@@ -17,7 +17,8 @@ Label label(const RunRow& row, bool fits, double capacity_bytes) {
   return made;
 }
 
-/// Pairs of two labels of the small row, the first OOM, the second changed and fitting.
+/// Returns conflicts between two labels of the small row: the first OOM, the second changed and
+/// fitting.
 Pairs conflicts(void (*change)(RunRow& row), double capacity_bytes = 80e9) {
   RunRow row = small_row();
   row.gpu = "A100-SXM-80GB";

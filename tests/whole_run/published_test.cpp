@@ -13,13 +13,15 @@
 namespace stepwright::whole_run {
 namespace {
 
-/// A published share of useful time, and what is known of its run.
+/// A published share of useful time, and the known facts of its run.
 struct PublishedRun {
   std::string id;
   double useful = 0;
-  std::string bound;             ///< least, most or value: what `useful` is, or bounds.
-  bool judged = false;           ///< Failures, restarts and checkpoints are known or assumed.
-  bool restart_assumed = false;  ///< 10 minutes, between 5 and 20.
+  std::string bound;  ///< Meaning of `useful`: least (lower bound), most (upper bound) or value.
+  /// True if failures, restarts and checkpoints are known or assumed, so that a prediction can be
+  /// judged.
+  bool judged = false;
+  bool restart_assumed = false;  ///< True if the restart is assumed: 10 minutes, between 5 and 20.
   std::optional<double> failures_per_s, restart_s, checkpoint_s, interval_s;
 };
 
@@ -43,7 +45,7 @@ std::vector<PublishedRun> published_runs() {
   return runs;
 }
 
-/// The useful share that the closed form gives; nothing where restarts or failures are not known.
+/// Returns the useful share by the closed form; nullopt: restarts or failures are not known.
 std::optional<double> predicted(const PublishedRun& run) {
   if (!run.failures_per_s || !run.restart_s) return std::nullopt;
   RunProcess process{.steps = 100'000'000,
@@ -56,7 +58,7 @@ std::optional<double> predicted(const PublishedRun& run) {
   return static_cast<double>(process.steps) / run_time(process).wall_s;
 }
 
-/// The prediction if a restart takes 20 and 5 minutes: "87.8 to 95.1 %".
+/// Returns the prediction for restarts of 20 and of 5 minutes: "87.8 to 95.1 %".
 std::string predicted_range(PublishedRun run) {
   run.restart_s = 1200;
   const double low = *predicted(run) * 100;
@@ -64,7 +66,7 @@ std::string predicted_range(PublishedRun run) {
   return fmt::format("{:.1f} to {:.1f} %", low, *predicted(run) * 100);
 }
 
-/// Minutes of restart that would explain the share, were nothing else lost.
+/// Returns the minutes of restart that would explain the share if nothing else was lost.
 std::optional<double> explaining_minutes(const PublishedRun& run) {
   if (!run.failures_per_s) return std::nullopt;
   return -std::log(run.useful) / *run.failures_per_s / 60;
@@ -98,7 +100,7 @@ TEST(PublishedRuns, StayBelowWhatRestartsAloneLeave) {
   }
 }
 
-/// The table of docs/whole_runs.md.
+/// Returns the table of docs/whole_runs.md.
 std::string table_of_document() {
   std::string text =
       "| run | failure every | restart | predicted | published | a restart of this alone would "

@@ -24,8 +24,8 @@ TEST(Renewal, WithoutFailuresIsThePlan) {
 }
 
 TEST(Renewal, RareFailuresAreTheLimitOfNone) {
-  // From the series to the exponentials nothing jumps, and a cycle costs what one failure does:
-  // half of the cycle, what is lost before it counts, and the restart.
+  // The change from the series to the exponentials has no jump, and a cycle costs as much as one
+  // failure: half of the cycle, the work lost before it counts, and the restart.
   for (const double rate : {1e-12, 1e-9, 0.99e-7, 1.01e-7, 1e-6}) {
     const Renewal renewal{.failures_per_s = rate, .restart_s = 100, .copy_s = 10, .write_s = 50};
     const CycleTime cycle = cycle_time(renewal, 900);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 7;
 
-/// Ten thousand steps of ten seconds, a failure every three hours.
+/// Returns a run of ten thousand steps of ten seconds, with a failure every three hours.
 RunProcess usual() {
   return {.steps = 10'000,
           .step_s = 10,
@@ -25,9 +25,9 @@ RunProcess usual() {
           .copy_s = 40};
 }
 
-/// The mean of simulated runs is within four standard errors of the closed form, the parts of it
-/// as near as the parts can be, and the deviation within a tenth. Runs that wait begin with all
-/// their spares, which the closed form does not know: that saves them less than a repair.
+/// Expects the mean of simulated runs to be within four standard errors of the closed form, its
+/// parts as near as parts can be, and the deviation within a tenth. Simulated runs begin with all
+/// their spares, which the closed form does not take into account: this saves less than one repair.
 void expect_simulated(const RunProcess& process, std::int64_t runs = 4000,
                       RepairTimes repairs = RepairTimes::kExponential) {
   const RunTime closed = run_time(process);
@@ -128,7 +128,7 @@ TEST(RunTime, TheBestNumberOfStepsBetweenCheckpointsIsBest) {
     for (const std::int64_t other : {every / 2, every - 1, every + 1, 2 * every}) {
       if (other < 1) continue;
       process.checkpoint_every = other;
-      // What is left over at the end may be luckier by a part of one cycle.
+      // The incomplete last cycle may be better by part of one cycle.
       EXPECT_GT(run_time(process).wall_s, best * (1 - 2e-4)) << rate << " " << other;
     }
   }
@@ -157,7 +157,7 @@ TEST(RunTime, RefusesFailuresThatNoRunGetsPast) {
             "checkpoints or the time between them must be shorter");
 }
 
-/// It could be counted, but nobody would wait for it.
+/// The time could be computed, but would be far too long.
 TEST(RunTime, TellsAttemptsThatHardlyEverEndApart) {
   RunProcess process = usual();
   process.restart_s = 5 / process.failures_per_s;

@@ -27,7 +27,7 @@ plan::PlannedJob planned(const std::string& choices, const std::string& job = ""
   return plan::read_plan(document, {});
 }
 
-/// Everything stated, nothing goes wrong.
+/// Returns settings in which everything is stated and nothing fails.
 plan::RunSettings calm(double tokens = 1e12) {
   return {.tokens = tokens,
           .failures_per_device_hour = 0,
@@ -86,7 +86,7 @@ sharding: zero1
   EXPECT_NEAR(size.bytes, 14 * parameters, 0.002 * size.bytes);
 }
 
-/// Frozen weights come from where they came from: 14 bytes of each weight of an adapter.
+/// Frozen weights are not part of a checkpoint: 14 bytes for each weight of an adapter.
 TEST(WholeRun, ACheckpointHoldsWhatIsTrained) {
   const simulate::Prediction prediction = simulate::predict(
       planned("parallel: {data: 16}\n", "  adapters: {rank: 8, targets: [projection]}\n"));
@@ -175,7 +175,7 @@ TEST(WholeRun, AShareOfEvaluationIsThatShare) {
   EXPECT_NEAR(run.useful_share(), 0.95, 1e-6);
 }
 
-/// A failure in half of all runs, which costs a hundred days.
+/// Half of all runs have a failure, which costs a hundred days.
 TEST(WholeRun, IsNoShorterThanOneInWhichNothingFails) {
   const simulate::Prediction prediction =
       simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
@@ -274,7 +274,8 @@ run: )" + run,
   return plan::read_job(document, {});
 }
 
-/// Sixty-four devices fail every six minutes and restart in an hour; eight of them run on.
+/// Sixty-four devices fail every six minutes and restart in an hour; eight of them can keep
+/// running.
 TEST(CompareRuns, FewerNodesAreTriedAsLongAsTheyAreBetter) {
   const auto search = [](const plan::Job& part) {
     return tune::tune(part, {.threads = 1, .top = 1});

@@ -32,7 +32,7 @@ namespace {
 
 constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
 
-/// A file that a function writes beside its answer.
+/// A file that a function writes in addition to its answer.
 class Output {
  public:
   Output(const Keywords& given, const std::string& argument)
@@ -41,7 +41,7 @@ class Output {
   [[nodiscard]] bool wanted() const { return !file_.path.empty(); }
   [[nodiscard]] const NamedFile& file() const { return file_; }
 
-  /// Writes a content, text or a function that writes to a stream, and says so.
+  /// Writes a content (a text, or a function that writes to a stream) and logs that.
   template <class Content>
   void write(std::string_view what, const Content& content, Reply& reply) const {
     write_file(file_.path, content);
@@ -52,7 +52,7 @@ class Output {
   NamedFile file_;
 };
 
-/// Asks for the places of all outputs of a function before the work starts.
+/// Checks, before the work starts, that all outputs of a function can be written.
 void check_outputs(std::initializer_list<Output> outputs, const NamedFile& input) {
   std::vector<NamedFile> files;
   for (const Output& output : outputs) files.push_back(output.file());

@@ -11,20 +11,20 @@
 
 namespace stepwright::python {
 
-/// Level and text, for Python's `logging`.
+/// Messages for Python's `logging`: level and text of each.
 using Messages = std::vector<std::pair<std::string, std::string>>;
 
-/// The answer and the messages of a function; a failure may follow them.
+/// The answer of a function and its messages; an exception may follow them.
 struct Reply {
-  std::string text;  ///< The answer as `--json` prints it.
+  std::string text;  ///< Answer as the command's `--json` prints it.
   Messages messages;
 };
 
-/// Answers what the command of a similar name does. `tell` is called between rounds of a search.
-/// Fails with `Error`.
+/// A function of the module, which answers like the command with a similar name. `tell` is called
+/// between rounds of a search. Fails with `Error`.
 using Function = void (*)(const Keywords& given, const tune::TellProgress& tell, Reply& reply);
 
-/// All functions, by their names in the module.
+/// Returns all functions of the module with their names in Python.
 std::vector<std::pair<std::string, Function>> functions();
 
 }  // namespace stepwright::python

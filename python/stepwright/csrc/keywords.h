@@ -12,8 +12,8 @@
 
 namespace stepwright::python {
 
-/// The keyword arguments of a function, as words: a list has several, `True` none. What is None or
-/// False in Python is absent. An error names the argument.
+/// The keyword arguments of a Python function, converted to words: a list becomes several words,
+/// `True` an argument without words; None and False count as absent. Errors name the argument.
 class Keywords {
  public:
   using Words = std::map<std::string, std::vector<std::string>, std::less<>>;
@@ -22,24 +22,25 @@ class Keywords {
   Keywords(Words words, Files files) : words_(std::move(words)), files_(std::move(files)) {}
 
   [[nodiscard]] bool has(std::string_view name) const { return words_.contains(name); }
-  /// The only word of an argument; empty: absent.
+  /// Returns the only word of an argument; empty: the argument is absent.
   [[nodiscard]] std::string text(std::string_view name) const;
-  /// All words of an argument; empty: absent.
+  /// Returns all words of an argument; empty: the argument is absent.
   [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
-  /// A word that must be one of those known; empty: absent.
+  /// Returns the word of an argument, which must be in `known`; empty: the argument is absent.
   [[nodiscard]] std::string one_of(std::string_view name,
                                    const std::vector<std::string>& known) const;
-  /// A number from `low` to `high`; nullopt: absent. Fails with `kInput` when it is none.
+  /// Returns a number from `low` to `high`; nullopt: the argument is absent. Fails with `kInput` if
+  /// it is not such a number.
   [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name, std::int64_t low,
                                                   std::int64_t high) const;
   [[nodiscard]] std::optional<double> number(std::string_view name, double low, double high) const;
 
-  /// The files of an argument; empty: absent.
+  /// Returns the files of an argument; empty: the argument is absent.
   [[nodiscard]] std::vector<answers::GivenFile> files(std::string_view name) const;
-  /// The only file of an argument that must be there.
+  /// Returns the only file of an argument, which must be present.
   [[nodiscard]] const answers::GivenFile& file(std::string_view name) const;
 
-  /// Arguments that several functions have.
+  /// Return the values of arguments that several functions have.
   [[nodiscard]] answers::MemoryReserve reserve() const;
   [[nodiscard]] std::optional<tune::TrainingRun> training_run() const;
   [[nodiscard]] int threads() const;

@@ -1,5 +1,5 @@
-// The planner as a Python module: what the commands of the program `stepwright` answer, as the text
-// that `--json` prints. The package around it makes types of the answers.
+// The planner as a Python module: its functions return what the commands of `stepwright` print with
+// `--json`. The package around it converts these answers into typed objects.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -31,7 +31,8 @@ namespace py = pybind11;
 namespace stepwright {
 namespace {
 
-/// Tells Python how far a search is; a pending Ctrl-C, or what the callback raises, ends it.
+/// Reports the progress of a search to Python. A pending Ctrl-C or an exception of the callback
+/// ends the search.
 void tell(const py::object& progress, const tune::TuneProgress& state) {
   const py::gil_scoped_acquire held;
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
@@ -61,7 +62,7 @@ py::dict failure_of(const Error& error) {
   return failure;
 }
 
-/// Name, text (None: read the file of that name), folder.
+/// A file from Python: its name, its text (None: read the file with this name), its folder.
 using File = std::tuple<std::string, std::optional<std::string>, std::string>;
 
 answers::GivenFile given_file(const File& file) {
@@ -69,7 +70,7 @@ answers::GivenFile given_file(const File& file) {
   return {.name = name, .text = text, .folder = folder};
 }
 
-/// Works without Python's lock. Returns the text, the messages and the failure of a reply.
+/// Runs `work` without Python's global lock. Returns text, messages and error of its reply.
 template <class Work>
 py::tuple replied(const Work& work) {
   python::Reply reply;
@@ -87,7 +88,7 @@ py::tuple replied(const Work& work) {
   return py::make_tuple(reply.text, reply.messages, failed);
 }
 
-/// Calls a function of the planner.
+/// Calls a function of the planner from Python.
 py::tuple call(python::Function function, python::Keywords::Words words,
                const std::map<std::string, std::vector<File>>& given, const py::object& progress) {
   python::Keywords::Files files;
@@ -100,7 +101,7 @@ py::tuple call(python::Function function, python::Keywords::Words words,
   });
 }
 
-/// Runs a command of the program, with `--json` where it is to answer in JSON.
+/// Runs a command of the program, with `--json` if it shall answer in JSON.
 py::tuple command(const std::vector<std::string>& arguments, const std::vector<File>& given,
                   const std::string& stand_in) {
   std::vector<answers::GivenFile> texts;
@@ -120,7 +121,7 @@ py::tuple command(const std::vector<std::string>& arguments, const std::vector<F
   });
 }
 
-/// Kind, JSON and a line for people of a job or plan, or how it fails to be one.
+/// Reads a job or plan. Returns its kind, its JSON and a one-line description, or the error.
 py::tuple read(const std::string& text, const std::string& name, const std::string& folder) {
   try {
     const Document document = Document::parse(text, name);
@@ -137,7 +138,7 @@ py::tuple read(const std::string& text, const std::string& name, const std::stri
   }
 }
 
-/// The bytes of a file, read as every reader of the planner does, and how that failed.
+/// Returns the bytes of a file, read as by all readers of the planner, or the error.
 py::tuple read_file(const std::string& path, std::size_t most_bytes) {
   std::string bytes;
   std::optional<Error> failure;
@@ -163,15 +164,15 @@ std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
   return words;
 }
 
-/// The program `stepwright` itself. Ctrl-C ends it as it ends a program, not when it returns.
+/// Runs the program `stepwright` itself. Ctrl-C ends it at once, as it ends a program.
 int command_line(std::vector<std::string> arguments, const std::string& stand_in) {
   std::signal(SIGINT, SIG_DFL);
   return cli::run_command_line(static_cast<int>(arguments.size()), pointers_to(arguments).data(),
                                stand_in);
 }
 
-/// The process as a stand-in of a capture, without the signals that Python takes; nullopt if it is
-/// none.
+/// Runs this process as a stand-in of a capture, with the signal handlers that Python installed
+/// removed; nullopt: it is no stand-in.
 std::optional<int> stand_in(std::vector<std::string> arguments) {
   for (const int signal : {SIGINT, SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
   return capture::stand_in(static_cast<int>(arguments.size()), pointers_to(arguments).data());

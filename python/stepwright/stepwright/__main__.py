@@ -1,4 +1,4 @@
-"""The program `stepwright`."""
+"""Runs the program `stepwright`: `python -m stepwright`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What all answers can do: be made from JSON, become a table, be shown in a notebook."""
+"""The base class of all answers: built from JSON, shown as a table or in a notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of the command in the words of Python: arguments instead of options."""
+"""Rewrites the command's messages for Python: they name arguments instead of options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`capture`: what a launch script would start."""
+"""`capture`: runs a launch script and records the training commands that it would start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of the planner as functions: each answers what `stepwright COMMAND --json` does."""
+"""The planner's commands as functions; each returns what `stepwright COMMAND --json` prints."""
 
 from __future__ import annotations
 

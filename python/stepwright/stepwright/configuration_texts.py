@@ -1,4 +1,4 @@
-"""Objects of programs that train as the texts of files that say the same."""
+"""Converts configuration objects of training programs into the texts of equivalent files."""
 
 from __future__ import annotations
 

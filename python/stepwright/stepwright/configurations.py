@@ -1,6 +1,6 @@
-"""Objects of programs that train, as the texts that `check` reads: docs/python.md lists them.
+"""Recognises configuration objects of training programs for `check` (list: docs/python.md).
 
-They are known by the names of their classes and modules, so that no package of theirs is imported.
+The names of classes and modules identify the objects, so that no other package is imported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the planner raises: one hierarchy, whose messages name file, field and value."""
+"""The planner's exceptions: one hierarchy, whose messages name file, field and value."""
 
 from __future__ import annotations
 

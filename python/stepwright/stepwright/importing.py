@@ -1,4 +1,4 @@
-"""`import_`: the plan that files of a framework, or objects of a program, describe."""
+"""`import_`: reads the plan from a framework's files, or from a program's objects."""
 
 from __future__ import annotations
 

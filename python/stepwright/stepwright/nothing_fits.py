@@ -1,4 +1,4 @@
-"""What `tune` raises where no plan fits in memory."""
+"""The exception that `tune` raises if no plan fits in memory."""
 
 from .answers import Tuning
 from .errors import RunError

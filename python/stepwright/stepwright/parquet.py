@@ -1,4 +1,4 @@
-"""Lengths of the documents of Parquet files, for `stepwright.lengths`."""
+"""Reads the lengths of documents from Parquet files, for `stepwright.lengths`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program that stands in place of launchers while a script is captured."""
+"""The program that replaces launchers (torchrun, srun, ...) while a script is captured."""
 
 from __future__ import annotations
 

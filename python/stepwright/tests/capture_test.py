@@ -1,4 +1,4 @@
-"""`capture` runs a script with stand-ins that are this Python."""
+"""`capture` runs a script in which this Python replaces the launchers."""
 
 import os
 import subprocess

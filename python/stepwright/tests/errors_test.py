@@ -1,4 +1,4 @@
-"""Whatever goes wrong is an exception of one hierarchy that names file, field and value."""
+"""Every failure raises an exception of one hierarchy that names file, field and value."""
 
 import inspect
 import unittest

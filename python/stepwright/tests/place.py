@@ -1,4 +1,4 @@
-"""What the tests share: the command beside the package, and files to ask about."""
+"""Shared by the tests: the command built beside the package, and input files."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The module gives the explorer that stands beside it, where wheels have it."""
+"""The module serves the explorer's page from its own folder, where wheels install it."""
 
 import os
 import re

@@ -14,7 +14,7 @@ namespace stepwright {
 namespace {
 
 namespace py = pybind11;
-/// Operations that can be chosen for, and the word for the wrapped backend.
+/// Operations for which an algorithm can be chosen, and the word for the wrapped backend.
 constexpr Named<collective::Collective> kChosen[] = {
     {collective::Collective::kAllReduce, "all_reduce"},
     {collective::Collective::kAllGather, "all_gather"},
@@ -37,7 +37,7 @@ collective::Collective collective_of(const std::string& word) {
   throw py::value_error("operation: " + word + " is unknown");
 }
 
-/// (operation, most bytes, method or "gloo") in order.
+/// Reads rows of (operation, most bytes, method or "gloo"), in order.
 std::vector<process_group::SizeChoice> choices_of(const py::list& rows) {
   std::vector<process_group::SizeChoice> choices;
   for (const py::handle row : rows) {
@@ -52,7 +52,8 @@ std::vector<process_group::SizeChoice> choices_of(const py::list& rows) {
 
 using StorePointer = c10::intrusive_ptr<c10d::Store>;
 
-/// The store of a group, of which no call waits for longer than the group does, and some seconds.
+/// Returns the store of a group, wrapped so that no call waits much longer than the group's own
+/// timeout.
 StorePointer bounded_store(const StorePointer& store, double timeout_s) {
   constexpr std::chrono::seconds kMore{3};
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -64,7 +65,7 @@ StorePointer bounded_store(const StorePointer& store, double timeout_s) {
                  "launcher) died or hangs"});
 }
 
-/// The keys of `settings` are those of `Settings` in settings.py; all are there.
+/// Makes the process group's backend. `settings` must have all keys of `Settings` in settings.py.
 BackendPointer create(const c10::intrusive_ptr<c10d::Store>& store, const py::dict& settings,
                       const std::vector<BackendPointer>& wrapped,
                       const std::vector<BackendPointer>& lanes, process_group::SplitGroup split) {

@@ -1,4 +1,4 @@
-"""What runs a collective, by size: the file that ``python -m stepwright_torch.choose`` writes."""
+"""Reads the choice for each size from a file that ``python -m stepwright_torch.choose`` wrote."""
 
 import csv
 import math

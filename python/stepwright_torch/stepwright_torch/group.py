@@ -1,4 +1,4 @@
-"""Makes groups: what they wrap, the channels of their schedules, and their shape."""
+"""Makes process groups: the wrapped backend, the schedules' channels, and the group's shape."""
 
 import os
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Which ranks of a group share a node, and what shape that gives."""
+"""Finds which ranks of a group share a node, and the group's shape (ranks per node, nodes)."""
 
 import os
 import socket

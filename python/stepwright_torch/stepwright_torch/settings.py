@@ -1,4 +1,4 @@
-"""What a person can choose, by variables of the environment."""
+"""The user's settings, read from environment variables."""
 
 import os
 from dataclasses import dataclass, fields

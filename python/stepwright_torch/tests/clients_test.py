@@ -1,4 +1,4 @@
-"""What trains with PyTorch gives the same losses as with Gloo."""
+"""Training programs get the same losses as with Gloo."""
 
 import itertools
 import shutil

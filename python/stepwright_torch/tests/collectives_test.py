@@ -1,4 +1,4 @@
-"""Every form of the collectives against sums made by hand."""
+"""Compares every form of the collectives with sums computed separately."""
 
 import tempfile
 import unittest

@@ -1,4 +1,4 @@
-"""Ranks that disagree, die or leave, and many collectives in a row."""
+"""Tests ranks that disagree, die or leave, and many collectives in a row."""
 
 import multiprocessing
 import os

@@ -1,4 +1,4 @@
-"""Nodes, shapes and settings."""
+"""Tests of nodes, group shapes and settings."""
 
 import math
 import subprocess

@@ -14,21 +14,23 @@ namespace stepwright::logs {
 namespace {
 
 constexpr std::size_t kPackedChunk = std::size_t{256} << 10;
-// Traces shrink ten to sixty times; what grows more than this is no log, and deflate ends at 1032.
+// Traces are compressed ten to sixty times. A file that expands more than 300 times is no log
+// (deflate reaches 1032 times).
 constexpr std::uint64_t kMostExpansion = 300;
 constexpr std::uint64_t kExpandsFreely = std::uint64_t{256} << 20;
 constexpr std::size_t kLooked = std::size_t{256} << 10;
-/// Blanks with which a log may begin. They are held while its format is looked for.
+/// The most blanks with which a log may begin; they are held in memory while its format is
+/// recognised.
 constexpr std::size_t kMostBlanks = std::size_t{16} << 20;
 
-/// True if a text ends before anything that is no blank has come.
+/// True if a text ends and has only blanks.
 bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
 }  // namespace
 
-/// State of zlib and what was read but not unpacked yet.
+/// State of zlib, and packed bytes that were read but not unpacked yet.
 struct ByteSource::Unpacker {
   Unpacker() : packed(kPackedChunk) {
     constexpr int kGzip = 15 + 16;  // the largest window; a gzip header
@@ -38,7 +40,7 @@ struct ByteSource::Unpacker {
   Unpacker(const Unpacker&) = delete;
   Unpacker& operator=(const Unpacker&) = delete;
 
-  /// Reads on where all packed bytes are used up; none come at the end of the file.
+  /// Reads more packed bytes if all were used; at the end of the file there are none.
   void fill(ByteSource& source) {
     state.next_in = reinterpret_cast<Bytef*>(packed.data());
     state.avail_in = static_cast<uInt>(source.read_plain(packed));
@@ -49,7 +51,7 @@ struct ByteSource::Unpacker {
   std::vector<char> packed;
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
-  bool ended = false;  ///< True behind the last member.
+  bool ended = false;  ///< True after the last member of the gzip file.
 };
 
 ByteSource::ByteSource(const std::filesystem::path& path)

@@ -13,26 +13,27 @@ class InputFile;
 
 namespace stepwright::logs {
 
-/// Bytes of a file from front to back, unpacked on the way when it is gzip (also of several
-/// members). Holds no more than a few hundred kilobytes, however large the file is.
+/// The bytes of a file from front to back. A gzip file (also one of several members) is unpacked
+/// while it is read. Memory stays at a few hundred kilobytes, however large the file is.
 class ByteSource {
  public:
-  /// Fails with `kInput` when the file cannot be read.
+  /// Opens a file. Fails with `kInput` if it cannot be read.
   explicit ByteSource(const std::filesystem::path& path);
-  /// Bytes in memory; `name` stands for the file in messages.
+  /// Reads from bytes in memory; messages call them `name`.
   ByteSource(std::string_view bytes, std::string name);
   ~ByteSource();
   ByteSource(ByteSource&&) noexcept;
   ByteSource& operator=(ByteSource&&) noexcept;
 
-  /// The next bytes, at most as many as asked for; 0 at the end. Fails with `kInput`
-  /// when a packed file is damaged, cut short, or unpacks to far more than a log does.
+  /// Reads the next bytes into `into` and returns their number, at most its size; 0 at the end.
+  /// Fails with `kInput` if a packed file is damaged, cut short, or unpacks to far more than a log
+  /// does.
   std::size_t read(std::span<char> into);
 
-  /// The first bytes, which `read` still gives: up to 256 KiB, and more only where these are
-  /// blanks. Fails with `kInput` behind 16 MiB of blanks.
+  /// Returns the first bytes without consuming them (`read` returns them again): up to 256 KiB, and
+  /// more only if all of these are blanks. Fails with `kInput` after 16 MiB of blanks.
   [[nodiscard]] std::string_view beginning();
-  /// All bytes that are left. Fails with `kInput` when they are more than `most`.
+  /// Reads the rest of the file. Fails with `kInput` if it has more than `most` bytes.
   std::string rest(std::size_t most);
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -44,13 +45,14 @@ class ByteSource {
   std::size_t read_plain(std::span<char> into);
   std::size_t unpack(std::span<char> into);
 
-  std::unique_ptr<InputFile> file_;  ///< Null: bytes in memory.
+  std::unique_ptr<InputFile> file_;  ///< The open file; null: bytes in memory.
   std::string name_;
-  std::string ahead_;      ///< Bytes before those of the file: its first two, or all in memory.
-  std::size_t taken_ = 0;  ///< Bytes of `ahead_` that were read.
-  std::unique_ptr<Unpacker> unpacker_;  ///< Unpacks a packed file; else null.
-  std::string beginning_;               ///< Bytes looked at before they were read.
-  std::size_t given_ = 0;               ///< Bytes of `beginning_` that were read.
+  /// Bytes to give before those of the file: its first two bytes, or the whole source in memory.
+  std::string ahead_;
+  std::size_t taken_ = 0;               ///< Number of bytes of `ahead_` that were read.
+  std::unique_ptr<Unpacker> unpacker_;  ///< Unpacks a gzip file; null: the file is not packed.
+  std::string beginning_;  ///< Bytes that `beginning` looked at and `read` must still return.
+  std::size_t given_ = 0;  ///< Number of bytes of `beginning_` that `read` has returned.
   bool looked_ = false;
 };
 

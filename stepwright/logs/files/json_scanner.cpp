@@ -55,7 +55,7 @@ class JsonScanner {
     fail_input(fmt::format("{}: byte {}: {}", source_.name(), offset_ + at_ + 1, what));
   }
 
-  /// Reads more behind what is held, from the piece that is being read on. False at the end.
+  /// Reads more bytes after those in the buffer, keeping the current piece. False at the end.
   bool fill() {
     if (begin_ > 0) {
       std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
@@ -75,7 +75,7 @@ class JsonScanner {
 
   void keep_from_here() { begin_ = at_; }
 
-  /// False at the end of the document.
+  /// Skips blanks; false at the end of the document.
   bool skip_spaces() {
     for (;;) {
       while (at_ < end_ && is_space(buffer_[at_])) ++at_;
@@ -99,7 +99,7 @@ class JsonScanner {
     if (!fill()) fail("the file ends in the middle of a value");
   }
 
-  /// Skips from an opening quote to behind the closing one.
+  /// Skips from an opening quote to the position after the closing one.
   void skip_string() {
     ++at_;
     for (;;) {
@@ -152,7 +152,7 @@ class JsonScanner {
     if (at_ == begin_) fail("a value is missing");
   }
 
-  /// The text of the value that begins here.
+  /// Returns the text of the value at the current position.
   std::string_view value() {
     const char first = next("a value");
     keep_from_here();
@@ -167,7 +167,7 @@ class JsonScanner {
     return {buffer_.data() + begin_, at_ - begin_};
   }
 
-  /// Whether another element or member follows.
+  /// Skips the comma before a further element or member; false if the list or mapping ends.
   bool separated(char close, bool first) {
     const char c = next(close == ']' ? "the end of a list" : "the end of a mapping");
     if (c == close) {
@@ -180,7 +180,7 @@ class JsonScanner {
     return next("another value") != close || !closed_after_comma(close);
   }
 
-  /// Some writers leave a comma behind the last element.
+  /// Skips a closing bracket after a comma: some writers leave a comma after the last element.
   bool closed_after_comma(char close) {
     if (buffer_[at_] != close) return false;
     ++at_;
@@ -224,7 +224,7 @@ class JsonScanner {
   std::span<const std::string_view> lists_;
   const std::function<void(const JsonPiece&)>& take_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0;   ///< Begin of the piece that is being read.
+  std::size_t begin_ = 0;   ///< Start of the piece that is being read.
   std::size_t at_ = 0;      ///< Index of the next byte.
   std::size_t end_ = 0;     ///< End of what was read.
   std::size_t offset_ = 0;  ///< Offset of the buffer in the document.
@@ -243,7 +243,7 @@ JsonOutline json_outline(std::string_view beginning) {
   if (first == std::string_view::npos) return outline;
   outline.list = beginning[first] == '[';
   int depth = 0;
-  int mappings = 0;  // that were opened below the first level
+  int mappings = 0;  // mappings opened below the first level
   for (std::size_t at = first; at < beginning.size(); ++at) {
     const char c = beginning[at];
     if (c == '{' || c == '[') {

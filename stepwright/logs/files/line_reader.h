@@ -9,20 +9,20 @@
 
 namespace stepwright::logs {
 
-/// Why a line that is cut is not explained.
+/// The reason given for a line that is too long to be read whole.
 inline constexpr const char* kCutLine = "a line longer than 1 MiB, of which the rest is not read";
 
-/// Lines of a text from front to back, in bounded memory.
+/// Reads the lines of a text from front to back, in bounded memory.
 class LineReader {
  public:
   explicit LineReader(ByteSource& source);
 
-  /// The next line without its end (LF or CR LF), valid until the next call; of a line longer than
-  /// `kLongest` the beginning. False at the end.
+  /// Sets `line` to the next line without its end (LF or CR LF), valid until the next call; a line
+  /// longer than `kLongest` is cut to its beginning. Returns false at the end of the text.
   bool next(std::string_view& line);
-  /// Number of the line that `next` gave, from 1.
+  /// Returns the number of the line that `next` read last, from 1.
   [[nodiscard]] std::int64_t number() const { return number_; }
-  /// Whether that line was longer than `kLongest`.
+  /// True if the line that `next` read last was longer than `kLongest` and is cut.
   [[nodiscard]] bool cut() const { return cut_; }
 
   static constexpr std::size_t kLongest = std::size_t{1} << 20;
@@ -36,7 +36,7 @@ class LineReader {
   std::size_t end_ = 0;
   std::int64_t number_ = 0;
   bool cut_ = false;
-  std::string beginning_;  ///< Beginning of a line that is too long.
+  std::string beginning_;  ///< Copy of the beginning of a line that is too long.
 };
 
 }  // namespace stepwright::logs

@@ -40,7 +40,7 @@ class ObjectSplitter {
   }
 
  private:
-  /// Between objects stand commas and the brackets of their list.
+  /// Skips the commas between objects and the brackets of their list; other text is reported.
   void between(char c) {
     constexpr std::string_view kExpected = " \t\r\n,[]\xEF\xBB\xBF";
     if (!strange_ && kExpected.find(c) != std::string_view::npos) return;
@@ -64,7 +64,7 @@ class ObjectSplitter {
   std::int64_t line_ = 1;
   std::int64_t begun_ = 1;
   std::int64_t depth_ = 0;
-  bool strange_ = false;  ///< Text that is no object has begun.
+  bool strange_ = false;  ///< True inside a run of text that is no object.
   bool in_text_ = false;
   bool escaped_ = false;
 };

@@ -19,12 +19,13 @@ namespace {
 
 constexpr std::size_t kPickleChunk = std::size_t{256} << 10;
 constexpr std::size_t kDeepestPickle = 100;
-/// Names that a pickle may leave out between two names: `pickletools.optimize` drops unused ones.
+/// The largest gap between two memo numbers of a pickle; `pickletools.optimize` removes unused
+/// ones.
 constexpr std::size_t kMostNamesLeftOut = std::size_t{1} << 20;
 constexpr std::string_view kTooDeep =
     "a value that holds itself, or is nested deeper than 100 levels";
 
-/// Values that all pickles share.
+/// Ids of values that exist once for all pickles.
 enum SharedPickleValue : PickleId { kRecordValue, kNoneValue, kTrueValue, kFalseValue };
 
 /// Opcodes of the pickle protocols 0 to 5 that plain values need (Lib/pickle.py).
@@ -108,7 +109,7 @@ void PickleReader::fail_there(std::uint64_t offset, std::string_view what) const
   fail_input(fmt::format("{}: byte {}: {}", source_.name(), offset + 1, what));
 }
 
-// Readers of a value.
+// Functions that read a value.
 
 std::optional<std::int64_t> PickleReader::integer(PickleId id) const {
   const Value& value = values_[id];
@@ -170,7 +171,7 @@ std::string PickleReader::scalar_json(PickleId id) const {
   }
 }
 
-// Bytes.
+// Functions that read bytes.
 
 void PickleReader::hold(std::size_t bytes) {
   held_ += bytes;
@@ -179,7 +180,7 @@ void PickleReader::hold(std::size_t bytes) {
   }
 }
 
-/// Whether that many bytes, at most a buffer's, are there.
+/// Makes that many bytes available, at most the size of the buffer; false if the file ends before.
 bool PickleReader::fill(std::size_t size) {
   if (end_ - begin_ >= size) return true;
   std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
@@ -232,7 +233,7 @@ std::string_view PickleReader::line() {
   }
 }
 
-// Making values.
+// Functions that make values.
 
 PickleId PickleReader::make(Value value) {
   value.offset = opcode_;
@@ -315,7 +316,7 @@ void PickleReader::push_decimal(std::string_view text) {
   push_integer(value);
 }
 
-/// Little-endian, signed; unsigned 64 bits take nine bytes.
+/// Little-endian and signed; unsigned 64-bit numbers take nine bytes.
 void PickleReader::push_long(std::string_view text) {
   const bool is_unsigned = text.size() == 9 && text.back() == 0;
   if (text.size() > 8 && !is_unsigned) fail_here("a number that no 64 bits hold");
@@ -342,7 +343,7 @@ double PickleReader::big_endian_double() {
   return std::bit_cast<double>(bits);
 }
 
-// The stack.
+// Functions for the stack.
 
 PickleId PickleReader::pop() {
   const std::size_t floor = marks_.empty() ? 0 : marks_.back();
@@ -353,7 +354,7 @@ PickleId PickleReader::pop() {
 }
 
 void PickleReader::push_mark() {
-  // Each level of a value has one mark at most.
+  // Each level of nesting has at most one mark, so marks bound the depth.
   if (marks_.size() > kDeepestPickle) fail_here(kTooDeep);
   marks_.push_back(stack_.size());
 }
@@ -380,7 +381,7 @@ void PickleReader::extend(PickleKind kind, std::span<const PickleId> more) {
   std::vector<PickleId> left;
   left.reserve(more.size());
   for (const PickleId id : more) {
-    // Records that were filled key by key are complete only now.
+    // A record that was filled key by key is complete only now.
     const RecordKind* record = kind == PickleKind::kList ? record_kind(id) : nullptr;
     if (record == nullptr) {
       left.push_back(id);
@@ -412,11 +413,11 @@ void PickleReader::recall(std::uint64_t name) {
     fail_here(fmt::format("a reference to {}, which is not there", name));
   }
   const PickleId id = memo_[static_cast<std::size_t>(name)];
-  values_[id].pinned = true;  // Two places hold it now.
+  values_[id].pinned = true;  // Two containers refer to it now.
   stack_.push_back(id);
 }
 
-// Opcodes.
+// Functions for opcodes.
 
 bool PickleReader::step() {
   opcode_ = at_;
@@ -501,7 +502,7 @@ bool PickleReader::reference(unsigned char opcode) {
   }
 }
 
-// Records.
+// Functions for records.
 
 const PickleReader::RecordKind* PickleReader::record_kind(PickleId id) const {
   if (records_.empty() || kind(id) != PickleKind::kMapping) return nullptr;
@@ -511,8 +512,8 @@ const PickleReader::RecordKind* PickleReader::record_kind(PickleId id) const {
   return nullptr;
 }
 
-/// The list that the value on top of the stack will be an element of: the one below it, or the one
-/// below its mark.
+/// Returns the list to which the value on top of the stack will be added: the value below it, or
+/// the one below its mark.
 PickleId PickleReader::list_around() const {
   const std::size_t floor = marks_.empty() ? 0 : marks_.back();
   const std::size_t below = stack_.size() - 1;
@@ -527,7 +528,7 @@ void PickleReader::hand_out_top() {
   const PickleId list = record != nullptr ? list_around() : kNoPickleValue;
   if (list == kNoPickleValue) return;
   hand_out(*record, id, list);
-  // Records beside each other are one value, so that a list of them takes no memory.
+  // Adjacent records share one value, so that a list of them takes no memory.
   const std::size_t floor = marks_.empty() ? 0 : marks_.back();
   stack_.pop_back();
   if (stack_.size() == floor || stack_.back() != kRecordValue) stack_.push_back(kRecordValue);
@@ -555,7 +556,8 @@ void PickleReader::let_go(PickleId id) {
   held_ -= sizeof(Value);
 }
 
-/// Lets go of a container, and of what the memo does not name in it: no later byte can.
+/// Frees a container and those of its values that the memo does not name, because no later byte can
+/// refer to them.
 void PickleReader::let_go_of_container(std::uint64_t place) {
   const std::vector<PickleId> inside = std::exchange(containers_[place].inside, {});
   containers_[place].levels = 0;
@@ -568,18 +570,18 @@ void PickleReader::let_go_of_container(std::uint64_t place) {
 
 namespace {
 
-// Texts that a dump names again and again take ten to thirty times their references.
+// A dump that refers to the same texts again and again grows to ten to thirty times its size.
 constexpr std::size_t kMostGrowth = 100;
 constexpr std::size_t kGrowsFreely = std::size_t{1} << 20;
 constexpr std::size_t kLargestText = std::size_t{2} << 30;
-/// Memory for the values of a pickle that is not read record by record.
+/// The most memory for the values of a pickle that is not read record by record.
 constexpr std::size_t kMostPickleValues = std::size_t{4} << 30;
 
 class PickleJson {
  public:
   explicit PickleJson(const PickleReader& pickle) : pickle_(pickle) {}
 
-  /// Values in a circle are deeper than any that are not.
+  /// Values that contain themselves exceed any depth, so the limit on depth finds cycles.
   void write(PickleId id, std::size_t depth) {
     if (depth > kDeepestPickle) pickle_.fail(id, kTooDeep);
     if (text.size() > std::min(kGrowsFreely + kMostGrowth * pickle_.bytes_read(), kLargestText)) {

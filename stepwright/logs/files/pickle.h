@@ -14,18 +14,18 @@
 
 namespace stepwright::logs {
 
-/// A value of a pickle, by its place among those that are held.
+/// A value of a pickle: an index into the values that the reader holds.
 using PickleId = std::uint32_t;
-/// The mark of no value.
+/// The index that stands for no value.
 inline constexpr PickleId kNoPickleValue = UINT32_MAX;
 
 enum class PickleKind : std::uint8_t {
-  kRecord,    ///< A record that was handed out (`PickleReader::on_record`).
-  kReplaced,  ///< A container that became a number (`PickleReader::replace`).
+  kRecord,    ///< A record that was already passed to the caller (`PickleReader::on_record`).
+  kReplaced,  ///< A container for which the caller stored a number (`PickleReader::replace`).
   kNone,
   kBoolean,
-  kInteger,   ///< A number of 64 bits, signed.
-  kUnsigned,  ///< 64 bits, above the largest signed number.
+  kInteger,   ///< A signed 64-bit integer.
+  kUnsigned,  ///< An unsigned 64-bit integer above the largest signed one.
   kNumber,
   kText,
   kList,  ///< A list or a tuple.
@@ -34,58 +34,62 @@ enum class PickleKind : std::uint8_t {
 
 /// Reads a pickle of plain values from front to back: mappings, lists, tuples, texts, numbers,
 /// booleans and None. Nothing is ever executed: an opcode that names a class or a function (GLOBAL,
-/// REDUCE, BUILD, ...) is refused, as is nesting deeper than 100 levels. Values are held until the
-/// end, but for records, so that a file of any size is read in bounded memory. Every failure is an
-/// `Error` of kind `kInput` that names file and byte.
+/// REDUCE, BUILD, ...) is refused, and so is nesting deeper than 100 levels. Values are held until
+/// the end, except records (`on_record`), so that a file of any size is read in bounded memory.
+/// Every failure is an `Error` of kind `kInput` that names file and byte.
 class PickleReader {
  public:
-  /// Takes a record; `list` is the list that it is an element of, or `kNoPickleValue`.
+  /// Receives a record. `list`: the list that contains it; `kNoPickleValue`: no list does.
   using TakeRecord = std::function<void(PickleId record, PickleId list)>;
 
-  /// Fails while reading once all values that are held take more than `most_bytes`.
+  /// Reads from `source`. Reading fails if the values held at a time take more than `most_bytes`.
   PickleReader(ByteSource& source, std::size_t most_bytes);
 
-  /// Hands out each mapping that has the text `key` as soon as it is complete, then lets go of it
-  /// and of all values in it that no later byte can name.
+  /// Passes each mapping with the text key `key` to `take` as soon as it is complete, then frees it
+  /// and all values in it that no later byte of the pickle can refer to.
   void on_record(std::string key, TakeRecord take);
 
-  /// Reads to the end and returns the value of the pickle.
+  /// Reads to the end and returns the outermost value.
   PickleId read();
 
   [[nodiscard]] PickleKind kind(PickleId id) const { return values_[id].kind; }
-  /// The number of an integer that 64 signed bits hold; nullopt of any other value.
+  /// Returns an integer that fits in 64 signed bits; nullopt for any other value.
   [[nodiscard]] std::optional<std::int64_t> integer(PickleId id) const;
-  /// A text, its bytes as they are; "" of any other value.
+  /// Returns the bytes of a text; "" for any other value.
   [[nodiscard]] std::string_view text(PickleId id) const;
-  /// Elements of a list; of a mapping keys and values in turn. Empty for any other value.
+  /// Returns the elements of a list, or the keys and values of a mapping in alternation; empty for
+  /// any other value.
   [[nodiscard]] std::span<const PickleId> inside(PickleId id) const;
-  /// The value of a text key in a mapping; `kNoPickleValue` if absent. Fails when it is there
-  /// twice.
+  /// Returns the value of a text key in a mapping; `kNoPickleValue` if absent. Fails if the mapping
+  /// has the key twice.
   [[nodiscard]] PickleId find(PickleId mapping, std::string_view key) const;
 
-  /// The number that stands in the place of a container; nullopt of any other value.
+  /// Returns the number stored by `replace` for a container; nullopt for any other value.
   [[nodiscard]] std::optional<std::uint32_t> replaced(PickleId id) const;
-  /// Puts a number in the place of a container, for the caller: later references find it.
+  /// Replaces a container by a number that the caller chooses; later references to the container
+  /// return it.
   void replace(PickleId container, std::uint32_t number);
 
-  /// A scalar as JSON. Bytes of a text that are no UTF-8 are replaced.
+  /// Returns a scalar as JSON. Bytes of a text that are not UTF-8 are replaced.
   [[nodiscard]] std::string scalar_json(PickleId id) const;
-  /// Bytes that were read.
+  /// Returns the number of bytes read so far.
   [[nodiscard]] std::uint64_t bytes_read() const { return at_; }
   [[noreturn]] void fail(PickleId id, std::string_view what) const;
 
  private:
   struct Value {
     PickleKind kind = PickleKind::kNone;
-    bool named = false;         ///< True if the memo names the value.
-    bool pinned = false;        ///< More than one name or place: it is never let go of.
-    std::uint32_t name = 0;     ///< Number of its name in the memo.
-    std::uint64_t content = 0;  ///< A number, or a place in `texts_` or `containers_`.
-    std::uint64_t offset = 0;   ///< Offset of the opcode that made it.
+    bool named = false;  ///< True if the pickle's memo names the value.
+    /// True if several names or containers refer to the value: it is never freed.
+    bool pinned = false;
+    std::uint32_t name = 0;  ///< Number of the value in the memo of the pickle.
+    /// The number itself, or for other values an index into `texts_` or `containers_`.
+    std::uint64_t content = 0;
+    std::uint64_t offset = 0;  ///< Byte of the file at which the value's opcode is.
   };
   struct Container {
     std::vector<PickleId> inside;
-    std::uint32_t levels = 0;  ///< Levels of containers inside.
+    std::uint32_t levels = 0;  ///< Levels of containers inside the value.
   };
   struct RecordKind {
     std::string key;
@@ -139,11 +143,11 @@ class PickleReader {
   std::size_t most_bytes_;
   std::vector<RecordKind> records_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  ///< Begin and end of unread bytes in the buffer.
-  std::string long_text_;            ///< A value longer than the buffer.
+  std::size_t begin_ = 0, end_ = 0;  ///< Begin and end of the unread bytes in the buffer.
+  std::string long_text_;            ///< A text that is longer than the buffer.
   std::uint64_t at_ = 0;             ///< Bytes of the pickle before `begin_`.
-  std::uint64_t opcode_ = 0;         ///< Offset of the current opcode.
-  std::size_t held_ = 0;             ///< Bytes that values take.
+  std::uint64_t opcode_ = 0;         ///< Byte of the file at which the current opcode is.
+  std::size_t held_ = 0;             ///< Memory of the values that are held, in bytes.
   std::vector<Value> values_;
   std::vector<PickleId> free_values_;
   std::deque<std::string> texts_;
@@ -155,8 +159,9 @@ class PickleReader {
   std::vector<PickleId> memo_;
 };
 
-/// The rest of a file, a pickle of plain values, as JSON: tuples are lists, None is null. Fails as
-/// `PickleReader` does, and where values hold themselves or grow to more than 100 times the pickle.
+/// Reads the rest of a file, a pickle of plain values, and returns it as JSON: tuples become lists,
+/// None becomes null. Fails as `PickleReader`, and if values contain themselves or the JSON grows
+/// to more than 100 times the pickle.
 std::string pickle_to_json(ByteSource& source);
 
 }  // namespace stepwright::logs

@@ -10,16 +10,15 @@ class element;
 
 namespace stepwright::logs {
 
-/// Which arguments of an operator `c10d::*` are its output and its input; the same for calls in
-/// place.
+/// Indices of the output and input arguments of an operator `c10d::*`; equal for in-place calls.
 struct C10dBuffers {
   std::size_t out = 0;
   std::size_t in = 0;
 };
 C10dBuffers c10d_buffers(std::string_view operator_name);
 
-/// Elements of an argument's shape: of a tensor, or of all tensors of a list (of lists); `kUnknown`
-/// when they are no number of elements.
+/// Returns the number of elements of an argument, from its shape: one tensor, or all tensors of a
+/// (nested) list together; `kUnknown` if the shape is not a valid one.
 std::int64_t elements_of_shape(const simdjson::dom::element& shape);
 
 }  // namespace stepwright::logs

@@ -14,19 +14,19 @@ namespace {
 
 constexpr std::size_t kLargestMessage = std::size_t{64} << 20;
 
-/// A field of a message of protobuf.
+/// One field of a protobuf message.
 struct ProtoField {
   std::uint64_t number = 0;
   std::uint64_t value = 0;      ///< Value of a varint or a fixed number.
-  std::string_view bytes = {};  ///< Bytes of a field with a length.
+  std::string_view bytes = {};  ///< Bytes of a length-delimited field.
 };
 
-/// Fields of a message, one after the other.
+/// Reads the fields of a protobuf message one by one.
 class ProtoFields {
  public:
   explicit ProtoFields(std::string_view bytes) : bytes_(bytes) {}
 
-  /// The next field; nothing at the end, or where the message is damaged.
+  /// Returns the next field; nullopt at the end, or if the message is damaged.
   std::optional<ProtoField> next() {
     if (bytes_.empty()) return std::nullopt;
     const auto key = varint();
@@ -84,7 +84,7 @@ class ProtoFields {
   bool damaged_ = false;
 };
 
-// et_def.proto of Chakra 0.0.4.
+// Field numbers of et_def.proto in Chakra 0.0.4.
 enum ChakraNode : std::uint8_t {
   kNodeType = 3,
   kNodeStart = 6,
@@ -143,7 +143,7 @@ class ChakraReader {
     return true;
   }
 
-  /// The next message, in front of which stands its length as a varint.
+  /// Reads the next message, which is preceded by its length as a varint.
   bool next(std::string_view& message) {
     if (!need(1)) return false;
     std::uint64_t size = 0;
@@ -170,7 +170,7 @@ class ChakraReader {
     if (fields.damaged()) fail("metadata that are damaged");
   }
 
-  /// An attribute's name and its value, whichever of the types holds it.
+  /// Reads the name and the value of an attribute, whichever type the value has.
   void attribute(std::string_view message, std::string_view& name, ProtoField& value) const {
     ProtoFields fields(message);
     while (const auto field = fields.next()) {

@@ -101,7 +101,8 @@ class DeepSpeedRawReader {
     if (writer_.records().size() > first) difference_of_name(first);
   }
 
-  /// [count, [ms], ...] of the raw form, {"count", "total_latency_ms"} of the summary.
+  /// Reads the calls of one message size: [count, [ms], ...] in the raw form, {"count",
+  /// "total_latency_ms"} in the summary.
   bool calls(LogOperation operation, std::int64_t bytes, const dom::element& value) {
     LogRecord record = deepspeed_record(operation, bytes);
     record.rank = rank_;
@@ -132,7 +133,8 @@ class DeepSpeedRawReader {
     return true;
   }
 
-  /// Running totals are of a name, over all its sizes: in ascending order they are in that of time.
+  /// Converts running totals to times. A total covers all sizes of an operation's name, so
+  /// ascending totals are in order of time.
   void difference_of_name(std::size_t first) {
     const std::span<LogRecord> records = writer_.records().subspan(first);
     if (!(records.front().duration_s >= 0)) return;

@@ -16,7 +16,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// A number at the beginning of a text, which it is taken from.
+/// Reads the number at the beginning of a text and removes it from the text.
 std::optional<double> take_number(std::string_view& text) {
   text = trimmed(text);
   double value = 0;
@@ -26,7 +26,7 @@ std::optional<double> take_number(std::string_view& text) {
   return value;
 }
 
-/// "678.86 MB", "0B": units of 1024.
+/// Reads a size such as "678.86 MB" or "0B"; units are powers of 1024.
 std::optional<std::int64_t> take_size(std::string_view& text) {
   const auto value = take_number(text);
   if (!value) return std::nullopt;
@@ -40,15 +40,15 @@ std::optional<std::int64_t> take_size(std::string_view& text) {
   return std::llround(bytes);
 }
 
-/// True if a text is one word, as the name of an operation that is not known.
+/// True if a text is a single word, which may be the name of an unknown operation.
 bool is_word(std::string_view text) {
   text = trimmed(text.substr(0, text.find('|')));
   return !text.empty() && text.find(' ') == std::string_view::npos;
 }
 
-/// Bytes for which the logger's throughput counts, over those of its size: an all-reduce counts
-/// twice, a part of a gather once for each rank, and so does a reduce-scatter's input in older
-/// releases.
+/// Returns the possible ratios of the bytes in the logger's throughput to the bytes of its size: 2
+/// for an all-reduce, the number of ranks for a gather (whose logged size is a shard), and in older
+/// releases also for the input of a reduce-scatter.
 std::vector<double> counted_sizes(LogOperation operation, double world) {
   switch (operation) {
     case LogOperation::kAllReduce: return {2};
@@ -64,7 +64,7 @@ constexpr std::string_view kNoCall = "a line of the logger that is cut, or says 
 
 }  // namespace
 
-/// Names that torch.distributed does not have.
+/// The names below are not in torch.distributed.
 std::optional<LogOperation> deepspeed_call(std::string_view name) {
   name = trimmed(name.substr(0, name.find('|')));
   if (name == "isend") return LogOperation::kSend;
@@ -95,7 +95,7 @@ void difference_times(std::vector<double>& seconds) {
 std::string_view DeepSpeedLines::read(std::string_view text, std::int64_t number) {
   number_ = number;
   std::string_view fault;
-  // A carriage return overwrites what stands before it; each part counts.
+  // A carriage return makes a terminal overwrite the text before it; each part is read.
   for (std::size_t end = text.find('\r'); end != std::string_view::npos; end = text.find('\r')) {
     if (const std::string_view found = part(text.substr(0, end)); !found.empty()) fault = found;
     text.remove_prefix(end + 1);
@@ -135,7 +135,7 @@ void DeepSpeedLines::note_rank(std::string_view before) {
   }
 }
 
-/// "all_reduce | time (ms): 5.11 | msg size: 3.91 KB | ..."
+/// Reads a line such as "all_reduce | time (ms): 5.11 | msg size: 3.91 KB | ..."
 bool DeepSpeedLines::call(std::string_view text) {
   const std::size_t time = text.find("time (ms):");
   const std::size_t size = text.find("msg size:");
@@ -156,7 +156,7 @@ bool DeepSpeedLines::call(std::string_view text) {
   return true;
 }
 
-/// A name alone, or "3.91 KB   3   23.25 ..." below one.
+/// Reads a line of a table: an operation's name alone, or "3.91 KB   3   23.25 ..." below one.
 bool DeepSpeedLines::row(std::string_view text) {
   if (!text.starts_with(' ')) {
     operation_ = deepspeed_call(text);
@@ -178,10 +178,11 @@ bool DeepSpeedLines::row(std::string_view text) {
   return true;
 }
 
-/// Takes "7.75  0.01  0.00": mean time in ms, throughput and rate on the bus in Gbit/s, each
-/// without a tenth of the calls at both ends.
+/// Reads "7.75  0.01  0.00": mean time in ms, throughput and bus bandwidth in Gbit/s; each mean
+/// leaves out the tenth of the calls at either end.
 void DeepSpeedLines::take_rates(std::string_view rates, SummaryRow& row) {
-  constexpr double kLeastShown = 1;  // of which two digits behind the point say enough
+  // From here on, the two digits shown after the point are precise enough.
+  constexpr double kLeastShown = 1;
   const auto mean_ms = take_number(rates);
   const auto throughput_gbps = take_number(rates);
   const auto bus_gbps = take_number(rates);
@@ -192,15 +193,15 @@ void DeepSpeedLines::take_rates(std::string_view rates, SummaryRow& row) {
   }
   row.mean_s = *mean_ms * 1e-3;
   row.bytes_per_s = *throughput_gbps * 1e9 / 8;
-  const double alone = 1 - *bus_gbps / *throughput_gbps;  // one over the number of ranks
+  const double alone = 1 - *bus_gbps / *throughput_gbps;  // one divided by the number of ranks
   const double world = alone > 0 ? std::round(1 / alone) : 0;
   if (world >= 2 && world <= 1e6 && std::abs(world * alone - 1) < 0.05) {
     world_ = std::max(world_, static_cast<std::int64_t>(world));
   }
 }
 
-/// The mean rate of a row over the rate of its mean time: about 1 for calls that take as long as
-/// each other, ln(9) / 1.6 = 1.37 for running totals of many calls.
+/// Returns the mean rate of a row divided by the rate of its mean time: about 1 if all calls take
+/// equally long, ln(9) / 1.6 = 1.37 for running totals of many calls.
 double DeepSpeedLines::spread_of(const SummaryRow& row) const {
   const LogRecord& record = row.record;
   const auto bytes =
@@ -214,9 +215,9 @@ double DeepSpeedLines::spread_of(const SummaryRow& row) const {
   return nearest;
 }
 
-/// Gives rows the mean time of their calls. The logger's timers may never be cleared: times of a
-/// name are then running totals. Most rows of a name tell which it is; a single one may have been
-/// waited for now and then, or be of the end of a run alone.
+/// Gives rows the mean time of their calls. The logger's timers may never be cleared; the times of
+/// a name are then running totals. The majority of a name's rows decides whether they are, because
+/// a single row may contain waits, or calls from the end of a run only.
 void DeepSpeedLines::time_rows() {
   constexpr double kMostSpread = 1.15;
   constexpr std::int64_t kEnoughCalls = 8;

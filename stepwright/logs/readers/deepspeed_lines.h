@@ -11,50 +11,53 @@
 
 namespace stepwright::logs {
 
-/// The largest message that DeepSpeed's logger is believed.
+/// The largest message size, in bytes, that is accepted from DeepSpeed's logger; larger ones are
+/// taken for corrupt lines.
 inline constexpr double kLargestLoggedBytes = 8.0 * 1024 * 1024 * 1024 * 1024;
 
-/// The operation of a name that DeepSpeed's logger prints; nullopt: unknown.
+/// Returns the operation for a name that DeepSpeed's logger prints; nullopt: unknown.
 std::optional<LogOperation> deepspeed_call(std::string_view name);
 
-/// A call of so many bytes as DeepSpeed's logger counts them: of gathers one rank's part, so that
-/// their payload needs the size of the group.
+/// Makes the record of a call for which DeepSpeed's logger prints `bytes`. For gathers the logger
+/// counts one rank's shard, so the payload stays unknown until the group size is known.
 LogRecord deepspeed_record(LogOperation operation, std::int64_t bytes);
 
-/// True if calls can have taken so long: milliseconds, of all calls of a run together.
+/// True if the milliseconds can be a latency or its sum over all calls of a run (at most three
+/// years).
 bool is_latency(double milliseconds);
 
-/// Turns running totals into times: of a name whose timer is never cleared the times never fall,
-/// and each is what it adds to the one before.
+/// Converts running totals into times of single calls, in place. If the timer of an operation is
+/// never cleared, its printed times never fall, and each call took the difference from the one
+/// before. Lists that fall somewhere, or have fewer than three times, stay unchanged.
 void difference_times(std::vector<double>& seconds);
 
 /// Reads what DeepSpeed's communication logger prints, line by line: verbose lines and summary
-/// tables, whatever stands between (deepspeed/utils/comms_logging.py, 0.19).
+/// tables, with any other text between them (deepspeed/utils/comms_logging.py, 0.19).
 class DeepSpeedLines {
  public:
-  /// Reads a line. Returns why it is no line of the logger, or one that says no call; empty: it was
-  /// read.
+  /// Reads a line; `number`: its line number. Returns an empty text if the line was understood,
+  /// else why it was not: it is no line of the logger, or describes no possible call.
   std::string_view read(std::string_view text, std::int64_t number);
 
-  /// The calls of all lines: those of verbose lines, or without them the rows of the last table. A
-  /// row has the mean time of its calls where the table shows that times are no running totals of
-  /// its name. To be asked once, at the end.
+  /// Returns the calls of all lines: those of verbose lines, or without them the rows of the last
+  /// table. A row has the mean time of its calls if the table shows that its times are not running
+  /// totals. Call it once, after the last line.
   [[nodiscard]] std::vector<LogRecord> calls() &&;
 
-  /// True if there are both lines and a table, which describe the same calls.
+  /// True if there are both verbose lines and a table, which describe the same calls.
   [[nodiscard]] bool says_twice() const { return !verbose_.empty() && !summary_.empty(); }
-  /// Lines and rows that were kept.
+  /// Returns the number of verbose lines and table rows that were kept.
   [[nodiscard]] std::size_t lines() const { return verbose_.size() + summary_.size(); }
-  /// Ranks of the job by a table's rates; 0: not known.
+  /// Returns the number of ranks of the job, inferred from the rates of a table; 0: not known.
   [[nodiscard]] std::int64_t world() const { return world_; }
 
  private:
-  /// A row of a table, with its mean rate as the table counts it.
+  /// A row of a summary table; its rate is the mean rate that the table prints.
   struct SummaryRow {
     LogRecord record;
-    std::int64_t name = 0;   ///< Number of the name above it.
-    double mean_s = 0;       ///< Mean seconds of a call; 0: too few digits.
-    double bytes_per_s = 0;  ///< The mean of the rates of calls.
+    std::int64_t name = 0;   ///< Index of the operation's name, which is above the row.
+    double mean_s = 0;       ///< Mean seconds of a call; 0: the table has too few digits.
+    double bytes_per_s = 0;  ///< Mean of the calls' rates, in bytes per second.
   };
 
   std::string_view part(std::string_view text);
@@ -70,13 +73,13 @@ class DeepSpeedLines {
   std::int64_t world_ = 0;
   bool in_table_ = false;
   bool in_stragglers_ = false;
-  std::optional<LogOperation> operation_;  ///< Operation of the rows that follow.
+  std::optional<LogOperation> operation_;  ///< Operation of the table rows that follow.
   std::vector<LogRecord> verbose_;
   std::vector<SummaryRow> summary_;
-  std::int64_t names_ = 0;  ///< Names in the table so far.
-  /// Indices into `verbose_`, by name.
+  std::int64_t names_ = 0;  ///< Number of operation names in the table so far.
+  /// Indices into `verbose_`, by operation name.
   std::map<std::string, std::vector<std::size_t>, std::less<>> order_;
-  /// Times of the calls, in the order of `order_`.
+  /// Seconds of the calls of each operation name, in the order of `order_`.
   std::map<std::string, std::vector<double>, std::less<>> times_;
 };
 

@@ -18,9 +18,9 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr std::int64_t kWidestTraced = 64;  ///< Most bytes of a traced element.
+constexpr std::int64_t kWidestTraced = 64;  ///< The most bytes of an element in a trace.
 
-/// A call as a node says it.
+/// A communication call as a node of the trace describes it.
 struct HostCall {
   std::int64_t node = 0;
   std::int64_t parent = 0;
@@ -31,7 +31,8 @@ struct HostCall {
   std::int64_t out_elements = 0;
   std::int64_t element_bytes = 0;
   std::int64_t peer = kUnknown;
-  std::optional<std::vector<std::int64_t>> parts;  ///< Rows to each rank; none: equal ones.
+  /// Rows sent to each rank; nullopt: equal numbers.
+  std::optional<std::vector<std::int64_t>> parts;
 };
 
 class ExecutionTraceReader {
@@ -82,7 +83,7 @@ class ExecutionTraceReader {
     }
   }
 
-  /// A text of JSON inside the JSON.
+  /// Reads the process groups from a JSON text that is a string inside the JSON.
   void read_groups(const dom::element& inputs) {
     std::string_view text;
     if (inputs["values"].at(0).get(text) != simdjson::SUCCESS) return;
@@ -99,7 +100,8 @@ class ExecutionTraceReader {
     }
   }
 
-  /// A functional operator names the group of the operator inside it by its last argument.
+  /// Reads the group from the last argument of a functional operator; it applies to the operator
+  /// inside it.
   void read_function(const dom::element& node, const dom::element& inputs) {
     dom::array values;
     if (inputs["values"].get(values) != simdjson::SUCCESS || values.size() == 0) return;
@@ -108,7 +110,8 @@ class ExecutionTraceReader {
     functions_[integer_in(node, "id").value_or(-1)] = std::string(group);
   }
 
-  /// Attributes by name; of schemas without them, the arguments of the node.
+  /// Reads a call from the attributes of a node, by name; in schemas without these, from its
+  /// arguments.
   static void describe(const dom::element& node, const dom::element& inputs, HostCall& call) {
     call.name.clear();
     dom::array attributes;
@@ -140,7 +143,8 @@ class ExecutionTraceReader {
     if (name == "pg_size") call.group_size = ranks_in(attribute, "value").value_or(0);
   }
 
-  /// Tensors are [id, storage, offset, elements, bytes of one, device], here in lists.
+  /// Adds up the elements of tensors in nested lists; a tensor is [id, storage, offset, elements,
+  /// bytes of one, device].
   static void add_tensors(simdjson::simdjson_result<dom::element> values, std::int64_t& elements,
                           std::int64_t& element_bytes) {
     dom::array list;
@@ -248,8 +252,8 @@ class ExecutionTraceReader {
 
   using Groups = std::map<std::string, LogCommunicator>;
 
-  /// The group of a call, whose ranks follow from sizes for gathers and scatters; it is that group
-  /// when no other has as many.
+  /// Returns the group of a gather or scatter, whose number of ranks follows from its sizes, if
+  /// exactly one group has that many.
   Groups::iterator group_of_size(HostCall& call, LogOperation operation) {
     if (operation != LogOperation::kAllGather && operation != LogOperation::kReduceScatter) {
       return groups_.end();
@@ -266,7 +270,8 @@ class ExecutionTraceReader {
   dom::parser parser_;
   std::int64_t rank_ = kUnknown;
   Groups groups_;
-  std::map<std::int64_t, std::string> functions_;  ///< Group of a functional operator, by its id.
+  /// Group of each functional operator, by the operator's id.
+  std::map<std::int64_t, std::string> functions_;
   std::vector<HostCall> described_;
   std::vector<HostCall> operators_;
 };

@@ -7,20 +7,21 @@
 
 namespace stepwright::logs {
 
-/// A piece of time by the clock of a file.
+/// A span of time on the clock of a log file, in seconds.
 struct TimeSpan {
   double begin_s = 0;
   double end_s = 0;
 };
 
-/// The spans in order and without overlaps.
+/// Returns the spans sorted by time, with overlapping ones merged.
 std::vector<TimeSpan> united(std::vector<TimeSpan> spans);
 
-/// The part of `spans` that is not in `without`; both united.
+/// Returns the parts of `spans` outside of `without`; both must come from `united`.
 std::vector<TimeSpan> difference(const std::vector<TimeSpan>& spans,
                                  const std::vector<TimeSpan>& without);
 
-/// Gives each call that has a duration the part of it in which none of `computing` (united) ran.
+/// Sets the exposed seconds of each call that has a duration: the part of it during which none of
+/// the spans in `computing` (from `united`) ran.
 void set_exposed(std::span<LogRecord> records, const std::vector<TimeSpan>& computing);
 
 }  // namespace stepwright::logs

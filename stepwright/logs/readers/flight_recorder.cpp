@@ -18,7 +18,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-/// Elements and type of the tensors on one side of a call.
+/// Number of elements and type of the tensors on one side of a call.
 struct DumpedTensors {
   std::int64_t elements = 0;
   std::int64_t element_bytes = 0;
@@ -44,12 +44,13 @@ class FlightRecorderReader {
   }
 
  private:
-  /// A call before all groups are known: dumps of some versions name them at their end.
+  /// A call whose group is not resolved yet, because dumps of some versions list the groups at
+  /// their end.
   struct DumpedCall {
     LogRecord record;
     std::string group;
     std::int64_t peer = kUnknown;
-    std::int64_t parts = 0;  ///< Ranks that its sizes tell; 0: they do not.
+    std::int64_t parts = 0;  ///< Number of ranks, inferred from the call's sizes; 0: not known.
   };
 
   bool parse(const JsonPiece& piece, dom::element& value) {
@@ -185,7 +186,8 @@ class FlightRecorderReader {
     }
   }
 
-  /// Where the groups are not listed, gathers and scatters tell their sizes.
+  /// Returns the group of a call. If the dump does not list groups, the size of a gather's or
+  /// scatter's group follows from its buffers.
   std::int32_t group_of(const DumpedCall& call) {
     const LogCommunicator* known = recorder_group(groups_, call.group);
     if (known == nullptr || known->size == 0) return writer_.communicator(call.group, call.parts);
@@ -195,7 +197,7 @@ class FlightRecorderReader {
   ByteSource& bytes_;
   LogWriter writer_;
   dom::parser parser_;
-  std::int64_t open_ = 0;  ///< Calls that did not end.
+  std::int64_t open_ = 0;  ///< Number of calls that did not end.
   RecorderGroups groups_;
   std::vector<DumpedCall> calls_;
 };

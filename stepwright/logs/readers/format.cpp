@@ -62,7 +62,7 @@ std::optional<LogFormat> text_format(std::string_view text) {
   return std::nullopt;
 }
 
-/// A message of a name and a version, in front of which stands its length.
+/// True if a text begins with a message of a name and a version, preceded by its length.
 bool is_chakra(std::string_view text) {
   constexpr char kFirstText = 0x0a;  // field 1, a text
   return text.size() > 3 && text[0] > 1 && text[1] == kFirstText && text[2] > 0 &&

@@ -5,8 +5,8 @@
 
 namespace stepwright::logs {
 
-/// Which program wrote a file, by its content. Fails with `kInput`, saying what is read, when none
-/// is known to write so.
+/// Recognises which program wrote a file, by its content. Fails with `kInput`, listing the formats
+/// that can be read, if it is none of them.
 LogFormat recognise_log(ByteSource& bytes);
 
 }  // namespace stepwright::logs

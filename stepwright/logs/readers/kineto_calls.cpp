@@ -71,7 +71,7 @@ class KinetoCalls : public KinetoTaker {
   }
 
  private:
-  /// The event as JSON; null, and one more that cannot be explained, when it is none.
+  /// Returns the event as JSON; null if it is none, which counts as one more unexplained event.
   const dom::element* parse(const KinetoEvent& event) {
     if (event.json() == nullptr) cannot_parse(event.offset);
     return event.json();
@@ -88,7 +88,7 @@ class KinetoCalls : public KinetoTaker {
     add_span(event, computing_);
   }
 
-  /// Counts the host's operators as computation where a job has no device.
+  /// Counts operators of the host as computation, for jobs without a device.
   void host_operator(const KinetoEvent& event, std::string_view name) {
     if (!computing_.empty() || !kernels_.empty()) return;
     const bool waits = name.find("wait") != std::string_view::npos;
@@ -118,7 +118,7 @@ class KinetoCalls : public KinetoTaker {
     if (const auto* json = parse(event)) list.push_back(described_message(*json, events_));
   }
 
-  /// A call of a process group that describes itself by its arguments alone.
+  /// Reads a call of a process group that is described only by its arguments.
   void operator_of_group(const KinetoEvent& event) {
     const auto* json = parse(event);
     auto message = json == nullptr ? std::nullopt : operator_message(*json, events_);
@@ -127,7 +127,7 @@ class KinetoCalls : public KinetoTaker {
     operators_.push_back(std::move(*message));
   }
 
-  /// Gloo says the type of what an operator hides in a list.
+  /// Reads an annotation of Gloo, which has the element type of lists that operators leave out.
   void annotation(const KinetoEvent& event) {
     const auto* json = parse(event);
     dom::element dims;
@@ -178,8 +178,8 @@ class KinetoCalls : public KinetoTaker {
     return ranks;
   }
 
-  /// Traces of PyTorch before 2.3 say nothing of messages but the arguments of operators: the n-th
-  /// kernel of a kind is that of the n-th call.
+  /// Gives times to calls in traces of PyTorch before 2.3, which describe messages only by
+  /// operators' arguments: the n-th kernel of a kind belongs to the n-th call.
   void time_operators() {
     std::map<std::string_view, std::deque<std::size_t>> calls;
     const std::span<LogRecord> records = writer_.records();
@@ -212,7 +212,7 @@ class KinetoCalls : public KinetoTaker {
     }
   }
 
-  /// A kernel whose call is not in the trace.
+  /// Adds a call for a kernel whose operator is not in the trace.
   void add_alone(const TraceMessage& kernel) {
     if (kernel.name.empty()) {
       writer_.source().cannot_explain(kernel.event,
@@ -274,8 +274,8 @@ class KinetoCalls : public KinetoTaker {
     return known;
   }
 
-  /// Types of operators that hide them: the n-th of so many elements is the n-th annotation of as
-  /// many.
+  /// Sets the types that operators leave out: the n-th operator with some number of elements
+  /// matches the n-th annotation with that number.
   void resolve_types() {
     for (auto& [elements, calls] : annotated_) {
       std::ranges::stable_sort(calls, {}, [](const auto& call) { return call.span.begin_s; });
@@ -344,8 +344,8 @@ class KinetoCalls : public KinetoTaker {
     if (fitting == 1) message.group = found;
   }
 
-  /// Finds the computation beside messages: kernels of the device, else operators of the host
-  /// thread that takes the steps, but for those that wait.
+  /// Finds the computation that runs at the same time as messages: kernels of the device, else the
+  /// operators of the host thread that runs the steps, except those that wait.
   void find_exposed() {
     if (!computing_.empty()) return set_exposed(writer_.records(), united(std::move(computing_)));
     const auto work = host_.find(thread_);
@@ -354,7 +354,7 @@ class KinetoCalls : public KinetoTaker {
                                               united(std::move(work->second.waits))));
   }
 
-  /// Operators of one thread of the host.
+  /// The operators of one host thread.
   struct HostThread {
     std::vector<TimeSpan> work;
     std::vector<TimeSpan> waits;
@@ -372,14 +372,15 @@ class KinetoCalls : public KinetoTaker {
   bool sized_ = false;
   std::map<std::string, LogCommunicator> groups_;
   std::vector<TraceMessage> described_;  ///< Messages that `record_param_comms` describes.
-  std::vector<TimeSpan> timed_;          ///< Spans of the described messages' kernels.
+  std::vector<TimeSpan> timed_;          ///< Spans of the kernels of `described_`.
   std::vector<TraceMessage> kernels_;
   std::vector<TraceMessage> operators_;  ///< Messages of operators `c10d::*`.
   /// Annotated calls, by number of elements.
   std::map<std::int64_t, std::vector<AnnotatedCall>> annotated_;
   std::vector<TimeSpan> computing_;
-  std::map<std::string, HostThread, std::less<>> host_;  ///< By thread; of jobs without a device.
-  std::string thread_;                                   ///< That takes the steps.
+  /// By thread; used for jobs without a device.
+  std::map<std::string, HostThread, std::less<>> host_;
+  std::string thread_;  ///< Thread that runs the steps.
 };
 
 }  // namespace

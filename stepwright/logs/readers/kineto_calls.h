@@ -8,9 +8,10 @@
 
 namespace stepwright::logs {
 
-/// Adds the calls of a trace to a log, which must outlive it and has them when it is gone: those
-/// that `record_param_comms` describes, with the times of their kernels; else kernels of NCCL that
-/// say what they send; else (Gloo) the operators `c10d::*`. Marks of `ProfilerStep` are the steps.
+/// Returns a reader that adds the calls of a trace to `log` when it is destroyed; `log` must
+/// outlive it. Calls are the events that `record_param_comms` describes, with the times of their
+/// kernels; without these, NCCL kernels that carry their message; without those (Gloo), the
+/// operators `c10d::*`. `ProfilerStep` marks are the steps.
 std::unique_ptr<KinetoTaker> kineto_calls(const std::string& file, Log& log);
 
 }  // namespace stepwright::logs

@@ -45,7 +45,7 @@ std::vector<TimeSpan> pair_kernels(const std::vector<TraceMessage>& described,
 void explain_grouped_kernels(const std::vector<TraceMessage>& described,
                              const std::vector<TimeSpan>& timed,
                              std::vector<TraceMessage>& kernels) {
-  std::map<std::string_view, std::size_t> untimed;  // by the word in the names of kernels
+  std::map<std::string_view, std::size_t> untimed;  // by the word in kernel names
   for (std::size_t i = 0; i < described.size(); ++i) {
     const auto call = torch_call(described[i].name);
     if (call && timed[i].begin_s != timed[i].begin_s) ++untimed[kernel_word(*call)];

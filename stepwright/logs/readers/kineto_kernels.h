@@ -8,21 +8,21 @@
 
 namespace stepwright::logs {
 
-/// The times of described calls by their kernels: those of the operator that launched them by its
-/// id, else the n-th kernel of a key belongs to the n-th call of it; `kNoTime` without. Kernels
-/// that have a call are taken out.
+/// Returns the time span of each described call: that of the kernel with the call's id, else the
+/// n-th kernel with a key (operation, group, size) for the n-th call with that key; `kNoTime` if
+/// there is no kernel. Removes the kernels that belong to a call from `kernels`.
 std::vector<TimeSpan> pair_kernels(const std::vector<TraceMessage>& described,
                                    std::vector<TraceMessage>& kernels);
 
-/// A kernel that runs several calls of a group says nothing of any: it belongs to described calls
-/// of its kind that have no kernel of their own, and is taken out.
+/// Removes kernels that run several grouped calls and therefore describe none: one for each
+/// described call of the same kind without a kernel in `timed`.
 void explain_grouped_kernels(const std::vector<TraceMessage>& described,
                              const std::vector<TimeSpan>& timed,
                              std::vector<TraceMessage>& kernels);
 
 bool none_says_its_message(const std::vector<TraceMessage>& kernels);
 
-/// The word in the names of an operation's kernels.
+/// Returns the word that the kernel names of an operation contain: "AllReduce".
 std::string_view kernel_word(LogOperation operation);
 
 }  // namespace stepwright::logs

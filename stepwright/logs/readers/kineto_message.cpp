@@ -17,7 +17,8 @@ std::string_view type_of_argument(const ArgumentList& args, std::size_t index) {
   return args["Input type"].at(index).get(type) == simdjson::SUCCESS ? type : std::string_view();
 }
 
-/// Elements of an argument that is a tensor or a list of them; lists of lists have no sizes.
+/// Returns the number of elements of an argument that is a tensor or a list of tensors; lists of
+/// lists have no sizes.
 std::int64_t elements_of_argument(const ArgumentList& args, std::size_t index) {
   simdjson::dom::element dims;
   if (type_of_argument(args, index).empty()) return 0;
@@ -25,7 +26,7 @@ std::int64_t elements_of_argument(const ArgumentList& args, std::size_t index) {
   return elements_of_shape(dims);
 }
 
-/// An argument that the trace spells out; empty when it does not.
+/// Returns the value of an argument as text; empty if the trace does not have it.
 std::string_view spelt_argument(const ArgumentList& args, std::size_t index) {
   std::string_view spelt;
   return args["Concrete Inputs"].at(index).get(spelt) == simdjson::SUCCESS ? spelt

@@ -17,7 +17,8 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-/// Kernels that run beside others for a smaller share of their time count as alone.
+/// A kernel counts as running alone if kernels of other streams overlap less than this share of its
+/// time.
 constexpr double kBeside = 0.02;
 
 std::vector<std::string> texts_of(const dom::element& object, std::string_view key) {
@@ -28,7 +29,7 @@ std::vector<std::string> texts_of(const dom::element& object, std::string_view k
   return texts;
 }
 
-/// Sizes of one tensor; nothing for a list of tensors.
+/// Returns the shape of one tensor; empty for a list of tensors.
 std::vector<std::int64_t> sizes_of(const dom::element& list) {
   std::vector<std::int64_t> sizes;
   dom::array items;
@@ -41,7 +42,7 @@ std::vector<std::int64_t> sizes_of(const dom::element& list) {
   return sizes;
 }
 
-/// Microseconds that an event lasts: 0 where it states no duration or a negative one.
+/// Returns the duration of an event in microseconds; 0: it has none or a negative one.
 double length_us(const dom::element& event) {
   return std::max(0.0, number_in(event, "dur").value_or(0));
 }
@@ -51,7 +52,7 @@ std::int64_t whole_of(const dom::element& object, std::string_view key, std::int
   return object[key].get(value) == simdjson::SUCCESS ? value : otherwise;
 }
 
-/// Numbers by which events name each other; of equal ones the first stands.
+/// Values by the ids with which events refer to each other; of equal ids the first value is kept.
 template <class Value>
 class FirstById {
  public:
@@ -59,7 +60,7 @@ class FirstById {
   void sort() {
     std::ranges::stable_sort(entries_, {}, [](const auto& entry) { return entry.first; });
   }
-  /// Finds the first value of an id; null without one.
+  /// Returns the first value with an id; null if there is none.
   const Value* find(std::int64_t id) const {
     const auto found =
         std::ranges::lower_bound(entries_, id, {}, [](const auto& entry) { return entry.first; });
@@ -70,7 +71,7 @@ class FirstById {
   std::vector<std::pair<std::int64_t, Value>> entries_;
 };
 
-/// The name of the first device in a list of their properties.
+/// Returns the name of the first device in a list of device properties.
 std::string first_device(std::string_view properties) {
   dom::parser parser;
   dom::element device;
@@ -94,7 +95,7 @@ class KinetoOperators : public KinetoTaker {
                       trace_.file, from.offset + 1));
     }
     const dom::element& event = *from.json();
-    dom::element args = event;  // of an event without any: none of the keys below is its own
+    dom::element args = event;  // an event without `args` has none of the keys below either
     if (event["args"].get(args) != simdjson::SUCCESS) args = event;
     if (launch) return launches_.add(whole_of(args, "correlation", -1), external_id(args));
     if (mark) return add_mark(event);
@@ -114,7 +115,7 @@ class KinetoOperators : public KinetoTaker {
   }
 
  private:
-  /// How a kernel says who launched it.
+  /// The ids by which a kernel refers to the operator that launched it.
   struct Link {
     std::int64_t external = -1;
     std::int64_t correlation = -1;
@@ -125,7 +126,7 @@ class KinetoOperators : public KinetoTaker {
     return whole_of(args, "External id", whole_of(args, "external id", -1));
   }
 
-  /// A number for each thread of the host or stream of a device.
+  /// Returns a number for each host thread or device stream.
   int lane_of(const dom::element& event) {
     return lanes_
         .try_emplace(spelt_in(event, "pid") + " " + spelt_in(event, "tid"),
@@ -223,7 +224,8 @@ class KinetoOperators : public KinetoTaker {
     }
   }
 
-  /// Kernels of one stream never overlap, so each stream is a sorted list of disjoint intervals.
+  /// Finds kernels that overlap others. Kernels of one stream never overlap, so each stream is a
+  /// sorted list of disjoint intervals.
   void find_company() {
     std::map<int, std::vector<const KinetoKernel*>> streams;
     for (std::size_t i = 0; i < links_.size(); ++i) {
@@ -257,7 +259,7 @@ class KinetoOperators : public KinetoTaker {
   }
 
   KinetoTrace& trace_;
-  std::vector<Link> links_;  ///< Links of the kernels.
+  std::vector<Link> links_;  ///< Launch ids of the kernels.
   std::map<std::string, int> lanes_;
   std::unordered_map<std::string, int> signatures_;
   std::unordered_map<std::string, int> names_;

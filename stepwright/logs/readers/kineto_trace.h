@@ -11,27 +11,30 @@
 
 namespace stepwright::logs {
 
-/// The fields that operators of a trace have in common: few of them, though each runs thousands of
-/// times.
+/// Name, shapes, types and values of an operator's arguments. Events share these: a trace has few
+/// different ones, although each runs thousands of times.
 struct KinetoSignature {
   /// Name of the operator: "aten::mm", "MmBackward0", ...
   std::string name;
-  std::vector<std::vector<std::int64_t>> dims;  ///< `Input Dims`; empty for what is no tensor.
-  std::vector<std::string> types;               ///< The event's `Input type`.
-  std::vector<std::string> values;              ///< `Concrete Inputs`; empty for tensors.
+  /// `Input Dims`: a shape for each argument; empty for arguments that are no tensor.
+  std::vector<std::vector<std::int64_t>> dims;
+  std::vector<std::string> types;  ///< Types of the arguments: the event's `Input type`.
+  /// `Concrete Inputs`: a value for each argument; empty for tensors.
+  std::vector<std::string> values;
 };
 
-/// An operator of the framework on a thread of the host (`cat: cpu_op`).
+/// An operator of the framework that ran on a host thread (`cat: cpu_op`).
 struct KinetoOperator {
-  int signature = 0;           ///< An index into `KinetoTrace::signatures`.
-  int parent = -1;             ///< The operator that encloses it on its thread; -1: none.
-  std::int64_t sequence = -1;  ///< Joins a node of the backward with its forward; -1: none.
-  int thread = 0;              ///< Thread of the host.
+  int signature = 0;  ///< Name and arguments: an index into `KinetoTrace::signatures`.
+  int parent = -1;    ///< Index of the operator that encloses it on its thread; -1: none.
+  /// Number that connects a backward node with its forward operator; -1: none.
+  std::int64_t sequence = -1;
+  int thread = 0;  ///< Host thread that ran the operator.
   double start_us = 0;
   double end_us = 0;
 };
 
-/// The mark of a thread of the host (`cat: user_annotation`): a step, an update, a call of Gloo.
+/// A named span on a host thread (`cat: user_annotation`): a step, an update, a call of Gloo.
 struct KinetoMark {
   std::string name;
   int thread = 0;
@@ -39,25 +42,25 @@ struct KinetoMark {
   double end_us = 0;
 };
 
-/// A kernel on the device (`cat: kernel`).
+/// A kernel that ran on the device (`cat: kernel`).
 struct KinetoKernel {
-  std::size_t event = 0;  ///< Number among the events of the file, from 1.
-  int name = 0;           ///< An index into `KinetoTrace::names`.
+  std::size_t event = 0;  ///< Index among the events of the file, from 1.
+  int name = 0;           ///< Name of the kernel: an index into `KinetoTrace::names`.
   double start_us = 0;
   double duration_us = 0;
-  int op = -1;        ///< The innermost operator that launched it; -1: not known.
-  int message = -1;   ///< For a kernel of NCCL, an index into `KinetoTrace::messages`; -1: none.
-  bool alone = true;  ///< No kernel of another stream ran beside more than 2 % of it.
+  int op = -1;        ///< Index of the innermost operator that launched it; -1: not known.
+  int message = -1;   ///< For an NCCL kernel, an index into `KinetoTrace::messages`; -1: none.
+  bool alone = true;  ///< True if kernels of other streams overlapped at most 2 % of its time.
 };
 
-/// The export of the PyTorch profiler, as far as samples need it.
+/// A trace that the PyTorch profiler exported: the fields from which samples of operators are made.
 struct KinetoTrace {
   std::string file;    ///< Name of the file, for messages.
   std::string device;  ///< Name of the first device: "NVIDIA H100 80GB HBM3".
   std::vector<KinetoSignature> signatures;
   std::vector<KinetoOperator> operators;
   std::vector<KinetoMark> marks;       ///< Marks, in file order.
-  std::vector<TraceMessage> messages;  ///< Messages of NCCL's kernels.
+  std::vector<TraceMessage> messages;  ///< Messages that the NCCL kernels carried.
   std::vector<KinetoKernel> kernels;   ///< Kernels, in file order.
   std::vector<std::string> names;      ///< Names of kernels, each once.
 
@@ -69,9 +72,10 @@ struct KinetoTrace {
   }
 };
 
-/// Gathers the operators, marks and kernels of a trace, which must outlive it: kernels are joined
-/// with the operator of their `External id`, or else of the launch with their `correlation`;
-/// operators nest by time on their thread. Fails with `kInput` where one of these is no JSON.
+/// Returns a reader that adds the operators, marks and kernels to `trace`, which must outlive it. A
+/// kernel belongs to the operator with its `External id`, or else to the launch with its
+/// `correlation`; operators nest by time on their thread. Fails with `kInput` if one of these
+/// events is no JSON.
 std::unique_ptr<KinetoTaker> kineto_operators(KinetoTrace& trace);
 
 }  // namespace stepwright::logs

@@ -11,12 +11,13 @@
 namespace stepwright::logs {
 namespace {
 
-/// Parts of all-to-alls in equal parts that one file may have: an entry each in memory.
+/// The most shares of all-to-alls with equal parts that one file may add; each is an entry in
+/// memory.
 constexpr std::int64_t kMostEqualParts = std::int64_t{1} << 26;
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-/// The digits that begin at a place.
+/// Returns the number whose digits begin at a position.
 std::int64_t number_at(const std::string& text, std::size_t at) {
   std::size_t end = at;
   while (end < text.size() && is_digit(text[end])) ++end;

@@ -11,36 +11,37 @@
 
 namespace stepwright::logs {
 
-/// Larger communicators whose ranks a file does not list stay without.
+/// The largest communicator whose ranks are filled in when the file does not list them.
 inline constexpr std::int64_t kMostRanks = 1'000'000;
 
-/// Gathers the calls of one file, which a log has when this is gone; knows each communicator of the
-/// file once.
+/// Gathers the calls of one file and adds them to the log when it is destroyed. Each communicator
+/// of the file is registered once.
 class LogWriter {
  public:
-  /// Begins a new source of `log`, which must outlive this.
+  /// Begins a new source in `log`, which must outlive this writer.
   LogWriter(Log& log, std::string file, LogFormat format);
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
   [[nodiscard]] LogSource& source() { return log_.sources[source_]; }
-  /// The communicator of that name; known ranks and sizes are filled in where they were not.
+  /// Returns the index of the communicator with this name, registering it if it is new; ranks and
+  /// size are filled in where they were unknown.
   std::int32_t communicator(const std::string& name, std::int64_t size,
                             const std::vector<std::int64_t>& ranks = {});
   [[nodiscard]] LogCommunicator& communicator(std::int32_t id) {
     return log_.communicators[static_cast<std::size_t>(id)];
   }
-  /// Adds a call, which gets the number of the source.
+  /// Adds a call and sets its source. Returns the stored record.
   LogRecord& add(LogRecord record);
-  /// Adds the parts of an all-to-all, in rows of equal size to each member of its group; none:
-  /// equal parts. Parts that do not make up its payload say nothing.
+  /// Adds the bytes that an all-to-all sends to each member, given the rows for each; all rows have
+  /// one size. Empty `rows`: equal shares. Rows that do not divide the payload are ignored.
   void add_parts(const LogRecord& record, std::vector<std::int64_t> rows);
-  /// Ranks of the call's group; 0 when not known.
+  /// Returns the number of ranks of a communicator; 0: not known.
   [[nodiscard]] std::int64_t group_size(std::int32_t communicator) const {
     return communicator < 0 ? 0 : log_.communicators[static_cast<std::size_t>(communicator)].size;
   }
-  /// The calls that this file has added.
+  /// Returns the calls that this file has added.
   [[nodiscard]] std::span<LogRecord> records() { return records_; }
 
  private:
@@ -51,8 +52,9 @@ class LogWriter {
   std::map<std::string, std::int32_t> known_;
 };
 
-/// The rank in the name of a file that says none itself: the number behind "rank", else the last
-/// number of the name but for its ending ("nccl_trace_rank_3", "trace.3.json"); `kUnknown` without.
+/// Returns the rank in a file's name, for files that do not state their rank: the number after
+/// "rank", else the last number before the extension ("nccl_trace_rank_3", "trace.3.json");
+/// `kUnknown`: the name has no number.
 std::int64_t rank_of_name(const std::string& file);
 
 }  // namespace stepwright::logs

@@ -26,7 +26,7 @@ constexpr NcclName kNcclNames[] = {{"AllReduce", LogOperation::kAllReduce},
                                    {"Send", LogOperation::kSend},
                                    {"Recv", LogOperation::kReceive}};
 
-/// Whether counts are of one rank's part of the full buffer.
+/// True if NCCL counts one rank's shard of the full buffer for an operation.
 bool counts_part(LogOperation operation) {
   switch (operation) {
     case LogOperation::kAllGather:

@@ -8,12 +8,12 @@
 
 namespace stepwright::logs {
 
-/// The operation by NCCL's name for it.
+/// Returns the operation for NCCL's name of it; nullopt: unknown.
 std::optional<LogOperation> nccl_operation(std::string_view name);
 
-/// The full buffer of a call that NCCL counts as so many bytes in a group of that size, of some
-/// operations those of one rank's part; `kUnknown` when the size is not known (0) and matters, or
-/// the product is no size of a buffer.
+/// Returns the payload of a call (its full buffer) from the bytes that NCCL logs; for some
+/// operations NCCL logs only one rank's shard. `kUnknown` if the group size matters and is unknown
+/// (0), or the product is too large for a buffer.
 std::int64_t nccl_payload(LogOperation operation, std::int64_t bytes, std::int64_t group_size);
 
 }  // namespace stepwright::logs

@@ -26,7 +26,7 @@ std::int64_t whole_in(std::string_view text, std::string_view key) {
 
 }  // namespace
 
-/// One file of the plugin.
+/// Reads one file of the plugin.
 class NcclProfilerReader::File {
  public:
   File(NcclProfilerReader& reader, LogSource& source, std::int32_t number)
@@ -88,7 +88,8 @@ class NcclProfilerReader::File {
   NcclProfilerReader& reader_;
   LogSource& source_;
   std::int32_t number_;
-  std::map<EventId, std::size_t> open_;  ///< Into the log's records.
+  /// Indices of the log's records, for events that have not ended.
+  std::map<EventId, std::size_t> open_;
 };
 
 void NcclProfilerReader::read(ByteSource& bytes) {
@@ -100,7 +101,7 @@ void NcclProfilerReader::read(ByteSource& bytes) {
   split_objects(bytes, [&](const TextObject& object) { file.event(object); });
 }
 
-/// Ranks are those in the largest communicator.
+/// A process's rank is its rank in the largest communicator.
 void NcclProfilerReader::finish() {
   std::vector<std::int32_t> known(groups_.size());
   for (const auto& [name, group] : groups_) {
@@ -122,7 +123,7 @@ void NcclProfilerReader::finish() {
 
 namespace {
 
-/// Numbers of which long runs follow each other, held as those runs.
+/// A set of numbers, most of them consecutive, stored as runs.
 class NumberRuns {
  public:
   void insert(std::int64_t number) {
@@ -147,7 +148,7 @@ class NumberRuns {
     runs_.emplace_hint(next, number, last);
   }
 
-  /// Numbers between the first and the last that were not inserted.
+  /// Returns how many numbers between the first and the last are missing.
   [[nodiscard]] std::int64_t missing() const {
     std::int64_t count = 0;
     std::int64_t last = runs_.empty() ? 0 : runs_.begin()->first - 1;
@@ -159,7 +160,7 @@ class NumberRuns {
   }
 
  private:
-  std::map<std::int64_t, std::int64_t> runs_;  ///< First number of each run, to its last.
+  std::map<std::int64_t, std::int64_t> runs_;  ///< Last number of each run, by its first number.
 };
 
 class NcclInspectorReader {
@@ -204,7 +205,8 @@ class NcclInspectorReader {
     writer_.source().version = std::string(text_in(metadata, "inspector_output_format_version"));
   }
 
-  /// The communicator and the rank in it, of this object and those that follow without a header.
+  /// Reads the communicator and the rank in it, for this object and for following ones without a
+  /// header.
   void read_header(const dom_element& header) {
     const std::int64_t size = ranks_in(header, "n_ranks").value_or(0);
     const std::string_view id = text_in(header, "id");
@@ -260,7 +262,8 @@ class NcclInspectorReader {
     return true;
   }
 
-  /// Ranks are those in the largest communicator; calls that are missing leave gaps.
+  /// A process's rank is its rank in the largest communicator; missing calls leave gaps in the
+  /// numbers.
   void finish() {
     LogSource& source = writer_.source();
     std::int64_t lost = 0;

@@ -11,9 +11,10 @@
 
 namespace stepwright::logs {
 
-/// Reads what NCCL's example profiler plugin writes (a list of Chrome events, not quite JSON):
-/// events COLL and P2P, which other categories describe again. A communicator is a hash; its size
-/// is known when `finish` has seen events of its ranks 0 to n-1, in any of the files.
+/// Reads what NCCL's example profiler plugin writes (a list of Chrome events, not quite JSON). Only
+/// COLL and P2P events are read, because events of other categories describe the same calls. A
+/// communicator is named by a hash; `finish` sets its size once events of its ranks 0 to n-1 were
+/// seen, in any of the files.
 class NcclProfilerReader {
  public:
   explicit NcclProfilerReader(Log& log) : log_(log) {}
@@ -22,7 +23,7 @@ class NcclProfilerReader {
   void finish();
 
  private:
-  /// A communicator: its number, which its calls have until `finish`, and the ranks that were seen.
+  /// A communicator: the number by which its calls refer to it until `finish`, and the ranks seen.
   struct Group {
     std::int32_t number = 0;
     std::set<std::int64_t> ranks;
@@ -30,11 +31,11 @@ class NcclProfilerReader {
   class File;
 
   Log& log_;
-  std::map<std::string, Group> groups_;  ///< Groups by their hash.
+  std::map<std::string, Group> groups_;  ///< Communicators by their hash.
 };
 
-/// Reads what NCCL's inspector writes, one object of JSON a line: `coll_perf` and `p2p_perf`. Gaps
-/// in the numbers of calls are said.
+/// Reads what NCCL's inspector writes, one JSON object a line: `coll_perf` and `p2p_perf`. A note
+/// reports gaps in the numbers of calls.
 void read_nccl_inspector(ByteSource& bytes, Log& log);
 
 }  // namespace stepwright::logs

@@ -14,7 +14,7 @@
 namespace stepwright::logs {
 namespace {
 
-/// Words of program names for the operations, the longest first.
+/// Words in program names, by operation; a word must precede those that it contains.
 constexpr std::array<std::string_view, 5> kOperations = {"reduce_scatter", "all_gather",
                                                          "all_reduce", "sendrecv", "alltoall"};
 
@@ -25,13 +25,14 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-/// "#  Rank  0 Group  0 Pid  9 on  host device  0 [0x10] NVIDIA A100-SXM4-80GB"
+/// True for a line such as "#  Rank  0 Group  0 Pid  9 on  host device  0 [0x10] NVIDIA
+/// A100-SXM4-80GB".
 bool is_rank(const std::vector<std::string>& words) {
   return words.size() > 5 && words[0] == "#" && words[1] == "Rank" &&
          std::ranges::find(words, "device") != words.end();
 }
 
-/// Fails with `kInput` on what a head does not say; returns the operation.
+/// Returns the operation. Fails with `kInput` if the heading lacks ranks or operation.
 std::string checked(const NcclTestsHeading& heading, const std::string& name) {
   const std::string operation =
       heading.operation().empty() ? nccl_tests_operation(name) : heading.operation();

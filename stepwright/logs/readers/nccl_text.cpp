@@ -17,14 +17,16 @@
 namespace stepwright::logs {
 namespace {
 
-constexpr std::size_t kLongestName = 64;  ///< Longest name of an operation, with what follows it.
+/// Longest name of an operation and the text after it, in bytes.
+constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kLongestHost = 255;
-/// Ranks that groups of one job list in all; larger groups are known by their size alone.
+/// The most ranks that all groups of a job may list together; larger groups have a size only.
 constexpr std::int64_t kMostListed = std::int64_t{1} << 24;
 
 constexpr std::string_view kNcclMarks[] = {" NCCL INFO ", " NCCL WARN ", " NCCL TRACE "};
 
-/// The next mark of a message at or behind a place, and its length. The rare letter is looked for.
+/// Returns position and length of the next mark of a message, searched from `from`. The search
+/// looks for the mark's rarest letter.
 std::pair<std::size_t, std::size_t> next_mark(std::string_view line, std::size_t from) {
   for (std::size_t at = line.find("NCCL ", from + 1); at != std::string_view::npos;
        at = line.find("NCCL ", at + 1)) {
@@ -37,7 +39,7 @@ std::pair<std::size_t, std::size_t> next_mark(std::string_view line, std::size_t
 
 }  // namespace
 
-/// The content of a message: the words behind the words that name them.
+/// The content of a message: values, by the words before them.
 struct NcclTextReader::Said {
   explicit Said(std::string_view text) : whole(text) {
     std::string_view key;
@@ -106,8 +108,8 @@ void NcclTextReader::line(std::string_view text, std::int64_t number) {
   }
 }
 
-/// The place at which the prefix of the next message begins in a text that ends with it: the host
-/// of a process that is known, which the message before may touch.
+/// Returns where the prefix of the next message begins in a text that ends with it: at the host
+/// name of a known process, which may directly follow the previous message.
 std::size_t NcclTextReader::begin_of_prefix(std::string_view text) const {
   const auto prefix = prefix_at_end(text);
   if (!prefix) return text.size();
@@ -140,7 +142,8 @@ void NcclTextReader::message(std::string_view prefix, std::string_view text, std
   const Said said(text);
   if (call) return called(process, said, number);
   if (text.find("Init COMPLETE") != std::string_view::npos) return initialised(process, said);
-  live_.erase({process, std::string(said.of("comm"))});  // destroyed, aborted: the pointer is free
+  // Destroyed or aborted: the pointer can be reused.
+  live_.erase({process, std::string(said.of("comm"))});
 }
 
 std::size_t NcclTextReader::process_of(std::string_view host, std::int64_t pid,
@@ -164,7 +167,7 @@ void NcclTextReader::initialised(std::size_t process, const Said& said) {
   if (const std::string_view parent = said.of("parent"); !parent.empty() && handle.id.empty()) {
     const auto known = live_.find({process, std::string(parent)});
     if (known != live_.end() && !handles_[known->second].id.empty()) {
-      // Since 2.28 childCount is called splitCount.
+      // Since 2.28, childCount is named splitCount.
       handle.id = fmt::format("{}/{}{}:{}", handles_[known->second].id, said.of("childCount"),
                               said.of("splitCount"), said.of("color"));
     }
@@ -173,8 +176,8 @@ void NcclTextReader::initialised(std::size_t process, const Said& said) {
   handles_.push_back(std::move(handle));
 }
 
-/// The live communicator of a pointer; a new one when the log does not hold its beginning, or when
-/// the pointer now stands for another.
+/// Returns the live communicator of a pointer. Makes a new one if the log lacks its creation, or if
+/// the pointer now belongs to another.
 std::size_t NcclTextReader::handle_of(std::size_t process, const std::string& pointer,
                                       std::int64_t size) {
   const auto found = live_.find({process, pointer});
@@ -216,8 +219,8 @@ void NcclTextReader::called(std::size_t process, const Said& said, std::int64_t 
                           .element_bytes = static_cast<std::uint8_t>(element_bytes)});
 }
 
-/// A call is one more message of an exchange, or ends it: an exchange has one opCount and no
-/// message twice.
+/// Adds a call to the possible all-to-all of its handle, or ends that: all its messages have one
+/// opCount, and none occurs twice.
 void NcclTextReader::exchanged(std::size_t handle, const ExchangedMessage& message) {
   const bool of_exchange = is_point_to_point(message.operation);
   Exchange& exchange = exchanges_[handle];
@@ -231,8 +234,8 @@ void NcclTextReader::exchanged(std::size_t handle, const ExchangedMessage& messa
   exchange.known.insert(who);
 }
 
-/// An exchange that a framework wrote as sends to and receives from every rank, itself included,
-/// is one all-to-all: nobody else sends to itself.
+/// Converts sends to and receives from every rank, itself included, into one all-to-all. Only
+/// all-to-alls contain a message from a rank to itself.
 void NcclTextReader::close_exchange(Exchange& exchange, const Handle& handle) {
   const std::vector<ExchangedMessage> batch = std::exchange(exchange, {}).messages;
   bool to_self = false;
@@ -261,7 +264,7 @@ void NcclTextReader::close_exchange(Exchange& exchange, const Handle& handle) {
   }
 }
 
-/// The rank of the parts is the process until all is read.
+/// Adds the shares of an all-to-all. Until all files are read, its rank is the process.
 void NcclTextReader::add_parts(const std::vector<ExchangedMessage>& batch, const Handle& handle,
                                const LogRecord& call) {
   LogExchange exchange{.line = call.line,
@@ -279,7 +282,7 @@ void NcclTextReader::add_parts(const std::vector<ExchangedMessage>& batch, const
   log_.exchanges.push_back(std::move(exchange));
 }
 
-/// "AllReduce: 1048576 Bytes -> Algo RING proto SIMPLE ..."
+/// Reads a line such as "AllReduce: 1048576 Bytes -> Algo RING proto SIMPLE ..."
 void NcclTextReader::tuned(std::size_t process, std::string_view text, std::int64_t number) {
   const std::size_t colon = text.find(": ");
   const auto known = nccl_operation(text.substr(0, colon));
@@ -296,7 +299,8 @@ void NcclTextReader::tuned(std::size_t process, std::string_view text, std::int6
                     .operation = *known});
 }
 
-/// Lines of TUNING have no communicator: it is known when the process has one alone.
+/// Uses the lines of TUNING as calls. They name no communicator; it is known if the process has
+/// only one.
 void NcclTextReader::count_tuned() {
   std::map<std::size_t, std::vector<const Handle*>> of_process;
   for (const Handle& handle : handles_) of_process[handle.process].push_back(&handle);
@@ -327,7 +331,8 @@ void NcclTextReader::finish() {
   if (!called_) count_tuned();
 }
 
-/// The rank of a process is that in the largest communicator of the job, which all processes have.
+/// Sets the rank of each process: its rank in the largest communicator, which has all processes of
+/// the job.
 void NcclTextReader::rank_processes() {
   std::int64_t world = 0;
   for (const Handle& handle : handles_) world = std::max(world, handle.size);
@@ -337,7 +342,7 @@ void NcclTextReader::rank_processes() {
     process.rank = handle.rank;
   }
   assume_ranks(world);
-  std::map<std::int64_t, std::int32_t> times;  // that a rank was seen
+  std::map<std::int64_t, std::int32_t> times;  // how often a rank was seen
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     if (processes_[i].rank == kUnknown) continue;
     processes_[i].run = times[processes_[i].rank]++;
@@ -347,7 +352,7 @@ void NcclTextReader::rank_processes() {
   }
 }
 
-/// Takes ranks in the order of hosts and devices where no line says them, with a note.
+/// Assigns ranks in the order of hosts and devices if no line has them, and adds a note.
 void NcclTextReader::assume_ranks(std::int64_t world) {
   const bool known = std::ranges::all_of(
       processes_, [](const Process& process) { return process.rank != kUnknown; });
@@ -391,7 +396,7 @@ void NcclTextReader::join_handles() {
   resolve_calls(members);
 }
 
-/// Lists the members of a group whose lines say them all.
+/// Lists the members of a group, if the log's lines name them all.
 void NcclTextReader::list_members(std::int32_t communicator, const Members& members) {
   LogCommunicator& group = log_.communicators[static_cast<std::size_t>(communicator)];
   const bool known =
@@ -408,7 +413,7 @@ void NcclTextReader::note_unlisted(std::int64_t world) {
   }
 }
 
-/// Lists the members of other groups of as many ranks as the job has: all its ranks.
+/// Lists all ranks of the job as members of groups that have as many ranks as the job.
 void NcclTextReader::list_world() {
   std::int64_t world = 0;
   std::int64_t listed = 0;

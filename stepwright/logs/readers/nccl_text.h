@@ -15,10 +15,10 @@
 
 namespace stepwright::logs {
 
-/// Reads what NCCL prints with NCCL_DEBUG=INFO (subsystems INIT, COLL, TUNING), versions 2.4
-/// to 2.30, whatever stands before and between: several ranks in one file, prefixes of launchers,
-/// two messages in one line. A line of COLL is a call at its enqueue. Ranks are known when all
-/// files have been read: `finish` joins communicators over them.
+/// Reads what NCCL prints with NCCL_DEBUG=INFO (subsystems INIT, COLL, TUNING), versions 2.4 to
+/// 2.30, with any text before and between: several ranks in one file, prefixes of launchers, two
+/// messages in one line. Each line of COLL is a call when it was enqueued. Ranks are known only
+/// after all files: `finish` then joins the communicators of different processes.
 class NcclTextReader {
  public:
   explicit NcclTextReader(Log& log) : log_(log) {}
@@ -31,24 +31,24 @@ class NcclTextReader {
     std::string host;
     std::int64_t pid = 0;
     std::int64_t device = 0;
-    std::int64_t rank = kUnknown;  ///< Rank in the world.
+    std::int64_t rank = kUnknown;  ///< Global rank of the process in the job.
     std::int32_t run = 0;
   };
-  /// A communicator as one process holds it.
+  /// A communicator as one process sees it.
   struct Handle {
     std::size_t process = 0;
-    std::string id;  ///< Equal on all ranks; empty: not said.
+    std::string id;  ///< Id that is equal on all ranks; empty: not logged.
     std::string parent;
     std::int64_t color = 0;
-    std::int64_t rank = kUnknown;  ///< Rank in the communicator.
+    std::int64_t rank = kUnknown;  ///< Rank of the process in the communicator.
     std::int64_t size = 0;
     std::int32_t communicator = -1;
   };
-  /// A message that may be one of an exchange.
+  /// A send or receive that may be part of an all-to-all.
   struct ExchangedMessage {
-    std::size_t record = 0;            ///< Index of the record in the log.
+    std::size_t record = 0;            ///< Index of the call's record in the log.
     std::int64_t sequence = kUnknown;  ///< Number of the call (NCCL's opCount).
-    std::int64_t peer = kUnknown;      ///< Rank of the other side in the communicator.
+    std::int64_t peer = kUnknown;      ///< Rank at the other end, in the communicator.
     std::int64_t bytes = 0;
     LogOperation operation{};
   };
@@ -58,10 +58,10 @@ class NcclTextReader {
   void message(std::string_view prefix, std::string_view text, std::int64_t number);
   [[nodiscard]] std::size_t begin_of_prefix(std::string_view text) const;
   void tuned(std::size_t process, std::string_view text, std::int64_t number);
-  /// Messages of one opCount, none twice.
+  /// Sends and receives with the same opCount, of which none occurs twice: a possible all-to-all.
   struct Exchange {
     std::vector<ExchangedMessage> messages{};
-    /// Peers and operations already in it.
+    /// Peer and operation of each message in it.
     std::set<std::pair<std::int64_t, LogOperation>> known{};
   };
   void exchanged(std::size_t handle, const ExchangedMessage& message);
@@ -75,8 +75,9 @@ class NcclTextReader {
   std::size_t handle_of(std::size_t process, const std::string& pointer, std::int64_t size);
   void rank_processes();
   void assume_ranks(std::int64_t world);
-  using Members = std::map<std::int64_t, std::int64_t>;  ///< Global ranks by ranks of the group.
-  /// Members of each communicator, by number.
+  /// Global rank for each rank of the group.
+  using Members = std::map<std::int64_t, std::int64_t>;
+  /// Members of each communicator, by its index in the log.
   using MembersOfGroups = std::map<std::int32_t, Members>;
   void join_handles();
   void list_members(std::int32_t communicator, const Members& members);
@@ -88,17 +89,18 @@ class NcclTextReader {
   LogSource* source_ = nullptr;
   std::vector<Process> processes_;
   std::vector<Handle> handles_;
-  /// Open exchanges by handle. Until all is read, the communicator of a call in the log is its
-  /// handle, and its peer is a rank of it; messages that became part of an exchange stand for none.
+  /// All-to-alls that are not complete, by handle. Until all files are read, a call in the log has
+  /// its handle as communicator and a rank of that handle as peer. Messages that became part of an
+  /// all-to-all then have a count of 0.
   std::map<std::size_t, Exchange> exchanges_;
   bool called_ = false;
-  /// Lines of TUNING, which stand for calls where no line of COLL does; the communicator is the
+  /// Calls from lines of TUNING, used if there are no lines of COLL. Their communicator is the
   /// process.
   RecordList tuned_;
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::size_t> known_processes_;
-  /// Handle in use, by process and pointer.
+  /// Handle that a process uses now, by process and pointer.
   std::map<std::pair<std::size_t, std::string>, std::size_t> live_;
-  /// Hosts of processes, by pid.
+  /// Host names of processes, by pid.
   std::map<std::int64_t, std::set<std::string, std::less<>>> hosts_;
 };
 

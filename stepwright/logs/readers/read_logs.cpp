@@ -20,10 +20,11 @@
 namespace stepwright::logs {
 namespace {
 
-/// Clocks of two events may differ by so much in the wrong direction.
+/// Times of two events may be out of order by this much.
 constexpr double kClockStep_s = 1e-6;
 
-/// Names the part of a call that no job makes: its count, a rank or a time. Empty: no part.
+/// Returns the name of a value that is impossible in any job: the count, a rank or a time; empty:
+/// all are possible.
 std::string_view impossible_in(const LogRecord& record) {
   constexpr double kLongest_s = 1e8;  // three years
   constexpr double kLatest_s = 1e13;
@@ -43,7 +44,7 @@ std::string_view impossible_in(const LogRecord& record) {
   return {};
 }
 
-/// Takes out calls that cannot be, whoever logged them.
+/// Removes calls with impossible values, whichever program logged them.
 void take_out_impossible(Log& log) {
   log.records.erase_if([&](const LogRecord& record) {
     const std::string_view reason = impossible_in(record);
@@ -54,8 +55,8 @@ void take_out_impossible(Log& log) {
   });
 }
 
-/// Takes out calls with which the bytes of a log would pass any number that a job can send, so that
-/// sums hold.
+/// Removes calls that would make the sum of a log's bytes larger than any job can send, so that
+/// sums do not overflow.
 void take_out_gigantic(Log& log) {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 61;
   std::int64_t sum = 0;

@@ -11,20 +11,20 @@
 
 namespace stepwright::logs {
 
-/// Reads files of any of the formats, each recognised by its content, into one log. Fails with
-/// `kInput`, naming file and place, when one is damaged or of no known format.
+/// Reads log files of any known formats into one log; the format is recognised by content. Fails
+/// with `kInput`, naming file and position, if one is damaged or of no known format.
 Log read_logs(std::span<const std::string> files);
 
-/// Reads files that stand in memory or were opened by the caller.
+/// Reads logs from sources that are in memory or that the caller opened.
 Log read_logs(std::span<ByteSource> files);
 
-/// Reads traces of the PyTorch profiler alone, each in one pass that also gives its operators,
-/// which `take` sees before the next file is read. Fails with `kInput` when one is no trace.
+/// Reads traces of the PyTorch profiler only, each in one pass. `take` receives the operators of a
+/// trace before the next file is read. Fails with `kInput` if a file is no trace.
 Log read_host_traces(std::span<const std::string> files,
                      const std::function<void(const KinetoTrace&)>& take);
 
-/// Takes groups of unknown size to be of so many ranks, which tells payloads that were one rank's
-/// part; a note of each file says so.
+/// Assumes `ranks` ranks for groups of unknown size, so that payloads can be computed where only
+/// one rank's shard was logged. A note of each file reports this.
 void give_group_size(Log& log, std::int64_t ranks);
 
 }  // namespace stepwright::logs

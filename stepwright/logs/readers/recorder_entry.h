@@ -19,30 +19,30 @@ namespace stepwright::logs {
 // Parts of a dump of PyTorch's flight recorder, versions 2.4 to 2.10 of the format
 // (torch/csrc/distributed/c10d/FlightRecorder.hpp).
 
-/// Calls `read` with the JSON of a dump, which may be a pickle. Fails as `pickle_to_json`.
+/// Calls `read` with a dump as JSON, converted if it is a pickle. Fails as `pickle_to_json`.
 void read_recorder_json(ByteSource& bytes, const std::function<void(ByteSource&)>& read);
 
-/// The groups of a dump by their names.
+/// The process groups of a dump, by name.
 using RecorderGroups = std::map<std::string, LogCommunicator, std::less<>>;
 
-/// The groups that the member `pg_config` of a dump lists. Fails with `kInput`, naming file and
-/// byte, where it is no mapping or has a key twice.
+/// Reads the process groups in the member `pg_config` of a dump. Fails with `kInput`, naming file
+/// and byte, if it is no mapping or has a key twice.
 RecorderGroups recorder_groups(const JsonPiece& config, const std::string& file);
 
-/// The group that an entry names; null where the dump does not list it. Names of entries and of
-/// `pg_config` differ where the file has one group only (Gloo).
+/// Returns the group that an entry names; null if the dump does not list it. If the dump lists only
+/// one group, that group is returned even under another name (Gloo).
 const LogCommunicator* recorder_group(const RecorderGroups& groups, std::string_view name);
 
-/// Part `i` of an entry's `process_group`: 0 its name, 1 its purpose ("default_pg"); empty where
-/// absent.
+/// Returns element `i` of an entry's `process_group`: 0 is its name, 1 its purpose ("default_pg");
+/// empty if absent.
 std::string_view recorder_group_part(const simdjson::dom::element& entry, std::size_t i);
 
-/// True if an entry's call has ended: it says so, says no state, or is retired by Gloo, which never
-/// writes that a call has ended.
+/// True if the call of an entry has ended: its state says so, it has no state, or Gloo has retired
+/// it (Gloo never records that a call has ended).
 bool recorder_call_ended(const simdjson::dom::element& entry);
 
-/// The other side of "nccl:send 1->2" or "nccl:recv 3<-0", a rank of the group; `kUnknown` where
-/// the name has none.
+/// Returns the other rank in "nccl:send 1->2" or "nccl:recv 3<-0", as a rank of the group;
+/// `kUnknown` if the name has none.
 std::int64_t recorder_peer(std::string_view name, bool sends);
 
 }  // namespace stepwright::logs

@@ -13,7 +13,7 @@ struct TorchName {
   LogOperation operation;
 };
 
-// Names without prefix and closing underscore; of PyTorch 2.0 to 2.13 (ProcessGroupNCCL.cpp,
+// Names without prefix and final underscore, in PyTorch 2.0 to 2.13 (ProcessGroupNCCL.cpp,
 // ProcessGroupGloo.cpp, Ops.cpp).
 constexpr TorchName kTorchNames[] = {
     {"allreduce", LogOperation::kAllReduce},
@@ -56,13 +56,14 @@ constexpr TorchName kTorchNames[] = {
     {"barrier", LogOperation::kBarrier},
     {"monitored_barrier", LogOperation::kBarrier}};
 
-// Waits, brackets around calls that are logged themselves, and calls that move nothing.
+// Names of waits, of brackets around calls that are logged themselves, and of calls that move no
+// data.
 constexpr std::string_view kTorchBrackets[] = {
     "wait",  "coalesced",   "coalesced_outp",  "coalesced_inp",
     "init",  "wait_tensor", "startCoalescing", "endCoalescing",
     "split", "destroy",     "abort",           "watchdog"};
 
-/// "nccl:send 1->2" and "c10d::send" without what stands around the word.
+/// Removes what surrounds the operation's word in "nccl:send 1->2" or "c10d::send".
 std::string_view bare(std::string_view name) {
   if (const std::size_t colon = name.rfind(':', name.find(' ')); colon != std::string_view::npos) {
     name.remove_prefix(colon + 1);

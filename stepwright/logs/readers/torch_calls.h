@@ -8,17 +8,17 @@
 
 namespace stepwright::logs {
 
-/// The call that profilers, recorders and execution traces of PyTorch name so: "allreduce",
-/// "_allgather_base", "c10d::allreduce_", "nccl:all_reduce", "nccl:send 0->1", ... Nothing when it
-/// is no call that moves data or waits for all.
+/// Returns the operation for a call name in profilers, recorders and execution traces of PyTorch:
+/// "allreduce", "_allgather_base", "c10d::allreduce_", "nccl:all_reduce", "nccl:send 0->1", ...
+/// nullopt if it is no call that moves data or synchronises ranks.
 std::optional<LogOperation> torch_call(std::string_view name);
 
-/// Whether a name stands for something that is no call itself: a wait, the bracket around coalesced
-/// calls, ...
+/// True if a name is not a call itself but a wait, the bracket around coalesced calls or the like.
 bool is_no_torch_call(std::string_view name);
 
-/// Payload of a call whose local buffers have so many elements in all: the larger one, which is the
-/// whole of a gather or scatter; of an all-to-all the input. `kUnknown` without a type.
+/// Returns the payload, in bytes, of a call whose local buffers have the given numbers of elements:
+/// the larger buffer, which is the whole one of a gather or scatter; for an all-to-all the input.
+/// `kUnknown` if the element type is unknown.
 std::int64_t local_payload(LogOperation operation, std::int64_t in_elements,
                            std::int64_t out_elements, std::int64_t element_bytes);
 

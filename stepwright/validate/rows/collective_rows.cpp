@@ -14,7 +14,7 @@
 namespace stepwright::validate {
 namespace {
 
-/// "2x4", or "2x4 stride 8".
+/// Formats the layout of a sample: "2x4", or "2x4 stride 8".
 std::string layout_of(const fit::CollectiveSample& sample, const CsvTable& table,
                       const CsvRow& row) {
   const auto stride = table.column("stride");
@@ -22,7 +22,7 @@ std::string layout_of(const fit::CollectiveSample& sample, const CsvTable& table
   return fmt::format("{} stride {}", sample.layout(), row.cells[*stride]);
 }
 
-/// The remark that a person should know of a prediction.
+/// Returns a remark about the prediction of a sample; empty: none.
 std::string remark_on(fit::SamplePredictor& predictor, const fit::CollectiveSample& sample) {
   const std::optional<std::string> fit = predictor.fit(sample);
   if (!fit) return "no fit: documented defaults";

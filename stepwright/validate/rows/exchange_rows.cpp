@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kDispatch = "moe_dispatch";
 constexpr std::string_view kCombine = "moe_combine";
 
-/// The number behind `key=` in a list that semicolons separate.
+/// Returns the number after `key=` in a list separated by semicolons; nullopt: absent.
 std::optional<double> number_of(std::string_view list, std::string_view key) {
   while (!list.empty()) {
     const std::string_view entry = list.substr(0, list.find(';'));
@@ -32,7 +32,8 @@ std::optional<double> number_of(std::string_view list, std::string_view key) {
   return std::nullopt;
 }
 
-/// Ranks that a row meets when its experts are `chosen` different ones of `experts`.
+/// Returns the mean number of ranks to which a row is sent when its experts are `chosen` different
+/// ones of `experts`.
 double met_ranks(double ranks, double experts, double chosen) {
   const double elsewhere = experts - experts / ranks;
   double missed = 1;

@@ -9,7 +9,8 @@
 namespace stepwright::validate {
 namespace {
 
-/// "A100-SXM" of "A100-SXM-80GB" or "A100-SXM 80g"; other names as they are.
+/// Removes the memory size from a device's name: "A100-SXM" for "A100-SXM-80GB" or "A100-SXM 80g";
+/// other names stay.
 std::string_view without_capacity(std::string_view gpu) {
   std::string_view name = gpu;
   const auto drop_last = [&name](std::string_view letters) {
@@ -27,7 +28,8 @@ std::string_view without_capacity(std::string_view gpu) {
   return name;
 }
 
-/// Kinds of recomputation of which each needs less memory than the one before.
+/// True for kinds of recomputation that form an order, in which each needs less memory than the
+/// previous one.
 bool is_ordered(plan::RecomputeKind kind) {
   return kind == plan::RecomputeKind::kNone || kind == plan::RecomputeKind::kSelective ||
          kind == plan::RecomputeKind::kFull;

@@ -11,23 +11,26 @@
 
 namespace stepwright::validate {
 
-/// A row of memory that says whether it fitted.
+/// A memory row that tells only whether the run fitted in memory.
 struct Label {
   std::string id;
-  std::string configuration;  ///< All that two rows must have in common to be compared.
+  /// Everything that must be equal in two rows before they are compared, as text.
+  std::string configuration;
   std::int64_t micro_batch = 1;
-  plan::RecomputeKind
-      recompute{};  ///< Recomputation of another kind than none, selective and full, as configured.
+  /// Kind of recomputation; a kind other than none, selective and full is also part of
+  /// `configuration`, so that only equal kinds are compared.
+  plan::RecomputeKind recompute{};
   bool fits = false;
   double capacity_bytes = 0;
 };
 
-/// The label of a row without its verdict. `gpu` is what the row calls its device, whose capacity
-/// in that name ("A100-SXM-80GB") configures nothing.
+/// Returns the label of a row, with `fits` not set. `gpu`: the row's word for its device; the
+/// memory size in that word ("A100-SXM-80GB") is not part of the configuration.
 Label label_of(const std::string& id, const plan::PlannedJob& planned, std::string_view gpu);
 
-/// Labels that cannot both be right: the first did not fit, the second fitted although it has the
-/// same configuration, no smaller micro-batch, no more recomputation and no larger device.
+/// Returns pairs of indices of labels that cannot both be right: the first run did not fit, but the
+/// second did, with the same configuration, the same or a larger micro-batch, the same or less
+/// recomputation, and the same or a smaller device.
 std::vector<std::pair<std::size_t, std::size_t>> label_conflicts(std::span<const Label> labels);
 
 }  // namespace stepwright::validate

@@ -29,7 +29,7 @@ std::string scheme_of(const plan::Parallel& degrees) {
   return words.empty() ? "data" : fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// A quantity that a row may have measured.
+/// A quantity that a row may give.
 struct Measured {
   std::string_view title, name;
   double memory::AllocatedMemory::* predicted;
@@ -38,7 +38,7 @@ constexpr Measured kMeasured[] = {
     {"allocated_gib", "after a step", &memory::AllocatedMemory::after_step_bytes},
     {"peak_gib", "peak", &memory::AllocatedMemory::peak_bytes}};
 
-/// The job that a row starts, as the reader of its files has it.
+/// Returns the job that a row starts, as the reader of its files sees it.
 plan::PlannedJob started_job(const CsvTable& table, const CsvRow& row) {
   const launch_scripts::SourceFile file{.name = "launch",
                                         .text = std::string(cell(table, row, "launch"))};

@@ -9,15 +9,16 @@
 
 namespace stepwright::validate {
 
-/// The columns of launches that are read.
+/// Returns the columns of a table of launches that are read.
 std::span<const std::string_view> launch_columns();
 
-/// The outcome of each row of a table of launches: runs as the command that started them
-/// (`launch`) or its configuration, of the framework whose files `target` reads, on `cluster`, with
-/// what PyTorch's allocator counted on the last rank, or on the first one where `stage` is `first`:
-/// after a step (`allocated_gib`), and at most (`peak_gib`). `model`, a name or a mapping, is what
-/// is trained where the command does not say. One result for each quantity that is there. Rows are
-/// skipped whose command is not read, with the reason of the reader.
+/// Predicts the memory of each row in a table of launches. A row has the command that started the
+/// run (`launch`) or its configuration, the framework whose files it is (`target`), the `cluster`,
+/// and the bytes that PyTorch's allocator counted after a step (`allocated_gib`) and at most
+/// (`peak_gib`), on the last rank, or on the first if `stage` is `first`. `model`: the trained
+/// model (a name or a mapping), if the command does not name it. There is one result for each of
+/// the two quantities that is given. Rows whose command cannot be read are skipped with the
+/// reader's reason.
 std::vector<RowOutcome> predict_launches(const CsvTable& table, int threads);
 
 }  // namespace stepwright::validate

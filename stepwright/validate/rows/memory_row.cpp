@@ -15,8 +15,8 @@
 namespace stepwright::validate {
 namespace {
 
-/// The part of each stage's peak that a kind of measurement sees: a process holds everything; the
-/// caching allocator holds the tensors with their rounding; the tensors themselves are less.
+/// Returns the part of each stage's peak that a kind of measurement sees: for a process everything;
+/// for the caching allocator the tensors with rounding; for tensors less.
 std::vector<double> seen_bytes(const plan::Job& job, const step::StepProgram& program,
                                const memory::MemoryReport& report, PeakKind kind) {
   std::vector<double> seen;
@@ -32,7 +32,8 @@ std::vector<double> seen_bytes(const plan::Job& job, const step::StepProgram& pr
   return seen;
 }
 
-/// The stage that holds most, or least where a row means the smallest rank, by the bytes `seen`.
+/// Sets the row's peak to that of the stage with the most `seen` bytes, or with the least if the
+/// row is about the smallest rank.
 void set_peak(RowResult& row, const memory::MemoryReport& report, const std::vector<double>& seen,
               bool smallest) {
   for (std::size_t i = 0; i < seen.size(); ++i) {

@@ -8,13 +8,13 @@
 
 namespace stepwright::validate {
 
-/// How a row of memory was measured.
+/// The measure of memory that a row gives.
 enum class PeakKind : std::uint8_t {
-  kFits,       ///< A label that says that the run fitted.
-  kOom,        ///< A label that says that the run did not fit.
-  kAllocated,  ///< The most that tensors took (torch.cuda.max_memory_allocated).
-  kReserved,   ///< Bytes that the caching allocator held.
-  kProcess,    ///< Bytes that nvidia-smi shows: the process with its context.
+  kFits,       ///< A label: the run fitted in memory.
+  kOom,        ///< A label: the run did not fit in memory.
+  kAllocated,  ///< Peak bytes of tensors (torch.cuda.max_memory_allocated).
+  kReserved,   ///< Bytes reserved by the caching allocator.
+  kProcess,    ///< Bytes of the process in nvidia-smi, including its context.
 };
 
 inline constexpr Named<PeakKind> kPeakKindNames[] = {{PeakKind::kFits, "fits"},
@@ -23,17 +23,17 @@ inline constexpr Named<PeakKind> kPeakKindNames[] = {{PeakKind::kFits, "fits"},
                                                      {PeakKind::kReserved, "reserved"},
                                                      {PeakKind::kProcess, "process"}};
 
-/// A row of memory, predicted.
+/// The prediction for a memory row.
 struct MemoryResult {
   PeakKind kind{};
-  RowResult row;  ///< Bytes; a label has no measured value.
+  RowResult row;  ///< Result in bytes; the measured value is absent for labels.
   double capacity_bytes = 0;
-  Label label;  ///< Label of the row, predicted.
+  Label label;  ///< The row's label, with the predicted verdict.
   [[nodiscard]] bool fits() const { return row.predicted <= capacity_bytes; }
   [[nodiscard]] bool is_label() const { return kind == PeakKind::kFits || kind == PeakKind::kOom; }
 };
 
-/// The peak of the fullest stage of a row, in the sense of its kind.
+/// Predicts the peak memory of the row's fullest stage, in the measure that the row gives.
 std::variant<MemoryResult, Skipped> predict_memory(const RunRow& row);
 
 }  // namespace stepwright::validate

@@ -20,7 +20,8 @@ double hardware_flops(const plan::Job& job) {
          (1 + length / (6 * hidden) + vocabulary / (16 * layers * hidden));
 }
 
-/// Half of the attention's FLOPs per token, forward and backward: what a causal mask leaves out.
+/// Returns half of the attention's FLOPs per token, forward and backward, which a causal mask
+/// skips.
 double masked_flops_per_token(const plan::Job& job) {
   const model::Architecture& model = job.model;
   const auto widths = static_cast<double>(model.heads * (model.head_dim + model.value_dim()));

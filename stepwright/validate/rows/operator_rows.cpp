@@ -12,7 +12,8 @@
 namespace stepwright::validate {
 namespace {
 
-/// The class of sizes of what the peaks allow.
+/// Returns the class of a lower bound of the time (FLOPs and bytes at their peak rates), for groups
+/// of errors.
 std::string floor_class(double floor_s) {
   const double floor_us = 1e6 * floor_s;
   for (const double from : {1e4, 1e3, 1e2, 1e1}) {
@@ -21,7 +22,7 @@ std::string floor_class(double floor_s) {
   return "from 0 us";
 }
 
-/// One direction of a sample.
+/// One direction (forward or backward) of a sample.
 struct TimedPass {
   const fit::OperatorSample* sample = nullptr;
   cost::Pass pass{};
@@ -32,7 +33,7 @@ struct TimedPass {
   [[nodiscard]] bool impossible() const { return measured_s < fit::kBelowFloor * floor_s; }
 };
 
-/// Predicts the rows of one table that are of one machine.
+/// Predicts the rows of a table that were measured on one machine.
 class OperatorRows {
  public:
   OperatorRows(const CsvTable& whole, std::vector<RowOutcome>& outcomes)
@@ -51,7 +52,7 @@ class OperatorRows {
   const CsvTable& whole_;
   std::vector<RowOutcome>& outcomes_;
   std::vector<TimedPass> passes_;
-  /// The errors of each operator and direction on a device: impossible rows, all rows.
+  /// For each device, operator and direction: number of impossible rows, number of all rows.
   std::map<std::tuple<std::string, std::string, cost::Pass>, std::pair<std::size_t, std::size_t>>
       series_;
 };

@@ -20,18 +20,19 @@
 namespace stepwright::validate {
 namespace {
 
-/// The mapping in a cell.
+/// Reads the mapping in a cell.
 Tree cell_tree(std::string_view column, const std::string& cell) {
   if (cell.empty()) return Tree::mapping();
-  // A document that begins with a brace is JSON; the value of a key may be written as YAML.
+  // A document that begins with a brace must be JSON; as the value of a key, the cell may also be
+  // YAML.
   const Document document =
       Document::parse(fmt::format("{}: {}", column, cell), fmt::format("column {}", column));
   const Node mapping = document.root().get(column);
-  static_cast<void>(mapping.members());  // fails unless it is one
+  static_cast<void>(mapping.members());  // fails unless it is a mapping
   return mapping.tree();
 }
 
-/// Lays one mapping over another: mappings in it over those there, all else in their place.
+/// Merges one mapping into another: mappings recursively; other values replace.
 void lay_over(Tree& under, const Tree& over) {
   for (std::size_t i = 0; i < over.items.size(); i += 2) {
     Tree* present = under.find(over.items[i].text);
@@ -45,7 +46,7 @@ void lay_over(Tree& under, const Tree& over) {
   }
 }
 
-/// Whether the job of a row names its model, and no column has to say its sizes.
+/// True if a row's job names its model, so that no column needs to give sizes.
 bool names_model(const Tree& job) {
   const Tree* model = job.find("model");
   return model != nullptr && model->kind == Tree::Kind::kScalar;
@@ -55,7 +56,7 @@ bool says_model(const RunRow& row, const plan::Job* of) {
   return of == nullptr || !row.model.empty() || row.layers;
 }
 
-/// The first column that must say something and does not.
+/// Returns the first required column that is empty; nullopt: none.
 std::optional<Skipped> silent_column(const RunRow& row, const plan::Job* of, const Tree& job) {
   const bool own = says_model(row, of) && !names_model(job);
   const Tree* model = job.find("model");
@@ -89,18 +90,20 @@ Tree model_of(const RunRow& row) {
   return model;
 }
 
-/// A file is named from where the command runs, not from the folder of the table.
+/// Returns the cluster's profile; a file is relative to the working directory, not to the table's
+/// folder.
 std::string profile_of(const std::string& cluster) {
   return is_there(cluster) ? std::filesystem::absolute(cluster).string() : cluster;
 }
 
-/// Whether a row says another framework than the job that it is a run of.
+/// True if a row names another framework than the job whose run it is.
 bool says_other_framework(const Tree& said, const plan::Job* of) {
   const Tree* framework = said.find("framework");
   return framework != nullptr && (of == nullptr || framework->text != of->framework.name);
 }
 
-/// The job that is known without a row; of another framework's kernels and optimizer, nothing.
+/// Returns the values of the job known without the row. If the row has its own framework, the job's
+/// kernels and optimizer are left out.
 Tree known_job(const plan::Job* of, bool own_framework) {
   Tree known = Tree::mapping();
   if (of == nullptr) return known;
@@ -133,7 +136,7 @@ Tree job_of(const RunRow& row, const plan::Job* of, Tree said) {
   return job;
 }
 
-/// The plan file of a row.
+/// Builds the plan file of a row.
 Tree file_of(const RunRow& row, Tree job, const Tree& said) {
   const std::int64_t replica = *row.tensor * *row.pipeline * row.context.value_or(1);
   Tree degrees = Tree::mapping();
@@ -155,7 +158,7 @@ plan::PlannedJob read(const Tree& file, const RunRow& row) {
   return plan::read_plan(Document::from(file, "row"), row.folder);
 }
 
-/// Reads the file of a row, with what the recipes of its framework choose where it says nothing.
+/// Reads the plan file of a row; absent choices come from the recipe of its framework.
 plan::PlannedJob read_with_recipe(Tree file, const RunRow& row) {
   plan::PlannedJob planned = read(file, row);
   const bool shards = file.find("sharding") != nullptr;

@@ -9,16 +9,17 @@
 
 namespace stepwright::validate {
 
-/// A row as a job with a plan, and what was assumed where the row is silent.
+/// A row converted to a job with a plan, and the assumptions for values that the row lacks.
 struct RowPlan {
   plan::PlannedJob planned;
   std::vector<std::string> notes;
 };
 
-/// The plan of a row, legal, or why there is none: the numbers of its columns with `job` and `plan`
-/// laid over them, read as a plan file. What a row leaves out is that of a plan file, but for
-/// sharding and sequence parallelism, which are those of its framework's recipes. With `of`, what
-/// the row says of its job is laid over that one, whose model and cluster it may leave out.
+/// Converts a row into a legal plan, or returns the reason why that is impossible. The numbers of
+/// the row's columns are read as a plan file, with the cells `job` and `plan` laid over them.
+/// Absent values have the defaults of plan files, except sharding and sequence parallelism, which
+/// come from the framework's recipe. `of`: a job over which the row's job is laid, so that the row
+/// may lack model and cluster; null: none.
 std::variant<RowPlan, Skipped> row_plan(const RunRow& row, const plan::Job* of = nullptr);
 
 }  // namespace stepwright::validate

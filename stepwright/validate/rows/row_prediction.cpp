@@ -26,7 +26,7 @@ std::vector<std::pair<std::string_view, double>> terms_of(const simulate::Breakd
           {"exposed host", breakdown.host_s}};
 }
 
-/// The kinds of parallelism of a plan above one rank, and how states are spread.
+/// Returns the kinds of parallelism above one rank, and how states are sharded, as text.
 std::string scheme_of(const plan::Plan& plan) {
   std::string scheme;
   const auto add = [&](std::string_view name, std::int64_t degree) {
@@ -41,8 +41,8 @@ std::string scheme_of(const plan::Plan& plan) {
                      plan::sharding_word(plan.sharding));
 }
 
-/// Source, setup, model, framework in its release, devices, batch, length and precision: what a
-/// plan does not choose.
+/// Returns the key of comparable runs: source, setup, model, framework with release, devices,
+/// batch, length and precision, which a plan does not choose.
 std::string alike(const RunRow& row, const plan::PlannedJob& planned) {
   const plan::Job& job = planned.job;
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", row.source, row.setup, row.model,

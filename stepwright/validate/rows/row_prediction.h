@@ -8,11 +8,11 @@
 
 namespace stepwright::validate {
 
-/// A training run predicted: the seconds of its step.
+/// Predicts the seconds of a training run's step.
 std::variant<RowResult, Skipped> predict_run(const RunRow& row,
                                              const cost::TrainingConditions& conditions);
 
-/// The words of a row by which errors are grouped: source, device, framework, scheme.
+/// Returns the row's values by which errors are grouped: source, device, framework, scheme.
 std::vector<std::string> row_groups(const RunRow& row, const plan::PlannedJob& planned);
 
 }  // namespace stepwright::validate

@@ -27,7 +27,7 @@ constexpr TextColumn kTexts[] = {{"tier", &RunRow::tier},   {"gpu", &RunRow::gpu
                                  {"flops", &RunRow::flops}, {"outcome", &RunRow::outcome},
                                  {"peak", &RunRow::peak},   {"peak_of", &RunRow::peak_of}};
 
-/// Columns whose words sources choose themselves.
+/// Columns in which sources write free text.
 constexpr std::string_view kProse[] = {"framework",          "moe",       "precision",    "sp",
                                        "zero_stage_or_fsdp", "recompute", "overlap_notes"};
 
@@ -77,7 +77,8 @@ Skipped bad_cell(std::string_view title) {
   return {fmt::format("column {}: not a number above zero", title)};
 }
 
-/// Prose of a row that nobody has put into the words of a job and a plan.
+/// Returns a reason to skip a row with free text that has not been translated into settings of a
+/// job and plan; nullopt: none.
 std::optional<Skipped> unread_prose(const CsvTable& table, const CsvRow& row, const RunRow& run) {
   if (!run.job.empty() || !run.plan.empty() || !run.no_plan.empty()) return std::nullopt;
   for (const std::string_view title : kProse) {

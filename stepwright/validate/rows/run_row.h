@@ -14,20 +14,22 @@ namespace stepwright::validate {
 
 inline constexpr double kGib = 1024.0 * 1024.0 * 1024.0;  ///< Bytes of a GiB.
 
-/// One published training run or memory peak as its row states it. Numbers that a row leaves empty
-/// are absent; words are empty then. Spelling is the source's.
+/// One published training run or memory peak, as its row gives it. Empty cells are nullopt
+/// (numbers) or empty (texts). Spelling is that of the source.
 struct RunRow {
-  std::size_t line = 0;    ///< Line in the file, from 1.
-  std::string id, source;  ///< Names of the row (`RowName`).
+  std::size_t line = 0;    ///< Line of the row in its file, from 1.
+  std::string id, source;  ///< Id of the row and its source (`RowName`).
   std::string tier;
 
-  std::string folder;   ///< Folder of the table, from which its paths start.
-  std::string cluster;  ///< A cluster profile or its file, instead of what `job` says.
+  std::string folder;  ///< Folder of the table, to which its paths are relative.
+  /// Cluster profile or cluster file that replaces the job's cluster; empty: none.
+  std::string cluster;
   std::string gpu;
   std::string model;
-  std::string job, plan;  ///< Mappings in the words of job and plan files.
-  std::string no_plan;    ///< Why no plan says what the row ran.
-  /// Setup of the machine, where its source says that another's do not compare.
+  std::string job, plan;  ///< Mappings with keys of job and plan files, laid over the columns.
+  std::string no_plan;    ///< Reason why no plan can describe the run; empty: a plan can.
+  /// Setup of the machine, if the source says that runs on other machines are not comparable; empty
+  /// otherwise.
   std::string setup;
 
   std::optional<std::int64_t> gpus;
@@ -36,48 +38,54 @@ struct RunRow {
   std::optional<std::int64_t> tensor, pipeline, chunks, context, expert;
 
   // Training runs.
-  std::string metric;  ///< Column `measured_metric` of the row.
-  std::string flops;   ///< FLOPs of the metric: a word of `kFlopCountNames`; empty for `model`.
+  std::string metric;  ///< Value of the column `measured_metric`.
+  /// How the source counts FLOPs: a word of `kFlopCountNames`; empty means `model`.
+  std::string flops;
   std::optional<double> measured;
-  std::string outcome;          ///< Outcome of a person's own run: ok, oom, failed.
-  std::optional<double> trust;  ///< Weight of a person's own run, at most 1.
+  std::string outcome;          ///< Outcome of a user's own run: ok, oom, failed.
+  std::optional<double> trust;  ///< Weight of a user's own run, at most 1; nullopt: not given.
   // Memory.
-  std::string peak;     ///< A word of `kPeakKindNames`.
-  std::string peak_of;  ///< Rank of the peak: `least`; empty for the one that holds most.
+  std::string peak;     ///< Measure of the memory peak: a word of `kPeakKindNames`.
+  std::string peak_of;  ///< Rank of the memory peak: `least`; empty: the rank with the most memory.
   std::optional<double> memory_gib;
 };
 
-/// Why a row is not used; equal reasons are counted together.
+/// Reason why a row is not used; rows with equal reasons are counted together.
 struct Skipped {
   std::string reason;
-  std::string detail = {};  ///< Detail of this row, for people.
+  std::string detail = {};  ///< Details about this row, for people.
 };
 
-/// The names by which a row goes.
+/// The id and the source under which a row is reported.
 struct RowName {
-  std::string id;      ///< Id of the row; its line, when it has none.
-  std::string source;  ///< The id without its number; else the host of `source_url`; else the file.
+  std::string id;  ///< Id of the row; its line number if the table has no ids.
+  /// Id without its number; if there is no id, the host of `source_url`; if there is none, the
+  /// file.
+  std::string source;
 };
 RowName row_name(const CsvTable& table, const CsvRow& row);
 
-/// The text of a column without spaces around it; empty where the table has no such column.
+/// Returns the text of a row's cell without surrounding spaces; empty if the table lacks the
+/// column.
 std::string_view cell(const CsvTable& table, const CsvRow& row, std::string_view title);
 
-/// A finite number above zero that is the whole text.
+/// Returns the finite number above zero that the whole text is; nullopt if it is not one.
 std::optional<double> positive_number(std::string_view text);
 
-/// The column `cluster`: a name, or the path of a file, which is relative to the table's when it is
-/// there. Empty when the row names none.
+/// Returns the column `cluster`: a profile name, or the path of a file, relative to the table's
+/// folder if the file exists there. Empty: the row names no cluster.
 std::string named_profile(const CsvTable& table, const CsvRow& row);
 
-/// The columns of runs and memory that are read, and those that sources fill with prose.
+/// Returns the columns of run and memory tables that are read, including those in which sources
+/// write prose.
 std::vector<std::string_view> run_columns();
 
-/// The row as numbers and words, or why it cannot be one: a number that is none, not finite, or not
-/// above zero; prose without its translation (`tools/data/row_words.py`).
+/// Reads a row's numbers and words, or returns the reason why it is skipped: a number that is not
+/// finite or not above zero, or prose that has no translation (`tools/data/row_words.py`).
 std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& row);
 
-/// "aleph_layouts" of "aleph_layouts-0001", the whole of an id without a number at its end.
+/// Returns an id without the number at its end: "aleph_layouts" for "aleph_layouts-0001"; ids
+/// without a number are returned whole.
 std::string source_of(const std::string& id);
 
 }  // namespace stepwright::validate

@@ -28,7 +28,7 @@ bool holds(std::span<const std::string_view> names, std::string_view name) {
                          name, known_words(name, known, "stepwright list profiles")));
 }
 
-/// A file that names its kind, as profiles and clusters do.
+/// A file with a profile or a cluster; its first key tells which.
 struct MachineFile {
   Document document;
   bool is_cluster = false;
@@ -43,7 +43,8 @@ MachineFile load_machine_file(const std::string& path) {
   return file;
 }
 
-/// A profile of operators describes its device, one of collectives names it.
+/// Returns the device of a profile: a profile of operators describes it, one of collectives names
+/// it.
 std::string device_name(const Document& profile) {
   const Node device = profile.root().get("device");
   return read_name(device.is_mapping() ? device.get("name") : device);
@@ -76,7 +77,7 @@ OperatorMachine operator_machine(const std::string& name) {
   fail_unknown(name, known);
 }
 
-/// The first machine with devices of this name; null when there is none.
+/// Returns the first machine with this device; null: none.
 const fit::SampledMachine* machine_with(std::string_view device) {
   for (const fit::SampledMachine& machine : fit::sampled_machines()) {
     if (cluster::load_cluster(machine.cluster, 1).device.name == device) return &machine;

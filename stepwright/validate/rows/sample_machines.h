@@ -13,18 +13,19 @@
 
 namespace stepwright::validate {
 
-/// A device and what prices single operators on it.
+/// A device and the cost models that price single operators on it.
 class OperatorMachine {
  public:
-  /// `profile`: the one to price with before the built-in ones of the device, or null.
+  /// `profile`: measured profile that takes precedence over the built-in ones of the device; null:
+  /// none.
   OperatorMachine(const cluster::Device& device,
                   std::shared_ptr<const cost::OperatorProfile> profile);
 
   [[nodiscard]] const std::string& device() const { return device_.name; }
-  /// The cost with one kernel alone; made once for each attention kernel.
+  /// Returns the cost model restricted to one attention kernel; it is built once for each kernel.
   [[nodiscard]] const cost::ComputeCost& cost(cluster::AttentionKernel kernel);
-  /// The remark that a person should know of the price of a pass: no fit, the fit of another
-  /// device, a size outside of what the fit saw. Empty when there is nothing.
+  /// Returns a remark about the price of an operator's pass: no fit exists, the fit is of another
+  /// device, or the size is outside of the fitted range. Empty: none of these.
   [[nodiscard]] std::string remark(const fit::OperatorSample& sample, cost::Pass pass) const;
 
  private:
@@ -34,11 +35,11 @@ class OperatorMachine {
   std::map<cluster::AttentionKernel, cost::ComputeCost> costs_;
 };
 
-/// The machines of operator samples by name: a profile of operators, a device, a cluster, or a file
+/// The machines of operator samples by name: an operator profile, a device, a cluster, or a file
 /// with a profile or a cluster.
 class OperatorMachines {
  public:
-  /// Fails with `kInput` when there is no such machine.
+  /// Returns the machine with this name. Fails with `kInput` if it does not exist.
   OperatorMachine& of(const std::string& name);
 
  private:
@@ -49,7 +50,8 @@ class OperatorMachines {
 /// with a profile of collectives or a cluster.
 class CollectiveMachines {
  public:
-  /// Null for no name. Fails with `kInput` when there is no such machine.
+  /// Returns the machine with this name; null for an empty name. Fails with `kInput` if it does not
+  /// exist.
   const fit::SampledMachine* of(const std::string& name);
   fit::SamplePredictor& predictor() { return predictor_; }
 

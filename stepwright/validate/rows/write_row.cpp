@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A cell in quotes where it needs them (RFC 4180).
+/// Returns the text of a cell, in quotes if it needs them (RFC 4180).
 std::string cell_text(const std::string& cell) {
   if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
   std::string text = "\"";
@@ -23,7 +23,7 @@ std::string cell_text(const std::string& cell) {
   return text + "\"";
 }
 
-/// The job without what does not belong to one run of it.
+/// Returns the job without settings that do not affect a single run.
 Json job_cell(const plan::PlannedJob& planned) {
   Json job = plan::job_json(planned.job, false);
   job.erase("search");
@@ -31,7 +31,7 @@ Json job_cell(const plan::PlannedJob& planned) {
   return job;
 }
 
-/// The plan without its job.
+/// Returns the plan without its job.
 Json plan_cell(const plan::PlannedJob& planned) {
   Json plan = plan::plan_file_json(planned, false);
   plan.erase("stepwright");

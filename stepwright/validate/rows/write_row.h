@@ -9,17 +9,18 @@
 
 namespace stepwright::validate {
 
-/// A cell of a row by the title of its column.
+/// A cell of a row: the title of its column, and its text.
 using RowCell = std::pair<std::string, std::string>;
 
-/// The cells of a person's own run: all of its job and plan, so that `row_plan` gives back an equal
-/// plan, and its outcome (`ok`, `oom`, `failed`). `seconds`: of a step; nullopt: not measured.
+/// Returns the cells that describe a user's own run: its job and plan completely, so that
+/// `row_plan` returns an equal plan, and the outcome (`ok`, `oom`, `failed`). `seconds`: measured
+/// seconds of a step; nullopt: not measured.
 std::vector<RowCell> written_row(const plan::PlannedJob& planned, const std::string& id,
                                  const std::string& outcome, std::optional<double> seconds);
 
-/// A row as the next line of a table, with line ends: of an empty `table` behind a header of its
-/// own, else in the order of that table's header. `name` stands for the table in messages. Fails
-/// with `kInput` when the table lacks a column that the row fills, or is none.
+/// Returns a row as the next line of a table, with a line end. If `table` is empty, a header is put
+/// before it; otherwise the order is that of the table's header. `name`: the table's name in
+/// messages. Fails with `kInput` if the table lacks a column of the row, or is no table.
 std::string row_line(const std::vector<RowCell>& row, const std::string& table,
                      const std::string& name);
 

@@ -7,7 +7,7 @@
 namespace stepwright::fit {
 namespace {
 
-/// Rings of 2, 4 and 8 ranks at 300e9 inside a node, 2.5 us a hop, 1 KiB to 1 GiB.
+/// Returns timed rings of 2, 4 and 8 ranks at 300e9 inside a node, 2.5 us a hop, 1 KiB to 1 GiB.
 std::vector<TimedRoutes> rings(const cost::OperationConstants& truth, double noise) {
   std::vector<TimedRoutes> samples;
   for (const double ranks : {2.0, 4.0, 8.0}) {

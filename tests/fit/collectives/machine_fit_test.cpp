@@ -54,8 +54,8 @@ TEST(MachineFit, ALayoutWhoseRowsContradictEachOtherIsDropped) {
   EXPECT_EQ(dropped.size(), 60U);
 }
 
-/// All-reduces of two nodes of Vista, measured as the documented constants say; in each fifth of
-/// the rows but the first `off` times as long.
+/// Returns all-reduces of two nodes of Vista with times by the documented constants; in each fifth
+/// of the rows except the first, `off` times as long.
 CollectiveSamples invented(double off) {
   SampledClusters clusters;
   CollectiveSamples table{.file = "rows.csv", .samples = {}, .dropped = {}};

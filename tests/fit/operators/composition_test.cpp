@@ -10,8 +10,9 @@ struct Both {
   double forward = 0, backward = 0;
 };
 
-/// The composition of arXiv 2509.22832 (public repository DebarghaG/estimate-train-time), written
-/// out: the slowest stage sets the pace of 1F1B, everything is recomputed, transfers are serial.
+/// The time composition of arXiv 2509.22832 (public repository DebarghaG/estimate-train-time),
+/// written out: the slowest stage determines the pace of 1F1B, everything is recomputed, transfers
+/// are serial.
 struct Composition {
   Both encoder, embedding, head, loss, norm;
   double tensor_reduce = 0, transfer = 0, data_reduce = 0, data_gather = 0, update = 0;
@@ -39,7 +40,8 @@ struct Composition {
   }
 };
 
-/// Llemma-7B on 4 stages, 2 tensor ranks, 2 replicas of A100: the authors' own times and results.
+/// Returns Llemma-7B on 4 stages, 2 tensor ranks, 2 replicas of A100, with the authors' own times
+/// and results.
 Composition llemma() {
   const Both operators[] = {{3275, 5941}, {746, 1843}, {2752, 8598}, {532, 1499},
                             {4279, 7451}, {366, 493},  {3803, 7532}, {828, 3905},

@@ -14,7 +14,8 @@
 namespace stepwright::fit {
 namespace {
 
-/// A residual addition on an A100: 6 bytes an element at `share` of 2,039 GB/s, and 4 us.
+/// Returns samples of a residual addition on an A100: 6 bytes an element at `share` of 2,039 GB/s,
+/// after 4 us.
 std::string residual_rows(double share) {
   std::string text = "op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us\n";
   for (int hidden = 2048; hidden <= 8192; hidden += 1024) {
@@ -31,8 +32,9 @@ constexpr std::string_view kKernelColumns =
     "gpu,op,dtype,m,n,k,batch,seq_len,heads,kv_heads,head_dim,causal,direction,other_shape,"
     "metric,value,software\n";
 
-/// A full attention on an H100: `share` of 989.4 TFLOP/s and 12 us; with `copied`, also what reads
-/// and writes queries, keys and values at 3,352 GB/s and starts in 12 us of its own.
+/// Returns samples of a full attention on an H100: `share` of 989.4 TFLOP/s, after 12 us. `copied`:
+/// includes a separate kernel that reads and writes queries, keys and values at 3,352 GB/s after 12
+/// us.
 std::string attention_rows(double share, bool copied, std::string_view software = "") {
   std::string text;
   for (int heads = 4; heads <= 48; heads += 4) {

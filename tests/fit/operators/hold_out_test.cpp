@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kJudged = 4096;
 
-/// Residual additions of seven hidden sizes, 6 bytes an element at 1,200 GB/s; those of one size
-/// take `factor` of that.
+/// Samples of residual additions with seven hidden sizes, 6 bytes an element at 1,200 GB/s; one
+/// hidden size takes `factor` times as long.
 struct Additions {
   std::deque<OperatorSample> samples;
   std::vector<FitRow> rows;
@@ -57,7 +57,8 @@ TEST(HoldOut, ASizeIsPredictedWithoutItsOwnRows) {
   EXPECT_TRUE(others_moved) << "the changed rows are fitted on when others are judged";
 }
 
-/// All-reduces on two, four and eight nodes; those on four take `factor` of the others' rate.
+/// Returns a study of all-reduces on two, four and eight nodes; those on four have `factor` times
+/// the rate of the others.
 MachineStudy study(double factor) {
   std::string text = "op,nodes,gpus_per_node,elements_fp16,time_us\n";
   for (const int nodes : {2, 4, 8}) {

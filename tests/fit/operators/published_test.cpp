@@ -25,7 +25,7 @@ std::string text_of(const std::string& path) {
 Json profile(const std::string& name) { return Json::parse(text_of("profiles/" + name + ".json")); }
 
 /// A table of arXiv 2509.22832, and the median over its operators of the errors of the paper's own
-/// models, which were judged on random rows left out.
+/// models, which were judged on randomly left-out rows.
 struct Table {
   const char* file;
   const char* device;
@@ -37,7 +37,7 @@ constexpr Table kTables[] = {
     {"gh200_120g.csv", "gh200-96g", "gh200_120g_vista", 0.037},
 };
 
-/// The samples of a table that `use` takes.
+/// Returns the samples of a table for which `use` is true.
 template <class Use>
 OperatorTable some(const Table& from, Use use) {
   OperatorTable table = read_operator_samples(load_csv(std::string("data/operators/") + from.file));
@@ -45,7 +45,7 @@ OperatorTable some(const Table& from, Use use) {
   return table;
 }
 
-/// Classes with tables short enough to be fitted here.
+/// True for classes whose tables are short enough to be fitted in a test.
 bool is_short(const OperatorSample& sample) {
   constexpr cost::OperatorClass kShort[] = {
       cost::OperatorClass::kCausalSoftmax, cost::OperatorClass::kNorm,
@@ -55,7 +55,7 @@ bool is_short(const OperatorSample& sample) {
   return std::ranges::find(kShort, sample.what) != std::end(kShort);
 }
 
-/// The fit of a table's short rows, made once.
+/// Returns the fit of a table's short classes, made once.
 const DeviceFit& fit_short(const Table& table) {
   static std::map<std::string, DeviceFit> fits;
   const auto found = fits.find(table.file);

@@ -21,7 +21,7 @@ constexpr cost::SocketLaw kTruth{.start_s = 3e-4,
                                  .inside_s_per_byte = 2e-8,
                                  .network_s_per_byte = 8e-8};
 
-/// Groups of a lab of 4 x 4, 4 KB to 4 MB, with some noise and one row that is wrong.
+/// Returns samples of groups in a lab of 4 x 4, 4 KB to 4 MB, with some noise and one wrong row.
 OwnSamples lab_samples(double noise) {
   OwnSamples samples;
   for (const auto& [nodes, members] :
@@ -54,13 +54,13 @@ TEST(ClusterFits, FindTheLawBehindMessages) {
   EXPECT_EQ(found.rows, samples.messages.size());
 }
 
-/// A pair of computation and message saves a share of the message.
+/// Overlapping a computation and a message saves a share of the message's time.
 TEST(ClusterFits, TellHowMuchSlowerComputationIsBesideMessages) {
   OwnSamples samples;
   samples.overlaps = {{cost::LinkClass::kInside, 4, 2, 4.5},    // 1.5 of 2 seconds saved
                       {cost::LinkClass::kInside, 2, 1, 2.2},    // 0.8 of 1
                       {cost::LinkClass::kInside, 2, 1, 9},      // disturbed
-                      {cost::LinkClass::kNetwork, 2, 1, 3.5}};  // worse than in turn
+                      {cost::LinkClass::kNetwork, 2, 1, 3.5}};  // longer than one after the other
   const ClusterFit fit = fit_cluster(samples);
   EXPECT_DOUBLE_EQ(fit.overlap.beside_inside, 2 / 1.5);
   EXPECT_DOUBLE_EQ(fit.overlap.beside_network, cost::kMostSlower);
@@ -119,7 +119,7 @@ TEST(ClusterFits, RefuseTwoChunkSizesOfOneMethod) {
   }
 }
 
-/// A left-out time that is next to nothing has an error that is no number.
+/// A left-out time close to zero has an error that is not a number.
 TEST(ClusterFits, LackAnErrorThatIsNoNumber) {
   ClusterFit fit;
   fit.computations.push_back({.law = {.start_s = 1e-3}, .rows = 5, .held_out_error = INFINITY});
@@ -149,7 +149,7 @@ TEST(ClusterFits, OfComputationsAreByKindAndPhase) {
   EXPECT_NEAR(fit.computations[0].law.start_s, 5e-6, 1e-7);
 }
 
-/// Each of 1 MFLOP more than the one before, with so many bytes.
+/// Returns samples each with 1 MFLOP more than the previous one, and so many bytes.
 std::vector<ComputationSample> computations(std::initializer_list<double> seconds, double bytes) {
   std::vector<ComputationSample> samples;
   for (const double each : seconds) {

@@ -24,8 +24,8 @@ std::string event(std::string_view category, std::string_view name, double start
       category, name, thread, start_us, length_us, args);
 }
 
-/// A step of 2000 us: a product and its two gradients, a norm, an update, a wait for a message and
-/// gaps. Sizes are those of a model of width 8 with 16 rows.
+/// Returns a step of 2000 us: a product and its two gradients, a norm, an update, a wait for a
+/// message, and gaps. The sizes are those of a model of width 8 with 16 rows.
 std::string step_at(double at) {
   const auto op = [at](std::string_view name, double start_us, double length_us,
                        std::string_view args) {
@@ -142,7 +142,8 @@ sharding: {}
   return plan::read_plan(Document::parse(text, "plan.yaml"), ".");
 }
 
-/// A step that runs exactly the products of a plan, `seconds_per_flop` each, then waits.
+/// Returns a trace of a step that runs exactly the products of a plan at `seconds_per_flop`, then
+/// waits.
 HostTrace trace_of_plan(const plan::PlannedJob& job, double seconds_per_flop) {
   const step::StepProgram program = step::build_program(job.job, job.plan);
   HostTrace trace;
@@ -200,7 +201,7 @@ TEST(StepFit, RefusesProductsOfAPhaseThatAllLackATime) {
               HasSubstr("trace.0.json, trace.1.json: dur: no product of the forward lasts"));
 }
 
-/// A timer that is coarse shows no time of the shortest product.
+/// A coarse timer shows a time of 0 for the shortest product.
 TEST(StepFit, FitsTheProductsThatHaveATime) {
   const plan::PlannedJob job = planned(8);
   HostTrace trace = trace_of_plan(job, 1e-9);
@@ -211,7 +212,7 @@ TEST(StepFit, FitsTheProductsThatHaveATime) {
   EXPECT_EQ(fit_refusal(job, trace), "nothing");
 }
 
-/// As tables of overlap: what is slower by more counts as kMostSlower.
+/// As in tables of overlap, a slow-down above the limit counts as kMostSlower.
 TEST(StepFit, OverlapHasTheLimitsOfTables) {
   const plan::PlannedJob job = planned(8);
   const auto slower = [&job](double alone, double beside) {
@@ -257,7 +258,7 @@ TEST(StepFit, NamesATraceOfAnotherModel) {
   }
 }
 
-/// A trace whose products make as many FLOPs, but over other widths.
+/// A trace whose products have as many FLOPs, but other widths.
 TEST(StepFit, NamesATraceOfAnotherLayoutWithAsManyFlops) {
   const plan::PlannedJob job = planned(8);
   HostTrace trace = trace_of_plan(job, 1e-9);
@@ -322,7 +323,7 @@ TEST(StepFit, OneLawOfSocketsServesOperationsThatWereNotSent) {
   EXPECT_NEAR(gather.law.law.inside_s_per_byte / reduce.law.law.inside_s_per_byte, 1, 1e-3);
 }
 
-/// Two ranks of which one comes late to each of two messages, and so waits for none.
+/// Two ranks, one of which arrives late at each of two messages and so never waits.
 TEST(StepFit, WaitingForTheLastRankIsOfComputationsAndNotOfBytes) {
   const plan::PlannedJob job = planned(8);
   const double transfers_s[] = {1e-3, 21e-3};
@@ -415,7 +416,7 @@ TEST(StepFit, CopiesOfFsdpAreOfItsMessagesBesideTheirTransfer) {
   ASSERT_NE(law, nullptr);
   EXPECT_NEAR(gathers.calls * law->start_s, 6e-3, 1e-9);
   EXPECT_NEAR(gathers.bytes * law->s_per_byte, 40e-3, 1e-9);
-  // Messages that the trace does not show take as much more of this host than of the other one.
+  // Messages that are absent from the trace take longer on this host by the same factor.
   const plan::MessageHostOverhead usual = plan::framework_defaults(job.job.framework).host_overhead;
   const cost::HostOverheadLaw* assumed =
       handling_of(fitted, step::Scheme::kTensor, collective::Collective::kAllReduce);
@@ -423,8 +424,8 @@ TEST(StepFit, CopiesOfFsdpAreOfItsMessagesBesideTheirTransfer) {
   EXPECT_DOUBLE_EQ(assumed->start_s, usual.tensor_s * law->start_s / usual.data_s);
 }
 
-/// DTensor's dispatch is of the messages of tensor parallelism: norms and products cost what they
-/// cost without it.
+/// DTensor's dispatch costs belong to messages of tensor parallelism; norms and products cost the
+/// same with and without it.
 TEST(StepFit, DispatchIsOfMessagesOfTensorParallelism) {
   plan::PlannedJob job = planned(8);
   job.plan.parallel.data = 1;
@@ -454,7 +455,7 @@ TEST(StepFit, DispatchIsOfMessagesOfTensorParallelism) {
   EXPECT_NEAR(handled_s, 12e-3, 1e-9);
 }
 
-/// A trace without tensor parallelism or FSDP does not show what they take of the host.
+/// A trace without tensor parallelism or FSDP does not show their host time.
 TEST(StepFit, HandlingThatATraceDoesNotShowIsAssumedAndMarked) {
   const plan::PlannedJob job = planned(8);
   HostTrace trace = trace_of_plan(job, 1e-9);

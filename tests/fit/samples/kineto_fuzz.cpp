@@ -7,7 +7,7 @@
 #include "stepwright/fit/samples/kineto_samples.h"
 #include "stepwright/logs/readers/kineto.h"
 
-/// A trace is read or refused, its calls and its operators in one pass, and so are its samples.
+/// A trace is read or refused, for calls and operators in one pass, and so are its samples.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// Two steps of a layer on rank 0 of 32: tests/fit/samples/traces/step.json.
+/// Returns a trace of two steps of a layer on rank 0 of 32: tests/fit/samples/traces/step.json.
 std::string step_text() {
   std::ifstream file("tests/fit/samples/traces/step.json", std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

@@ -8,7 +8,7 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-/// "CALL:LINE" of the first call that starts a command; "" without one.
+/// Returns "CALL:LINE" of the first call that starts a command; "": there is none.
 std::string start_in(const std::string& text) {
   const auto start = first_command_start({"launch.py", text});
   return start ? fmt::format("{}:{}", start->call, start->line) : "";

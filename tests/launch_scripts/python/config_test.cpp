@@ -33,7 +33,7 @@ bool has_unread(const PythonConfig& config, std::string_view name) {
   return std::ranges::find(config.unread, name, &PythonUnread::name) != config.unread.end();
 }
 
-/// The only function that makes a configuration, at the end of a text.
+/// A text whose only function that makes a configuration is at its end.
 constexpr const char* kOnly = "def only() -> Config:\n    return Config(size=7)\n";
 
 constexpr const char* kRegistry = R"(

@@ -16,7 +16,7 @@ ShellScript script_of(std::string_view text, const ShellGiven& given = {}) {
   return read_shell_scripts({&source, 1}, given);
 }
 
-/// The words of a command that is called `run`, the last of them.
+/// Returns the words of the last command named `run`.
 std::vector<std::string> words(const ShellScript& script) {
   std::vector<std::string> texts;
   for (const ShellCommand& command : script.commands) {
@@ -29,7 +29,7 @@ std::vector<std::string> words(const ShellScript& script) {
 
 std::vector<std::string> words(std::string_view text) { return words(script_of(text)); }
 
-/// The argument of `run` in a script that ends with `run "$X"`.
+/// Returns the argument of `run` in a script that ends with `run "$X"`.
 std::string x_of(const std::string& text) {
   const std::vector<std::string> all = words(text + "\nrun \"$X\"\n");
   return all.size() == 2 ? all[1] : "none";
@@ -398,7 +398,7 @@ TEST(ShellScript, DoesNotGrowWithoutBound) {
               HasSubstr("script:2: holds a control character"));
 }
 
-/// Whatever a text breaks off at, it is read or refused.
+/// Wherever a script is cut off, it is read or refused.
 TEST(ShellScript, EachBeginningOfAScriptIsReadOrRefused) {
   const std::string_view all =
       "A=(1 'b c' \"$X\") B[2]+=4; declare -A M=([a]=1)\nf() { local y=${1:-2}; case $y in\n"

@@ -1,4 +1,4 @@
-// Files that want to be read wrongly: each is refused with its place, in bounded memory.
+// Files made to mislead a reader: each is refused with its position, in bounded memory.
 #include <gmock/gmock.h>
 #include <zlib.h>
 

@@ -40,7 +40,7 @@ TEST(KinetoTrace, RanksMayBeAList) {
   EXPECT_TRUE(trace.messages[0].even);
 }
 
-/// The calls of one pass that also takes the operators are those of a pass for the calls alone.
+/// One pass that also reads the operators gives the same calls as a pass for calls alone.
 TEST(KinetoTrace, OnePassHasCallsAndOperators) {
   const std::string file = "tests/logs/data/calls.trace.0.json.gz";
   std::size_t operators = 0;

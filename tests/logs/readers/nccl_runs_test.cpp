@@ -1,5 +1,5 @@
-// One run of NCCL on four ranks, as all that can record it did (make_fixtures/nccl_run.py): what
-// one log says, the others say.
+// One run of NCCL on four ranks, recorded by all tools that can (make_fixtures/nccl_run.py): all
+// logs must agree.
 #include <gmock/gmock.h>
 
 #include "tests/logs/fixtures.h"

@@ -1,4 +1,4 @@
-// What NCCL prints, as it was printed and as it is damaged on its way into a file.
+// Output of NCCL, unchanged and as it is damaged on its way into a file.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
-// Execution traces, Chakra, DeepSpeed's logger, NCCL's plugins, nccl-tests: files of the programs
-// themselves where they run without a GPU, else texts in the form that their sources print.
+// Execution traces, Chakra, DeepSpeed's logger, NCCL's plugins, nccl-tests: files from the programs
+// themselves if they run without a GPU, otherwise texts in the form that their sources print.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -50,7 +50,7 @@ TEST(ExecutionTrace, ReadsDescribedCalls) {
   EXPECT_EQ(log.records[0].peer, 3);
 }
 
-/// Parts that a rank sends to each other one, from attributes and from arguments.
+/// The bytes that a rank sends to each other rank, read from attributes and from arguments.
 TEST(ExecutionTrace, ReadsPartsOfAllToAlls) {
   constexpr std::string_view kGroup = R"json({"id": 1, "name": "## process_group:init ##", "inputs":
       {"values": ["[{\"pg_name\": \"0\", \"ranks\": [0, 1], \"group_size\": 2}]"]}, "attrs": []},)json";
@@ -84,7 +84,7 @@ TEST(DeepSpeed, CountsLinesOnceThoughASummaryFollows) {
                                   Contains(Pair(Pair("broadcast", 0), Pair(3, 3 * 308))),
                                   Contains(Pair(Pair("all_gather", 0), Pair(3, 0))),
                                   Contains(Pair(Pair("barrier", 0), Pair(3, 0)))));
-  EXPECT_EQ(log.unexplained(), 2);  // what its build of an extension says
+  EXPECT_EQ(log.unexplained(), 2);  // output of its build of an extension
   EXPECT_EQ(log.records.front().rank, 0);
 }
 

@@ -1,4 +1,4 @@
-// What cannot be in a log is refused or listed as unexplained; nothing of it is dropped in silence.
+// Impossible contents of a log are refused or listed as unexplained; nothing is dropped silently.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -15,14 +15,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// A text, the name of its file and what the refusal says of it.
+/// A text, the name of its file, and the expected refusal.
 struct RefusedLog {
   std::string text;
   std::string name;
   std::string said;
 };
 
-/// A text, the name of its file, and the lines of it that are not explained and calls that are.
+/// A text, the name of its file, and the numbers of unexplained lines and of calls.
 struct UnexplainedLog {
   std::string text;
   std::string name;

@@ -1,5 +1,5 @@
-// Traces and flight recorder dumps of runs of PyTorch over Gloo (make_fixtures/torch_runs.py),
-// whose calls are known.
+// Traces and flight recorder dumps of PyTorch runs over Gloo (make_fixtures/torch_runs.py) whose
+// calls are known.
 #include <gmock/gmock.h>
 
 #include "stepwright/core/error.h"
@@ -106,7 +106,7 @@ TEST(TorchLogs, TakeTheTimeOfACallFromItsKernel) {
               ::testing::ElementsAre(1, 3));
   EXPECT_NEAR(record.duration_s, 20e-6, 1e-12);
   EXPECT_NEAR(record.exposed_s, 15e-6, 1e-12);
-  EXPECT_EQ(log.unexplained(), 1);  // the kernel that says nothing
+  EXPECT_EQ(log.unexplained(), 1);  // the kernel without a description
 }
 
 TEST(TorchLogs, TakeCallsOfOldTracesFromTheirOperators) {

@@ -1,4 +1,5 @@
-// Checkpoints of runs: continued under the same plan bit by bit, under any other within rounding.
+// Checkpoints of runs: under the same plan a run continues bit by bit, under any other within
+// rounding.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -68,7 +69,7 @@ std::vector<std::string> to(const Folder& folder, const std::vector<std::string>
   return options;
 }
 
-/// The text of standard output and error of a command, and its exit code.
+/// Returns standard output and error of a command, and its exit code.
 std::pair<std::string, int> stepwright(const std::string& arguments) {
   const std::string command =
       fmt::format("{} {} 2>&1", std::getenv("STEPWRIGHT_COMMAND"), arguments);
@@ -110,7 +111,8 @@ TEST(Checkpoint, ContinuesExpertsBitByBitUnderTheSamePlan) {
   EXPECT_EQ(rest.weights, whole.weights);
 }
 
-/// Their moments are narrower than the weights, or fewer of matrices than of the rest.
+/// The moments of these optimizers are in a narrower type than the weights, or fewer for matrices
+/// than for other parameters.
 TEST(Checkpoint, ContinuesOtherOptimizersBitByBitUnderTheSamePlan) {
   const std::pair<const char*, const char*> cases[] = {{"adam_bf16", "NNN"}, {"muon", "NNN"},
                                                        {"muon", "NGG"},      {"adafactor", "NNG"},
@@ -136,7 +138,7 @@ TEST(Checkpoint, ContinuesOtherOptimizersBitByBitUnderTheSamePlan) {
   }
 }
 
-/// Blocks of eight-bit states are those of a rank's shards, so that another plan has other blocks.
+/// Eight-bit states are in blocks of a rank's shards, so that another plan has other blocks.
 TEST(Checkpoint, ContinuesEightBitsUnderAnotherPlanWithinTheirRounding) {
   const auto plan = [](const Choices& choices) {
     return plan_text_of({.model = kSavedModel,
@@ -258,7 +260,7 @@ TEST(Checkpoint, RefusesWhatIsNotItsOwn) {
   EXPECT_THAT(refusal(sgd, {"--resume"}), HasSubstr("of another optimizer"));
 }
 
-/// As many tokens as the tests' text has, others.
+/// Returns a text with as many tokens as the tests' text, but other ones.
 std::filesystem::path other_text(const Folder& folder) {
   const auto path = folder.path() / "other";
   std::filesystem::copy_file(training_text(), path);
@@ -268,7 +270,7 @@ std::filesystem::path other_text(const Folder& folder) {
   return path;
 }
 
-/// Changes the index of a run's last checkpoint, under a checksum that is right again.
+/// Changes the index of a run's last checkpoint and corrects its checksum.
 void change_index(const Folder& folder,
                   const std::function<void(checkpoint::CheckpointIndex&)>& change) {
   const auto path = checkpoint::find_checkpoint(folder.path() / "c");

@@ -1,4 +1,5 @@
-// The walk of a schedule: what templates hand to later ones, and how long it lives.
+// The executor's walk through a schedule: tensors that templates pass to later ones, and their
+// lifetimes.
 #include "stepwright/runtime/execute/executor.h"
 
 #include <gmock/gmock.h>
@@ -15,8 +16,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// A block whose backward stands in two slots: the data gradient restores what the forward saved,
-/// and saves it again, with the gradient, for the weight gradient.
+/// Returns a block whose backward pass takes two slots: the slot for data gradients restores what
+/// the forward pass saved, and saves it again, with the gradient, for the slot of the weight
+/// gradient.
 step::StepProgram split_block(const std::vector<step::Slot>& schedule) {
   const step::Operator op{.kind = step::OperatorKind::kLinear};
   const auto of_phase = [&](step::Phase phase) {
@@ -54,7 +56,7 @@ step::StepProgram split_block(const std::vector<step::Slot>& schedule) {
   return program;
 }
 
-/// Writes numbers that tell step and micro-batch, and notes what weight gradients read.
+/// Writes numbers that identify step and micro-batch, and records what weight gradients read.
 class Noting : public Performer {
  public:
   void begin_step() override { ++step_; }

@@ -1,4 +1,4 @@
-// Runs whose computations are held: what they send, how long they last, what they refuse.
+// Held runs (`train --hold`): the messages that they send, how long they last, and refusals.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class Held : public ::testing::Test {
     return text.str();
   }
 
-  /// A device that is so slow that computations fill the step, in a job without any host.
+  /// Returns a plan on a device so slow that computation fills the step, in a job without hosts.
   [[nodiscard]] std::string plan(const char* choices, int ranks) const {
     return fmt::format(
         "stepwright: plan/1\njob:\n  model: {}\n"
@@ -47,7 +47,7 @@ class Held : public ::testing::Test {
         kHeldModel, ranks, (folder_ / "conditions.yaml").string(), choices);
   }
 
-  /// Runs `stepwright WORDS` in the folder; its standard output and error are left in "out".
+  /// Runs `stepwright WORDS` in the folder; standard output and error go to the file "out".
   [[nodiscard]] int run(const std::string& words) const {
     const std::string command =
         fmt::format("cd {} && timeout -k 5 600 {} {} >out 2>&1", folder_.path().string(),
@@ -56,7 +56,7 @@ class Held : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  /// A number of each step, from the metrics.
+  /// Returns a value of each step from the metrics.
   [[nodiscard]] std::vector<double> each_step(const char* key) const {
     std::vector<double> found;
     std::istringstream lines(read("metrics"));
@@ -116,7 +116,7 @@ TEST_F(Held, OneRankTakesTheTimeOfItsComputations) {
     ASSERT_EQ(
         run(fmt::format("train plan.yaml --hold --scale {} --steps 3 --metrics metrics", scale)), 0)
         << read("out");
-    // That they take no longer is for ComputeClock to say: the machine may have other work.
+    // ComputeClock checks that they take no longer: the machine may have other work.
     for (const double time_s : step_times()) EXPECT_GE(time_s, 0.999 * computed_s / scale);
   }
 }

@@ -14,7 +14,7 @@ double processor_time_s() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Each operator takes a millisecond of its thread's processor time.
+/// A performer that keeps its thread busy for a millisecond per operator.
 class Busy : public Performer {
  public:
   void begin_step() override {}

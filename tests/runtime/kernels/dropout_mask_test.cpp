@@ -1,4 +1,4 @@
-// Masks: numbers of the published generator, the same for an element whoever asks for it.
+// Dropout masks: numbers of the published generator; an element has the same number on every rank.
 #include "stepwright/runtime/kernels/dropout_mask.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,8 @@ namespace {
 
 at::Tensor first(std::int64_t count) { return at::arange(count, at::kLong); }
 
-/// Whether the elements of one row have these numbers: each is dropped just above its own.
+/// Expects the elements of a row to have these random numbers: each is dropped exactly above its
+/// own number.
 void expect_numbers(DropoutDraw draw, std::int64_t row, const std::vector<std::uint32_t>& numbers) {
   const auto width = static_cast<std::int64_t>(numbers.size());
   for (std::int64_t column = 0; column < width; ++column) {

@@ -30,7 +30,7 @@ TEST(RotaryFrequencies, OfLayersWithAWindowHaveTheirOwnBaseUnscaled) {
   EXPECT_NEAR(rotary_frequencies(model, {}, 64)[1], 0.5 / 4, 1e-15);
 }
 
-/// A base of 4 of 8 turned elements, four times as far as the model states: 4 (2 x 4 - 1)^(8 / 6).
+/// A base of 4 over 8 rotated elements, four times the stated length: 4 (2 x 4 - 1)^(8 / 6).
 TEST(RotaryFrequencies, OfLongerSequencesTurnSlower) {
   model::Architecture model{.head_dim = 8, .positions = 16, .rotary_base = 4};
   const std::vector<double> plain = rotary_frequencies(model, {}, 64);
@@ -44,7 +44,7 @@ TEST(RotaryFrequencies, OfLongerSequencesTurnSlower) {
   }
 }
 
-/// Numbers of transformers 5.23 (`_compute_llama3_parameters`, fp32) for the same model.
+/// Values of transformers 5.23 (`_compute_llama3_parameters`, fp32) for the same model.
 TEST(RotaryFrequencies, OfLlama3AreThoseOfTransformers) {
   const std::vector<double> found =
       rotary_frequencies(model::built_in_model("llama-3.1-8b").value(), {}, 64);
@@ -62,7 +62,8 @@ TEST(RotaryFrequencies, OfLlama3AreThoseOfTransformers) {
   expect(63, 3.068925877869333e-07);
 }
 
-/// `_compute_yarn_parameters` of the same (fp32): between the pairs 10 and 23 frequencies change.
+/// Values of transformers 5.23 (`_compute_yarn_parameters`, fp32): frequencies change between pairs
+/// 10 and 23.
 TEST(RotaryFrequencies, OfYarnAreThoseOfTransformers) {
   const model::Architecture model = model::built_in_model("deepseek-v3").value();
   const std::vector<double> found = rotary_frequencies(model, {}, 64);
@@ -81,7 +82,7 @@ TEST(RotaryFrequencies, OfYarnAreThoseOfTransformers) {
   EXPECT_DOUBLE_EQ(score_scale(model), mscale * mscale / std::sqrt(192));
 }
 
-/// Frequencies of gpt-oss, whose numbers of pairs are not whole.
+/// Frequencies of gpt-oss, where the ends of the change are not whole numbers of pairs.
 TEST(RotaryFrequencies, OfYarnBetweenPairs) {
   const model::Architecture model = model::built_in_model("gpt-oss-20b").value();
   const std::vector<double> found = rotary_frequencies(model, {}, 64);
@@ -95,7 +96,7 @@ TEST(RotaryFrequencies, OfYarnBetweenPairs) {
   EXPECT_DOUBLE_EQ(score_scale(model), 1 / std::sqrt(64));
 }
 
-/// A base of 16: frequencies 1 and 1/4, over the factors of short and of long sequences.
+/// A base of 16: frequencies 1 and 1/4, divided by the factors for short and for long sequences.
 TEST(RotaryFrequencies, OfLongSequencesHaveFactorsOfTheirOwn) {
   model::Architecture model{.head_dim = 4, .rotary_base = 16};
   model.rotary_scaling = model::RotaryScaling{.kind = model::RotaryScalingKind::kLongRope,

@@ -1,4 +1,4 @@
-// What a run that was not done says: what ended it, what it saved, how to go on.
+// The report of a run that did not finish: what ended it, what it saved, and how to continue.
 #include <gmock/gmock.h>
 #include <signal.h>
 

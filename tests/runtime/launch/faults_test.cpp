@@ -1,4 +1,4 @@
-// Ranks that die, hang, disagree or break their numbers; runs that are killed; disks that are full.
+// Ranks that die, hang, disagree or compute wrong numbers; killed runs; full disks.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ std::string two_ranks() {
 TEST(Faults, ADeadRankIsNamedByTheOthers) {
   const Folder folder;
   for (const int victim : {1, 0}) {
-    // Who waited that long would be ended by the time limit of the suite.
+    // A process that waited that long would be ended by the time limit of the suite.
     Running run(folder, two_ranks(), {"--steps", "1000000", "--timeout", "10000"});
     run.await("step      2");
     ASSERT_GT(run.rank(victim), 0);
@@ -66,7 +66,7 @@ TEST(Faults, AHangingRankIsNamedAfterTheTimeout) {
   EXPECT_THAT(run.errors(), HasSubstr("waiting 1"));
 }
 
-/// Freezes one thread of a process; the others go on.
+/// Freezes one thread of a process; its other threads run on.
 class FrozenThread {
  public:
   explicit FrozenThread(pid_t thread) : thread_(thread) {
@@ -161,7 +161,7 @@ TEST(Faults, ADirectoryThatCannotBeWrittenIsRefused) {
   EXPECT_THAT(refused.errors, HasSubstr("/proc/none/c: cannot be written"));
 }
 
-/// Waits until a directory holds a checkpoint that is being written, at most five minutes.
+/// Waits, at most five minutes, until a directory contains a checkpoint that is being written.
 void await_write(const std::filesystem::path& directory) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(5);
   while (std::chrono::steady_clock::now() < until) {
@@ -173,7 +173,7 @@ void await_write(const std::filesystem::path& directory) {
   FAIL() << "no checkpoint is written in " << directory;
 }
 
-/// Waits until the ranks of a run that was killed have let go of its directory.
+/// Waits until the ranks of a killed run have released its directory.
 void await_unlocked(const std::filesystem::path& directory) {
   const int file = ::open((directory / ".lock").c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return;  // none of them came so far
@@ -181,9 +181,9 @@ void await_unlocked(const std::filesystem::path& directory) {
   ::close(file);
 }
 
-/// Kills a run at random moments, every second one while a checkpoint is written, and continues it
-/// each time; nothing that was committed is lost or damaged, and what comes out is what an
-/// uninterrupted run learns.
+/// Kills a run at random moments (every second time while a checkpoint is written) and continues it
+/// each time. No committed checkpoint is lost or damaged, and the final weights are those of an
+/// uninterrupted run.
 TEST(Faults, KilledAtAnyMomentItContinues) {
   const char* wanted = std::getenv("STEPWRIGHT_KILLS");
   const int kills = wanted != nullptr ? std::stoi(wanted) : 20;
@@ -200,7 +200,7 @@ TEST(Faults, KilledAtAnyMomentItContinues) {
     Running run(folder, two_ranks(), options);
     if (i % 4 != 0) run.await("tokens/s");
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 400000));
-    // Writes are too short to be hit by chance often enough to count on.
+    // Writes are too short to be hit at random often enough.
     if (i % 2 == 1) await_write(directory);
     run.kill_all();
     EXPECT_THAT(run.errors(), Not(HasSubstr("error"))) << run.errors();

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder that a driver fills, for as long as this lives.
+/// Provides the folder that a GPU driver fills, while this object lives.
 class Driver {
  public:
   void add(const std::string& address, const std::string& information) const {

@@ -1,4 +1,4 @@
-// Ranks, stores and launchers that hang or are not what they should be: every rank ends in time.
+// Ranks, stores and launchers that hang or misbehave: every rank ends in time.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <netinet/in.h>
@@ -29,7 +29,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kHangModel =
     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 250}";
-/// The timeout of ranks, the seconds in which they tell each other, and those of a busy machine.
+/// The timeout of ranks, the seconds for telling each other, and an allowance for a busy machine.
 constexpr std::chrono::seconds kMost{60};
 
 std::string plan_of_ranks(int ranks) {
@@ -38,13 +38,13 @@ std::string plan_of_ranks(int ranks) {
                        .ranks = ranks});
 }
 
-/// The environment of a rank that no launcher on this machine started.
+/// Returns the environment of a rank that no launcher on this machine started.
 std::vector<std::string> place(const Port& port, int rank, int size) {
   return {fmt::format("RANK={}", rank), fmt::format("WORLD_SIZE={}", size), "MASTER_ADDR=127.0.0.1",
           "MASTER_PORT=" + port.text()};
 }
 
-/// Waits until a file has a text, at most for `kMost`.
+/// Waits until a file has a text, at most `kMost`.
 void await_text(const std::filesystem::path& file, const std::string& text) {
   const auto until = std::chrono::steady_clock::now() + kMost;
   while (text_of(file).find(text) == std::string::npos &&
@@ -69,7 +69,7 @@ class World {
     ranks_[0]->await("step      2");
     ::kill(ranks_[rank]->process(), SIGSTOP);
   }
-  /// Waits for all ranks but this one, which say the same.
+  /// Waits for all ranks except `but`; expects each to report `saying`.
   void expect_ends(std::size_t but, const std::string& saying) {
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
       if (r == but) continue;
@@ -83,7 +83,7 @@ class World {
   std::vector<std::unique_ptr<Running>> ranks_;
 };
 
-/// Rank 0 serves the store that all the others ask.
+/// Rank 0 serves the store that all other ranks use.
 TEST(Hangs, OfAnyRankEndAllOthersWithItsName) {
   const Folder folder;
   World serving(folder);
@@ -94,7 +94,7 @@ TEST(Hangs, OfAnyRankEndAllOthersWithItsName) {
   other.expect_ends(2, "rank 2 died or hangs: it does not answer; here: step");
 }
 
-/// Listens on a port and says the same to whoever comes.
+/// Listens on a port and sends the same bytes to every client.
 class Stranger {
  public:
   Stranger(const Port& port, std::string says) : says_(std::move(says)) {
@@ -177,12 +177,12 @@ TEST(Hangs, OfALauncherEndItsRanks) {
   run.await(fmt::format("the launcher (process {}) has been stopped for 6 s", run.process()));
   for (const pid_t rank : ranks) {
     ASSERT_GT(rank, 0);
-    // Its launcher cannot take its exit code now.
+    // Its launcher can no longer read its exit code.
     await_text(fmt::format("/proc/{}/stat", rank), ") Z");
   }
 }
 
-/// torchrun's agent starts a rank and waits; a rank that it left behind would hold its device.
+/// torchrun's agent starts a rank and waits; a rank that outlives the agent would keep its device.
 TEST(Hangs, OfRanksWhoseLauncherEndedAreNone) {
   const Folder folder;
   const auto errors = folder.path() / "errors";

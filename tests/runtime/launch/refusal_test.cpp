@@ -1,4 +1,4 @@
-// The example of the README, what `train` refuses, and how a run ends that lost a rank.
+// The README's example, refusals of `train`, and the end of a run that lost a rank.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -125,7 +125,7 @@ TEST(LostRanks, ARankThatNeverComesEndsTheRunInTime) {
   EXPECT_THAT(run.errors, HasSubstr("stepwright-rank 0: error"));
 }
 
-/// Losses over twenty steps of narrower types against fp64 in one process.
+/// Compares losses over twenty steps in narrower types with fp64 in one process.
 TEST(Precisions, LearnAlike) {
   const auto losses = [](const char* precision, const char* choices, int ranks) {
     const Trained run =

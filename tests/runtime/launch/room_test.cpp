@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMiB = 1024.0 * 1024;
 
-/// A machine as its files describe it.
+/// The files by which a machine describes itself.
 class Machine {
  public:
   Machine& with(const std::string& file, const std::string& text) {

@@ -1,4 +1,4 @@
-// What the executor holds, kind by kind, is what the program's lifetimes say.
+// The executor's memory, by kind, equals the program's tensor lifetimes.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -14,8 +14,8 @@ namespace {
 constexpr const char* kSharedGate =
     "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 250, experts: {count: 8, "
     "top_k: 2, ffn: 16, shared_ffn: 24, shared_gate: true, leading_dense: 1}}";
-/// Overlap choices with which nothing runs beside the compute stream: the order of issue is that of
-/// execution.
+/// Overlap choices with which nothing runs concurrently with the compute stream, so that operators
+/// execute in the order of issue.
 constexpr const char* kInOrder =
     "overlap: {gradients: false, parameters: false, tensor_gradients: false, pipeline: false, "
     "context: false}\n";
@@ -83,7 +83,7 @@ const MemoryCase kMemoryCases[] = {
      "fp32", "  optimizer: adafactor\n"},
 };
 
-/// The ranks of the file that a run with `--memory` writes.
+/// Returns the ranks in the file that a run with `--memory` writes.
 nlohmann::json counted(const MemoryCase& one, const std::string& order) {
   const Folder folder;
   const auto path = folder / "memory.json";
@@ -121,8 +121,8 @@ TEST_P(Memory, IsCountedAsPredictedInOrder) {
   }
 }
 
-/// How far messages run ahead or lag is the machine's choice, so a peak may be missed; passed it is
-/// only by a bucket that one micro-batch reduces while the next one runs.
+/// The machine decides how far messages run ahead or lag, so a peak may not be reached; it is
+/// exceeded at most by a bucket that one micro-batch reduces while the next one runs.
 class MemoryBeside : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(MemoryBeside, StaysWithinThePrediction) {

@@ -36,7 +36,7 @@ class StoppedStore : public c10d::HashStore {
   std::shared_future<void> goes_on_;
 };
 
-/// The watch of a rank that ends nothing, and what it ended with.
+/// The watch of a rank, with an end that the test records instead of ending the process.
 class Watched {
  public:
   Watched(const c10::intrusive_ptr<StoppedStore>& store, std::int64_t rank)
@@ -51,7 +51,7 @@ class Watched {
                  ended_.set_value(fmt::format("{} ({})", message, code));
                }) {}
 
-  /// Waits for the watch to end; returns what it said.
+  /// Waits for the watch to end; returns its message.
   std::string end() { return said_.get(); }
   [[nodiscard]] bool goes_on() const {
     return said_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
@@ -63,7 +63,7 @@ class Watched {
   runtime::Watch watch_;
 };
 
-/// Nobody waits for it in a message: it is missed all the same.
+/// No rank waits for it in a message; its silence is detected all the same.
 TEST(Watch, ARankWithoutASignOfLifeIsNamed) {
   std::promise<void> goes_on;
   const auto store = c10::make_intrusive<StoppedStore>(goes_on.get_future().share());

@@ -1,4 +1,4 @@
-// Moments of eight bits.
+// Optimizer moments in eight bits.
 #include "stepwright/runtime/states/eight_bits.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(EightBits, KeepSignsAndZeros) {
   EXPECT_TRUE(stored(at::zeros({5}, kExact), 1).values().equal(at::zeros({5}, kExact)));
 }
 
-/// The largest may be negative, and is then no number of its block.
+/// The largest value of a block may be negative, and is then not among the block's numbers.
 TEST(EightBits, AreRestoredExactlyFromValuesAndScales) {
   for (const Signs signs : {Signs::kBoth, Signs::kPlus}) {
     at::Tensor values = at::randn({600}, at::TensorOptions(at::kFloat));

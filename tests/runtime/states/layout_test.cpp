@@ -9,7 +9,8 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Blocks that the ranks of a data group hold of a state, each as often as there are holders.
+/// Returns the blocks of a state that the ranks of a data-parallel group hold, each once for every
+/// holder.
 std::multiset<std::int64_t> held_blocks(const plan::Sharding& sharding, std::int64_t inner,
                                         std::int64_t world, plan::Spread spread, bool first_only) {
   std::multiset<std::int64_t> blocks;

@@ -14,8 +14,8 @@
 namespace stepwright::simulate {
 namespace {
 
-/// Searches of several threads share the store: where one of them runs out of memory, the others
-/// ask for the same blocks.
+/// Threads of several searches share the store: if one of them runs out of memory, the others ask
+/// for the same blocks again.
 TEST(BlockStore, GivesNoCostsOfWhichAPartIsMissing) {
   const plan::Job job = step::job_of("deepseek-v2-lite", 1, 16, 1024);
   plan::Plan plan = step::plan_of(job, 1, 2);

@@ -1,5 +1,5 @@
-// A group of one rank sends nothing, so that a plan with one is its canonical form to whoever
-// prices, accounts, counts or plays it.
+// A group of one rank sends nothing, so a plan with such a group is priced, accounted, counted and
+// simulated like its canonical form.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,8 @@ namespace {
 
 constexpr int kPlans = 400;
 
-/// Calls of the ranks of each stage by kind, ranks and elements, whatever the groups are called.
+/// Counts the calls of each stage's ranks by kind, group size and elements, whatever the names of
+/// the groups.
 std::map<std::tuple<std::int64_t, step::OperatorKind, std::int64_t, std::int64_t>, std::int64_t>
 messages_of(const step::StepProgram& program) {
   std::map<std::tuple<std::int64_t, step::OperatorKind, std::int64_t, std::int64_t>, std::int64_t>
@@ -41,14 +42,15 @@ messages_of(const step::StepProgram& program) {
   return calls;
 }
 
-/// A plan and what it comes to where only its sharding is settled.
+/// A plan, and the plan that results if only its sharding is made canonical.
 struct Pair {
   plan::Job job;
   plan::Plan given;
   plan::Plan settled;
 };
 
-/// A random legal plan of a strategy with groups, each of `ranks` ranks or of all.
+/// Returns a random legal plan of a sharding strategy with groups, each of `ranks` ranks or of all
+/// ranks.
 Pair random_pair(plan::Dice& dice, bool of_all) {
   while (true) {
     Pair pair{.job = plan::random_good_job(dice), .given = {}, .settled = {}};

@@ -1,4 +1,4 @@
-// Bounds of a template, of a position's load and of turns with messages, worked by hand.
+// Lower bounds of a template, of a position's load and of turns with messages, worked by hand.
 #include <gtest/gtest.h>
 
 #include "stepwright/schedule/facts.h"
@@ -31,7 +31,7 @@ TEST(BlockFloor, CountsWhatAMessageTakesFromTheComputationBesideIt) {
   EXPECT_DOUBLE_EQ(alone_s(draft), 6);
 }
 
-// The message is longer than 1 s of computation, three times as slow: 1 s waits whatever happens.
+// The message is longer than 1 s of computation at a third of the rate: 1 s is always exposed.
 TEST(BlockFloor, WaitsForWhatNoComputationCanHide) {
   const Draft draft =
       single({{computation(1), tensor_message(4, {0}), computation(1), computation(1, {1})}});

@@ -1,4 +1,4 @@
-// What the pricer counts of data parallelism, held against the program.
+// The pricer's counts of data-parallel messages, compared with the program.
 #include "stepwright/simulate/price/position_messages.h"
 
 #include <gtest/gtest.h>
@@ -21,12 +21,12 @@ namespace {
 struct Sum {
   double messages = 0;
   double elements = 0;
-  double largest = 0;  ///< Elements of one message, at most.
+  double largest = 0;  ///< The most elements of one message.
 };
 using Key = std::pair<step::OperatorKind, plan::GroupKind>;
 using Sums = std::map<Key, Sum>;
 
-/// Operators of a scheme and kind over one step of a stage.
+/// Sums the operators of a scheme and kind over one step of a stage.
 template <class Pick>
 Sums written(const step::StepProgram& program, const step::Stage& stage, Pick pick) {
   Sums sums;
@@ -50,7 +50,7 @@ double times_of(step::DataMoment moment, double micro_batches) {
   return moment == step::DataMoment::kEachBackward ? micro_batches : 1;
 }
 
-/// Sums of the position's messages as the pricer counts them.
+/// Returns the sums of the position's messages as the pricer counts them.
 Sums counted(const plan::Job& job, const plan::Plan& plan, const StageCost& stage) {
   Sums sums;
   const auto m = static_cast<double>(plan::micro_batches(job, plan));
@@ -77,8 +77,8 @@ bool equal_blocks(const plan::Job& job, const plan::Plan& plan, const step::Stag
   return stage.chunks.size() == 1;
 }
 
-/// Whether the pricer claims to count these messages exactly: those that are not cut, those of a
-/// whole position, and all where blocks are equal.
+/// True if the pricer claims to count these messages exactly: messages that are not divided, those
+/// of a whole position, and all if blocks are equal.
 bool exact(const plan::Job& job, const plan::Plan& plan, const step::Stage& stage, const Key& key) {
   if (equal_blocks(job, plan, stage)) return true;
   if (key.first != step::OperatorKind::kAllGather) return !step::reduces_in_buckets(plan);
@@ -105,7 +105,7 @@ void expect_count(const plan::Job& job, const plan::Plan& plan, const step::Stag
   const auto bucket = static_cast<double>(gather ? plan.parameter_bucket : plan.gradient_bucket);
   const double ends = gather ? static_cast<double>(job.model.layers + 2)
                              : all / bucket + static_cast<double>(plan.schedule.chunks);
-  // One group may carry the reductions of every backward and those of the last one.
+  // One group may carry the reductions of every backward pass and those of the last one.
   const auto steps = static_cast<double>(plan::micro_batches(job, plan) + 1);
   for (const double count : {built, priced}) {
     EXPECT_GE(count, counted.elements / (2 * bucket));
@@ -144,14 +144,14 @@ plan::Job job_of(const std::string& model, std::int64_t layers) {
   plan::Job job;
   job.model = *model::built_in_model(model);
   job.model.layers = layers;
-  job.model.count_multi_token = true;  // of those that have any
+  job.model.count_multi_token = true;  // layers of models that have any
   job.cluster = *cluster::built_in_cluster("dgx-h100", 8);
   job.sequences = 64;
   job.length = 1024;
   return job;
 }
 
-/// Compares every position of a plan.
+/// Compares the sums of messages for every position of a plan.
 void compare(const plan::Job& job, const plan::Plan& plan) {
   ASSERT_FALSE(plan::broken_rule(job, plan)) << plan::shown(plan);
   const cost::CostModel cost(job);
@@ -167,7 +167,7 @@ void compare(const plan::Job& job, const plan::Plan& plan) {
   }
 }
 
-/// Overlap and buckets of one strategy in every combination.
+/// Compares a strategy under every combination of overlap and buckets.
 void compare_choices(const plan::Job& job, plan::Plan plan) {
   for (const std::int64_t bucket :
        {3'000'000LL, 40'000'000LL, 300'000'000LL, 1'000'000'000'000LL}) {
@@ -241,7 +241,8 @@ struct EndCase {
   std::optional<model::Adapters> adapters = {};
 };
 
-/// Norms, tied tables, the loss and loads of experts end a step alike in both.
+/// Norms, tied tables, the loss and loads of experts end a step in the same way in price and
+/// program.
 TEST(StepEnd, IsWhatTheUpdateSends) {
   const plan::Parallel routed{.tensor = 2, .pipeline = 2, .expert = 2, .data = 16};
   for (const auto& [model, parallel, frozen, adapters] :

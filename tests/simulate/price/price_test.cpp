@@ -1,4 +1,4 @@
-// The relations between price, bounds, simulation and memory, on random legal plans.
+// Relations between price, bounds, simulation and memory, on random legal plans.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-/// Draws jobs and plans; most draws are illegal and dropped.
+/// Draws random jobs and plans; most are illegal and dropped.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}
@@ -57,7 +57,7 @@ class Dice {
     return job;
   }
 
-  /// With this schedule where there is one.
+  /// Returns a plan with this schedule, if one is given.
   plan::Plan plan(const plan::Job& job,
                   const std::optional<schedule::Schedule>& schedule = std::nullopt) {
     plan::Plan p;
@@ -116,7 +116,8 @@ class Dice {
   }
 
  private:
-  /// The embedding and the head count as a layer each; they may stand alone.
+  /// Returns a split in which embedding and head count as a layer each; they may be alone on a
+  /// position.
   static std::vector<std::int64_t> fewer_at_the_ends(std::int64_t layers, std::int64_t chunks) {
     std::vector<std::int64_t> split = plan::even_split(layers + 2, chunks);
     --split.front();
@@ -166,7 +167,8 @@ TEST(Simulation, KindsOfComputationSumToIt) {
   EXPECT_GT(routed, 0);
 }
 
-/// Relative distances of random plans: from price to simulation, and from bound to simulation.
+/// Relative distances over random plans: from price to simulation, and from lower bound to
+/// simulation.
 struct Distances {
   std::vector<double> gaps;
   std::vector<double> slack;
@@ -233,7 +235,7 @@ TEST(Price, OfStepsThatTrainAPartNeverNeedsMoreMemoryThanTheProgram) {
   EXPECT_GE(median(shares), 0.97);
 }
 
-/// Gives the layers of a chunk to its neighbour.
+/// Moves the layers of a chunk to its neighbour.
 void empty_chunk(plan::Plan& plan, const plan::Job& job, std::size_t which) {
   const std::int64_t chunks = plan::placement_of(plan).model_chunks();
   if (plan.layers.empty()) plan.layers = plan::even_split(job.model.layers, chunks);
@@ -241,8 +243,8 @@ void empty_chunk(plan::Plan& plan, const plan::Job& job, std::size_t which) {
   plan.layers[which == 0 ? 1 : which - 1] += std::exchange(plan.layers[which], 0);
 }
 
-/// How long a price says a step takes over what the simulator plays, which its bounds enclose; its
-/// memory is never above the program's.
+/// Returns the priced step time divided by the simulated one. Expects the price's bounds to enclose
+/// the simulated time, and the price's memory not to exceed the program's.
 double bounded_ratio(const plan::Job& job, const plan::Plan& plan) {
   const cost::CostModel cost(job);
   const step::StepProgram program = step::build_program(job, plan);
@@ -270,7 +272,7 @@ TEST(Price, BoundsPlansWithAChunkWithoutLayers) {
   }
 }
 
-/// Leaves a job's head to the drain, of whole logits without multi-token layers.
+/// Makes a job defer its head to the drain, with unchunked logits and without multi-token layers.
 void defer_head(plan::Job& job, plan::Plan& plan) {
   job.kernels.loss_chunks = 1;
   job.kernels.loss_keeps = plan::LossKeeps::kLogits;
@@ -302,13 +304,14 @@ TEST(Price, BoundsPlansThatDeferTheHeadsGradients) {
   EXPECT_GE(median(shares), 0.96);
 }
 
-/// Seconds of a step.
+/// Seconds of a step, priced and simulated.
 struct StepSeconds {
   double priced = 0;
   double simulated = 0;
 };
 
-/// Llama 3 70B on `pipeline` nodes in so many micro-batches, of which nothing overlaps.
+/// Returns the step seconds of Llama 3 70B on `pipeline` nodes with so many micro-batches, without
+/// any overlap.
 StepSeconds seconds_of_70b(std::int64_t pipeline, std::int64_t micro_batches, bool deferring) {
   plan::Job job;
   job.model = *model::built_in_model("llama-3-70b");
@@ -326,7 +329,8 @@ StepSeconds seconds_of_70b(std::int64_t pipeline, std::int64_t micro_batches, bo
   return {Pricer(job, cost).price(plan).seconds, simulation.step_time_s};
 }
 
-/// The drain of two positions hides the products of few micro-batches; that of eight those of more.
+/// The drain of two positions hides the head's products of few micro-batches; that of eight
+/// positions hides those of more.
 TEST(Price, OfADeferredHeadIsWhatTheDrainDoesNotHide) {
   for (const std::int64_t pipeline : {2, 4, 8}) {
     double before_s = 0;
@@ -366,7 +370,7 @@ TEST(Price, BoundsPlansThatSpreadTheVocabulary) {
   }
 }
 
-/// The price's bytes of the fullest host are never above the program's account.
+/// The price's bytes of the fullest host never exceed the program's.
 TEST(Price, NeverNeedsMoreOfAHostThanTheProgram) {
   Dice dice(19);
   std::mt19937 random(19);
@@ -394,8 +398,8 @@ TEST(Price, NeverNeedsMoreOfAHostThanTheProgram) {
   EXPECT_GE(median(shares), 0.999);
 }
 
-/// Plans that the search drops for their memory do not fit; kept plans are accounted exactly before
-/// they are shown.
+/// Plans that the search drops because of memory do not fit; plans that it keeps are accounted
+/// exactly before they are shown.
 TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
   Dice dice(642);
   std::vector<double> shares;
@@ -428,8 +432,8 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
   EXPECT_GE(median(of_cut_backwards), 0.9);
 }
 
-/// Two strands: layers of a forward beside those of a backward or a part of one. Data gradients
-/// leave most for the weight gradients where layers keep their inputs and little is split.
+/// Two strands: layers of a forward pass run beside layers, or parts, of a backward pass. Data
+/// gradients keep the most for weight gradients if layers keep their inputs and little is sharded.
 TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfTwoStrands) {
   using enum schedule::ScheduleKind;
   Dice dice(44);
@@ -459,7 +463,7 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfTwoStrands) {
   EXPECT_GE(median(shares), 0.95);
 }
 
-/// Layers of several classes in turns: the largest moment of each is at the last of its class,
+/// Layers of several classes alternate; the largest moment of each class is at its last layer,
 /// wherever in a chunk that is.
 TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfUnlikeLayers) {
   Dice dice(17);

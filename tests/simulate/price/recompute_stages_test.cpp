@@ -1,4 +1,4 @@
-// Recomputation that differs by pipeline position, by hand.
+// Recomputation that differs by pipeline position, worked by hand.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace stepwright::simulate {
 namespace {
 
 constexpr std::int64_t kStages = 4;
-constexpr std::int64_t kFull = 1;  ///< The one that recomputes.
+constexpr std::int64_t kFull = 1;  ///< Index of the stage that recomputes.
 
 plan::Job four_layers() {
   plan::Job job;
@@ -60,8 +60,8 @@ TEST(RecomputeByStage, APositionKeepsWhatItWouldIfAllDidTheSame) {
   }
 }
 
-// One micro-batch goes through the pipeline and back: what one position does again is all that is
-// added, and it takes about as long as that position's forward.
+// One micro-batch passes through the pipeline and back: the only addition is the recomputation of
+// one position, which takes about as long as that position's forward pass.
 TEST(RecomputeByStage, OneMicroBatchWaitsForWhatRunsAgain) {
   const plan::Job job = four_layers();
   const cost::CostModel cost(job);

@@ -1,4 +1,4 @@
-// The law of steps with unequal micro-batches against steps that are drawn and played.
+// The law for steps with unequal micro-batches, compared with random steps that are simulated.
 #include "stepwright/simulate/price/uneven.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ packing::Packing packed(packing::PackingKind kind = packing::PackingKind::kGreed
   return {.kind = kind, .too_long = packing::TooLong::kDrop};
 }
 
-/// Pairs of many sequences over their mean, packed anew.
+/// Draws many sequences and packs them; returns their attention pairs divided by the mean.
 std::vector<double> drawn_pairs(const plan::Job& job) {
   std::vector<std::int64_t> lengths;
   std::mt19937_64 random(5);
@@ -57,8 +57,9 @@ std::vector<double> drawn_pairs(const plan::Job& job) {
   return pairs;
 }
 
-/// Mean extra seconds of drawn steps over a step of equal micro-batches: each rank plays its own,
-/// and the step ends with the last. The seconds of a micro-batch are `seconds`.
+/// Returns the mean extra seconds of random steps over a step of equal micro-batches. Each rank is
+/// simulated with its own micro-batches, and the step ends with the last rank. `seconds`: time of a
+/// micro-batch.
 double drawn_waits(const plan::Job& job, const plan::Plan& plan, const MicroBatchSeconds& seconds) {
   const std::vector<double> pairs = drawn_pairs(job);
   std::mt19937_64 random(9);
@@ -116,7 +117,7 @@ TEST(Uneven, WaitsAreNearToThoseOfDrawnSteps) {
   }
 }
 
-/// The largest micro-batch decides there, of which the law knows the tail of a sum only.
+/// The largest micro-batch decides in this case, while the law knows only the tail of a sum.
 TEST(Uneven, WithFewMicroBatchesForManyStagesTheLawIsLow) {
   const MicroBatchSeconds seconds{.pairs = 0.2, .tokens = 0.8};
   for (const auto& [data, count] : {std::array{4, 8}, std::array{8, 4}, std::array{1, 8}}) {
@@ -165,8 +166,9 @@ TEST(Uneven, DealingByCostAndSortingTakeTheWaitsAway) {
   EXPECT_EQ(waits(packed(packing::PackingKind::kSorted)), 0);
 }
 
-/// Half of the sequences are one document, half are eight: of eight ranks with one each, one has
-/// the long document in all but one step of 256, half of the difference above the mean.
+/// Half of the sequences are one document, half are eight. Of eight ranks with one sequence each,
+/// at least one has the long document in all but one of 256 steps: half of the difference above the
+/// mean.
 TEST(Uneven, MicroBatchesDifferByWhatTheyTakeAlone) {
   const packing::Packing packing = packed(packing::PackingKind::kFirstFit);
   const auto figures = [&](const packing::LengthHistogram& lengths) {

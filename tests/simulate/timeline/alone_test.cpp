@@ -11,8 +11,8 @@ namespace {
 constexpr cost::Contention kSlow{.compute_beside_inside = 2.0, .compute_beside_network = 3.0};
 
 TEST(Alone, TellsWhatComputationHidesAndWhatItLoses) {
-  // 1 s alone; 2 s beside the message play 1 s; the message is over; 1 s more; 4 s of the reduction
-  // under nothing.
+  // 1 s alone; 2 s concurrent with the message do 1 s of work; the message ends; 1 s more; 4 s of
+  // the reduction without computation.
   const Draft draft =
       single({{computation(1), tensor_message(2, {0}), computation(2), reduction(4, {2})}});
   const Alone alone = run_alone(draft.program.templates[0], draft.prices[0], kSlow);

@@ -35,7 +35,7 @@ TEST(BreakdownOfAStage, TheExposedPartOfAMessageGoesToItsScheme) {
 }
 
 TEST(BreakdownOfAStage, SlowDownIsSplitOverTheMessagesBeside) {
-  // 3 s of computation at rate 1/2 beside two messages: 3 s lost, half to each.
+  // 3 s of computation at rate 1/2, concurrent with two messages: 3 s lost, half to each.
   const Breakdown b = play_one(
       single({{tensor_message(10), reduction(10), computation(3), computation(1, {0, 1})}}),
       {.compute_beside_inside = 2.0, .compute_beside_network = 2.0});

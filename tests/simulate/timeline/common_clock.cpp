@@ -12,13 +12,13 @@ namespace {
 
 enum class State : std::uint8_t { kWaits, kRuns, kHeld, kEnded };
 
-/// One operator of one schedule entry. `after` are indices of others.
+/// One operator in one schedule entry; `after`: indices of operators that must end before it.
 struct Occurrence {
   OperatorKey key;
   const step::Operator* operation = nullptr;
   cost::LinkClass link = cost::LinkClass::kNone;
   schedule::Direction direction{};
-  double left_s = 0;  ///< Priced seconds that are left.
+  double left_s = 0;  ///< Priced seconds that remain.
   std::vector<std::size_t> after;
   State state = State::kWaits;
   Span span;
@@ -31,7 +31,7 @@ void append(std::vector<std::size_t>& to, std::span<const std::size_t> more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
-/// Lists every operator of a program with all that it waits for.
+/// Lists every operator of a program with all operators for which it waits.
 class Unroller {
  public:
   explicit Unroller(const Draft& draft) : draft_(draft) {}
@@ -75,7 +75,7 @@ class Unroller {
     }
   }
 
-  /// An operator follows the one before it in its stream; receives stand in none.
+  /// Makes an operator follow the previous one in its stream; receives are in no stream.
   void add(Occurrence node) {
     if (!node.receives()) {
       auto& last = last_[static_cast<int>(node.operation->stream)];
@@ -85,7 +85,8 @@ class Unroller {
     nodes_.push_back(std::move(node));
   }
 
-  /// A receive ends with the send of its micro-batch and direction on the stage before it.
+  /// Makes a receive end with the matching send: of the same micro-batch and direction, on the
+  /// previous stage.
   void join_messages() {
     for (Occurrence& receive : nodes_) {
       if (!receive.receives()) continue;
@@ -104,8 +105,8 @@ class Unroller {
 
   const Draft& draft_;
   std::vector<Occurrence> nodes_;
-  std::array<std::vector<std::size_t>, step::kStreams>
-      last_;  ///< The last operator of each stream.
+  /// Index of the last operator of each stream.
+  std::array<std::vector<std::size_t>, step::kStreams> last_;
 };
 
 class CommonClock {
@@ -126,7 +127,7 @@ class CommonClock {
   }
 
  private:
-  /// Starts and ends what can now; false if nothing.
+  /// Starts and ends operators that can now; false: none can.
   bool change() {
     bool changed = false;
     for (Occurrence& node : nodes_) {
@@ -167,7 +168,7 @@ class CommonClock {
     });
   }
 
-  /// Seconds per priced second of what runs.
+  /// Returns the seconds that a running operator needs per priced second.
   [[nodiscard]] double stretch(const Occurrence& node) const {
     std::array<int, cost::kLinkClasses> busy{};
     for (const Occurrence& other : nodes_) {
@@ -182,7 +183,7 @@ class CommonClock {
                      busy[2] > 0 ? contention_.compute_beside_network : 1.0});
   }
 
-  /// Lets time pass until the next operator is done; false if none runs.
+  /// Advances time until the next operator ends; false: no operator runs.
   bool pass() {
     std::vector<std::pair<Occurrence*, double>> running;
     double step_s = std::numeric_limits<double>::infinity();

@@ -9,7 +9,7 @@
 
 namespace stepwright::simulate {
 
-/// Key of an operator in a program that uses each template once per schedule entry.
+/// Identifies an operator in a program that uses each template once per schedule entry.
 struct OperatorKey {
   std::int32_t stage = 0;
   std::int32_t which = 0;
@@ -18,15 +18,15 @@ struct OperatorKey {
   auto operator<=>(const OperatorKey&) const = default;
 };
 
-/// When an operator ran.
+/// Start and end of an operator, in seconds.
 struct Span {
   double start_s = 0;
   double end_s = 0;
 };
 
-/// Plays a random program on one clock for all stages, as the header of `simulation.h` says it:
-/// operator by operator, without queues, merged computations or stages that run ahead. Receives are
-/// left out of the answer.
+/// Simulates a random program on one clock for all stages, as the header of `simulation.h` defines
+/// it: operator by operator, without queues, merged computations or stages that run ahead. Receives
+/// are left out of the result.
 std::map<OperatorKey, Span> play_on_common_clock(const Draft& draft,
                                                  const cost::Contention& contention);
 

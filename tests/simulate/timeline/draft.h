@@ -8,7 +8,7 @@
 
 namespace stepwright::simulate {
 
-/// An operator with its price, as tests write it.
+/// An operator and its price, as tests write it.
 struct Line {
   double seconds = 0;
   step::OperatorKind kind = step::OperatorKind::kLinear;
@@ -22,34 +22,35 @@ struct Line {
 };
 
 Line computation(double seconds, std::vector<std::int32_t> after = {});
-/// A message on links inside the node.
+/// Returns a message on links inside the node.
 Line tensor_message(double seconds, std::vector<std::int32_t> after = {});
-/// A data-parallel message on the network.
+/// Returns a data-parallel message on the network.
 Line reduction(double seconds, std::vector<std::int32_t> after = {});
 Line send(double seconds, bool backward, std::vector<std::int32_t> after = {});
 Line receive(bool backward);
 
-/// A program with its prices, written by hand.
+/// A program and its prices, written by hand.
 struct Draft {
   step::StepProgram program;
   Prices prices;
 
   step::TemplateId add(std::initializer_list<Line> lines);
   step::TemplateId add(const std::vector<Line>& lines);
-  /// Adds a stage; its position is its index.
+  /// Adds a stage, whose position is its index.
   step::Stage& stage();
 };
 
-/// Adds a sequence of items, each after the one before it, and returns its index.
+/// Adds a sequence of items, each of which waits for the previous one; returns the sequence's
+/// index.
 std::int32_t chain(step::Stage& stage, schedule::Direction direction,
                    const std::vector<step::TemplateId>& templates, std::int32_t chunk = 0);
 
-/// One stage that plays these templates, one after the other, once.
+/// Returns a program with one stage that runs these templates once, one after the other.
 Draft single(const std::vector<std::vector<Line>>& templates,
              schedule::Direction direction = schedule::Direction::kForward);
 
-/// A pipeline: stage s computes forward_s[s] and backward_s[s] per micro-batch, messages between
-/// neighbours take send_s on no shared link.
+/// A pipeline: stage s computes for forward_s[s] and backward_s[s] per micro-batch; a message to a
+/// neighbour takes send_s, on no shared link.
 struct Pipeline {
   std::vector<double> forward_s;
   std::vector<double> backward_s;
@@ -58,7 +59,7 @@ struct Pipeline {
   bool gpipe = false;  ///< True for GPipe, false for 1F1B.
 };
 Draft draft(const Pipeline& pipeline);
-/// The order of a stage: micro-batch numbers, backward ones as -1 - number.
+/// Returns the order of a stage: micro-batch numbers, where -1 - number means its backward pass.
 std::vector<std::int32_t> pipeline_order(const Pipeline& pipeline, std::int32_t position);
 
 }  // namespace stepwright::simulate

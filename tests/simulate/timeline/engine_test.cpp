@@ -12,7 +12,7 @@ Simulation play(const Draft& draft, const cost::Contention& contention = {}, boo
   return simulate::play(draft.program, draft.prices, contention, record);
 }
 
-/// The event of an operator of a stage; the first if it was played several times.
+/// Returns the event of an operator on a stage; the first one if it ran several times.
 Event event_of(const Simulation& result, std::int32_t stage, step::TemplateId which,
                int operation) {
   for (const Event& event : result.events) {
@@ -45,7 +45,7 @@ TEST(Engine, WaitsForWhatAnOperatorIsAfter) {
 }
 
 TEST(Engine, SlowsComputationBesideAMessage) {
-  // 0-1 alone; 1-3 beside the message at rate 1/2: one second played; 3-5 the other two.
+  // 0-1 alone; 1-3 concurrent with the message at rate 1/2: one second of work; 3-5 the other two.
   const Draft draft = single({{computation(1), tensor_message(2, {0}), computation(3)}});
   const Simulation result = play(draft, {.compute_beside_inside = 2.0}, true);
   EXPECT_DOUBLE_EQ(result.step_time_s, 5);

@@ -15,8 +15,9 @@ Simulation play(const Pipeline& pipeline) {
   return simulate::play(program.program, program.prices, cost::Contention{});
 }
 
-/// The end of every stage by the plain recurrence: a micro-batch starts when its message has come
-/// and the stage is free; a message leaves when it is computed and the one before it has left.
+/// Computes the end of every stage by a simple recurrence: a micro-batch starts when its message
+/// has arrived and the stage is free; a message leaves when its data is computed and the previous
+/// message has left.
 std::vector<double> recurrence(const Pipeline& pipeline) {
   const std::size_t stages = pipeline.forward_s.size();
   const auto count = static_cast<std::size_t>(pipeline.micro_batches);
@@ -96,7 +97,7 @@ TEST(PipelineSchedule, TheSlowestStageSetsThePace) {
   const Simulation result =
       play({.forward_s = {1, 3, 1}, .backward_s = {2, 6, 2}, .micro_batches = 100});
   EXPECT_NEAR(result.step_time_s, 1 + 100 * 9 + 2, 1e-9);
-  EXPECT_EQ(result.critical_stage, 1);  // waits for nobody in between
+  EXPECT_EQ(result.critical_stage, 1);  // does not wait for any rank in between
   EXPECT_NEAR(result.stages[1].breakdown.bubble_s, 1 + 2, 1e-9);
 }
 

@@ -1,4 +1,4 @@
-// What holds for every program.
+// Properties that hold for every program.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Totals {
   double serial_s = 0;
 };
 
-/// Adds a template that a stage plays once.
+/// Adds a template that a stage runs once.
 void add(Totals& totals, const step::Template& piece, std::span<const cost::OperatorTime> times) {
   for (std::size_t i = 0; i < times.size(); ++i) {
     const step::Operator& op = piece.operators[i];
@@ -142,8 +142,9 @@ TEST_P(RandomProgram, StreamsRunOneOperatorAtATimeAndNoneFasterThanPriced) {
   }
 }
 
-/// Seconds that an operator has played by the end of its event if rates follow from the other
-/// events of its stage alone: 1 / messages on its link, or 1 / slow-down for computation.
+/// Returns how much of its priced time an operator has done at the end of its event, if rates
+/// follow from the other events of its stage alone: 1 / messages on its link, or 1 / slow-down for
+/// computation.
 double played_s(const Draft& draft, std::span<const Event> events, const Event& self) {
   const auto operation = [&](const Event& event) -> const step::Operator& {
     return draft.program.templates[event.which].operators[event.operation];

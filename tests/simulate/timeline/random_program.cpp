@@ -34,7 +34,7 @@ class Generator {
 
   double seconds() { return pick(0, 4) == 0 ? 0.0 : pick(1, 1000) * 0.001; }
 
-  /// An operator on any stream, after some of those before it.
+  /// Returns an operator on a random stream, which waits for some of the previous ones.
   Line line(int index) {
     static constexpr step::Stream kMessages[] = {step::Stream::kTensor, step::Stream::kContext,
                                                  step::Stream::kExpert, step::Stream::kGather,
@@ -63,7 +63,7 @@ class Generator {
     return lines;
   }
 
-  /// Items of which some wait for earlier ones and some for nothing.
+  /// Adds items, some of which wait for earlier ones and some for none.
   std::int32_t pass(step::Stage& stage, bool backward, bool receives, bool sends) {
     step::Sequence sequence{.direction = backward ? schedule::Direction::kBackward
                                                   : schedule::Direction::kForward};
@@ -110,7 +110,7 @@ class Generator {
   Draft draft_;
 };
 
-/// Earliest ends by plain recursion with a memory.
+/// Computes earliest end times by recursion with stored results.
 class Recursion {
  public:
   explicit Recursion(const Draft& draft) : draft_(draft) {}
@@ -133,7 +133,8 @@ class Recursion {
     return draft_.program.templates[sequence(stage, slot).items[item].which];
   }
 
-  /// The end of a slot's operators on a stream; -1: on all. Receives stand in no stream.
+  /// Returns when a slot's operators on a stream have ended; -1: on all streams. Receives are in no
+  /// stream.
   double slot_end(int stage, int slot, int stream) {
     double end = 0;
     for (int item = 0; item < std::ssize(sequence(stage, slot).items); ++item) {
@@ -185,7 +186,7 @@ class Recursion {
     return ends_[key] = start + seconds;
   }
 
-  /// When an operator could start as far as its own stage is concerned.
+  /// Returns when an operator could start if only its own stage mattered.
   double ready(int stage, int slot, int item, int op) {
     const step::Template& self = piece(stage, slot, item);
     double time = std::max(release(stage, slot, item), before(stage, slot, item, op));
@@ -195,7 +196,7 @@ class Recursion {
     return time;
   }
 
-  /// The end of the operator before it in its stream.
+  /// Returns when the previous operator in its stream has ended.
   double before(int stage, int slot, int item, int op) {
     const step::Stream stream = piece(stage, slot, item).operators[op].stream;
     while (true) {
@@ -213,7 +214,7 @@ class Recursion {
     }
   }
 
-  /// The end of the one send of the same micro-batch on the neighbour.
+  /// Returns when the matching send (of the same micro-batch, on the neighbour) has ended.
   double arrival(int stage, int slot) {
     const bool backward = sequence(stage, slot).direction == schedule::Direction::kBackward;
     const int from = backward ? stage + 1 : stage - 1;

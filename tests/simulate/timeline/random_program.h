@@ -7,21 +7,24 @@
 
 namespace stepwright::simulate {
 
-/// How many random programs a property is held against, and what slows them down.
+/// The number of random programs for which a property is tested, and the options of their
+/// contention.
 inline constexpr int kRandomPrograms = 200;
 inline constexpr cost::Contention kSlowed{.compute_beside_inside = 1.3,
                                           .compute_beside_network = 1.7};
 
 struct RandomOptions {
-  bool shared_links = true;  ///< Otherwise no message meets another.
+  /// True: messages share links. False: no message shares a link with another.
+  bool shared_links = true;
 };
 
-/// A program of one to four stages with random templates on all streams, random dependences,
-/// several micro-batches that pass through the stages, and a collective over all stages at its end.
+/// Returns a program of one to four stages with random templates on all streams, random
+/// dependences, several micro-batches that pass through the stages, and a collective over all
+/// stages at its end.
 Draft random_program(std::uint32_t seed, const RandomOptions& options = {});
 
-/// When the last operator of each stage ends if nothing slows anything down: every operator by
-/// recursion over what it waits for, as the headers of `step/` say it.
+/// Returns when the last operator of each stage ends if nothing is slowed down by contention: by
+/// recursion over what every operator waits for, as the headers of `step/` define it.
 std::vector<double> ends_without_contention(const Draft& draft);
 
 }  // namespace stepwright::simulate

@@ -1,4 +1,5 @@
-// Stages are played one after the other as far as each can go; nothing of that may show.
+// Stages are simulated one after the other, each as far as possible; this must not change any
+// result.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -35,8 +36,9 @@ TEST_P(RunAhead, GivesTheTimesOfACommonClock) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RunAhead, testing::Range(0, kRandomPrograms));
 
-/// Two reductions share the network; when the first ends, a message behind a receive takes its
-/// place. The sender says only after that instant was played that the message had come before.
+/// Two reductions share the network; when the first ends, a message after a receive starts in its
+/// place. The sender reports only after that instant was simulated that the message had already
+/// arrived.
 TEST(Player, PlaysTheSameWhenItHearsLateOfAMessage) {
   Line first = tensor_message(0.1);
   first.link = cost::LinkClass::kNetwork;

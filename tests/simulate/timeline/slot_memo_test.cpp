@@ -1,4 +1,4 @@
-// Slots that begin as one before are not played again; nothing of that may show.
+// Slots that begin like an earlier one are not simulated again; this must not change any result.
 #include "stepwright/simulate/timeline/slot_memo.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ plan::Job many_micro_batches() {
   return job;
 }
 
-/// Expects the result of playing recorded slots to be that of playing task by task.
+/// Expects the same result from simulating recorded slots as from simulating task by task.
 void expect_same_as_recorded(const plan::Job& job, const plan::Plan& plan) {
   SCOPED_TRACE(plan::shown(plan));
   ASSERT_FALSE(plan::broken_rule(job, plan));

@@ -22,7 +22,7 @@ std::string trace(const Draft& draft, const TraceOptions& options) {
   return out.str();
 }
 
-/// The slices of a category, in the order of the file.
+/// Returns the slices of a category, in the order of the file.
 std::vector<json> slices(const json& trace, const std::string& category) {
   std::vector<json> found;
   for (const json& event : trace["traceEvents"]) {

@@ -14,7 +14,7 @@ struct ZeroBubble {
   double forward_s, data_s, weight_s;
 };
 
-/// The program that the turns of ZB-H1 make, with messages that take no time.
+/// Returns the program for ZB-H1's turns, with messages that take no time.
 Draft zero_bubble_draft(const ZeroBubble& z) {
   Draft draft;
   for (std::int32_t s = 0; s < z.stages; ++s) {

@@ -11,13 +11,13 @@
 namespace stepwright::validate {
 namespace {
 
-/// The largest errors of a source: the median, and what nine of ten rows stay below.
+/// The largest errors allowed for a source: the median, and the 90th percentile.
 struct Bars {
   double median = 0.01;
   double p90 = 0.05;
 };
 
-/// Sources that miss the bars above, with the errors that they stay below;
+/// Returns sources that miss the usual limits, with the limits that they keep;
 /// docs/accuracy/framework_memory.md says why.
 const std::map<std::string_view, Bars>& open_sources() {
   static const std::map<std::string_view, Bars> sources = {

@@ -18,10 +18,10 @@
 namespace stepwright::validate {
 namespace {
 
-/// Collectives of one rank in a step.
+/// Collectives that one rank calls in a step.
 struct Calls {
   double count = 0;
-  double gib = 0;  ///< GiB of their whole buffers.
+  double gib = 0;  ///< GiB of their full buffers.
 };
 
 const std::string& cell(const CsvTable& table, const CsvRow& row, const std::string& title) {
@@ -42,16 +42,17 @@ Calls planned_calls(const plan::PlannedJob& planned, step::OperatorKind kind) {
   return calls;
 }
 
-/// A collective in the table, and the median and the largest error of its bytes that are allowed.
+/// A collective in the table, and the allowed median and largest error of its bytes.
 struct Collective {
   step::OperatorKind kind{};
   std::string word;
   double median = 0, most = 0;
 };
 
-// What programs of frameworks send on fake tensors (tools/judges/framework_memory.py --messages),
-// against the ledger. Gathers: the ledger gathers a head that stays for its backward again, and
-// once where torchtune does for each chunk (docs/accuracy/framework_memory.md).
+// Messages that frameworks' programs send on fake tensors (tools/judges/framework_memory.py
+// --messages), compared with the ledger. For gathers, the ledger gathers a head that stays for its
+// backward pass again, and counts one gather where torchtune gathers for each chunk
+// (docs/accuracy/framework_memory.md).
 TEST(FrameworkMessages, AreThoseOfTheLedger) {
   const CsvTable table = load_csv("data/framework_messages.csv");
   const std::array collectives = {

@@ -46,7 +46,7 @@ TEST(LaunchRow, IsSkippedWithTheReaderSReasonOrTheColumn) {
   EXPECT_EQ(nothing[0].skipped.value().reason, "nothing measured");
 }
 
-/// The share of the results of a quantity that are off by less than a bound.
+/// Returns the share of a quantity's results whose error is below a bound.
 double share_within(const Validation& validation, std::string_view quantity, double bound) {
   double all = 0;
   double within = 0;

@@ -48,7 +48,7 @@ TEST(RowPlan, OfAMegatronRow) {
   EXPECT_TRUE(made.job.model.tied);
 }
 
-/// The small row of another stack.
+/// Returns the small row with another job and plan.
 RunRow row_of(const std::string& job, const std::string& plan = "{sharding: NNN}") {
   RunRow row = small_row();
   row.job = job;
@@ -203,8 +203,7 @@ TEST(RowPlan, WhatSomeStacksSendBeyondTheirPlan) {
   EXPECT_FALSE(aleph.scattered_gradients);
 }
 
-/// The file of a plan that says what a row's plan says, and is silent where its framework does
-/// that by default.
+/// Returns a plan file for a row's plan that leaves out everything that is the framework's default.
 std::string silent_where_usual(const plan::PlannedJob& made) {
   nlohmann::ordered_json file = plan::plan_json(made);
   nlohmann::ordered_json& job = file["job"];
@@ -232,8 +231,8 @@ std::string silent_where_usual(const plan::PlannedJob& made) {
   return file.dump();
 }
 
-/// Rows of a table that a plan expresses, and how many of their files leave something to the
-/// framework.
+/// Returns the number of a table's rows that a plan can express, and of those whose files leave
+/// something to the framework.
 std::pair<int, int> compare_with_files(const std::filesystem::path& path) {
   const CsvTable table = load_csv(path);
   int rows = 0;
@@ -264,7 +263,7 @@ std::pair<int, int> compare_with_files(const std::filesystem::path& path) {
   return {rows, silent};
 }
 
-// The defaults of a framework are those of its file for rows and jobs alike.
+// The defaults of a framework are the same for rows and jobs: those of its file.
 TEST(RowPlan, AJobThatSaysTheSameHasTheSamePriceForEveryRowOfTheTables) {
   for (const char* name : {"training_runs.csv", "training_runs_2.csv", "memory.csv"}) {
     const auto [rows, silent] = compare_with_files(std::filesystem::path("data") / name);

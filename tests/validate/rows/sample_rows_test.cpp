@@ -242,7 +242,7 @@ TEST(CollectiveRows, WithoutAMachineTheRefusalSaysWhatToAdd) {
   EXPECT_THAT(none, HasSubstr("links.csv: the rows name no machine; add --profile"));
 }
 
-/// A profile that knows Gloo's all-gather: 1 ms, and 10 ns a byte out of a node.
+/// Tests with a profile of Gloo's all-gather: 1 ms, and 10 ns per byte that leaves a node.
 class OwnMessages : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -4,7 +4,7 @@
 
 namespace stepwright::validate {
 
-/// A GPT of two layers on one DGX A100, as a row of training runs.
+/// Returns a row of training runs: a GPT of two layers on one DGX A100.
 inline RunRow small_row() {
   RunRow row;
   row.id = "hand-0001";
