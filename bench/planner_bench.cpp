@@ -121,7 +121,7 @@ BENCHMARK(price_one_plan_from_nothing)->Unit(benchmark::kMicrosecond);
 void price_a_space(benchmark::State& state) {
   const plan::Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
   const cost::CostModel cost(job);
-  const tune::Dimensions space = tune::dimensions(job);
+  const tune::SpaceDimensions space = tune::dimensions(job);
   const tune::Enumeration enumeration(job, space);
   double median_s = 0;
   double mean_s = 0;

@@ -7,7 +7,7 @@ function(stepwright_embed output)
   get_filename_component(room "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   string(CONCAT code "#include \"stepwright/core/embedded.h\"\n\nnamespace stepwright::${room} {\n"
     "using namespace std::string_view_literals;\n")
-  string(REPEAT " " 64 blanks)  # kEmbeddedRoom
+  string(REPEAT " " 64 blanks)  # kEmbeddedPaddingBytes
   foreach(pair ${ARGN})
     string(REGEX REPLACE "[=,]" ";" folders "${pair}")
     list(POP_FRONT folders function)

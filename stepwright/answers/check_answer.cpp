@@ -17,7 +17,7 @@ namespace {
 
 /// Reads a plan file, or the files of a framework.
 framework_files::ImportedPlan read_plan_or_files(const CheckRequest& request) {
-  const GivenFile& first = request.job.files.front();
+  const UserFile& first = request.job.files.front();
   if (says_job(first)) {
     fail_input(
         fmt::format("{0}: is a job, which says no plan to check: `stepwright tune {1}` finds "
@@ -25,13 +25,13 @@ framework_files::ImportedPlan read_plan_or_files(const CheckRequest& request) {
                     first.name, quoted_for_shell(first.name)),
         {.file = first.name});
   }
-  if (!says_plan(first)) {
+  if (!declares_plan(first)) {
     return import_files(request.job, true);
   }
-  refuse_beside_plan(request.job);
+  reject_options_with_plan(request.job);
   framework_files::ImportedPlan imported{
       .target = "", .planned = read_plan(first), .report = {}, .refused = {}};
-  imported.refused = plan::illegal(imported.planned.job, imported.planned.plan);
+  imported.refused = plan::find_plan_rejection(imported.planned.job, imported.planned.plan);
   return imported;
 }
 
@@ -56,7 +56,7 @@ std::optional<double> read_gain(const std::string& gain) {
 
 }  // namespace
 
-CheckAnswer answer_check(const CheckRequest& request) {
+CheckAnswer check_job_before_queueing(const CheckRequest& request) {
   const std::optional<double> most_gain = read_gain(request.gain);
   framework_files::ImportedPlan imported = read_plan_or_files(request);
   request.reserve.apply(imported.planned.job);
@@ -64,7 +64,7 @@ CheckAnswer answer_check(const CheckRequest& request) {
   if (!request.logs.empty() && answer.check.legal()) {
     answer.run = compare_run(*answer.check.prediction, request.logs);
   }
-  answer.fault = check::fault_of(answer.check, most_gain);
+  answer.fault = check::failure_reason(answer.check, most_gain);
   if (answer.fault.empty() && answer.run && answer.run->differs()) {
     answer.fault = "its run sent something else than the plan says";
   }
@@ -73,7 +73,7 @@ CheckAnswer answer_check(const CheckRequest& request) {
 
 nlohmann::ordered_json check_answer_json(const CheckAnswer& answer) {
   nlohmann::ordered_json json = check::check_json(answer.check, answer.fault);
-  json["made_by"] = made_by_json();
+  json["made_by"] = producer_version_json();
   if (answer.run) json["log"] = run_comparison_json(*answer.run, *answer.check.prediction);
   return json;
 }

@@ -20,7 +20,7 @@ struct CheckRequest {
   /// fails on a gain.
   std::string gain;
   std::vector<std::string> logs;  ///< Paths of logs of a run of the job; empty: none.
-  MemoryReserve reserve;
+  MemoryHeadroom reserve;
 };
 
 /// The result of `check`: whether a job should be queued, with the findings.
@@ -32,7 +32,7 @@ struct CheckAnswer {
 };
 
 /// Checks a job. Fails with `kInput` and `kUnsupported` as `import_sources`.
-CheckAnswer answer_check(const CheckRequest& request);
+CheckAnswer check_job_before_queueing(const CheckRequest& request);
 
 /// Returns the document of `check --json` (docs/formats.md).
 nlohmann::ordered_json check_answer_json(const CheckAnswer& answer);

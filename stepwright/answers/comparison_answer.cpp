@@ -9,8 +9,8 @@
 
 namespace stepwright::answers {
 
-ComparisonAnswer answer_comparison(const plan::PlannedJob& planned,
-                                   const std::vector<std::string>& logs) {
+LogComparisonAnswer compare_plan_with_logs(const plan::PlannedJob& planned,
+                                           const std::vector<std::string>& logs) {
   simulate::Prediction prediction = simulate::predict(planned);
   RunComparison run = compare_run(prediction, logs);
   const bool differs = run.differs();
@@ -19,13 +19,13 @@ ComparisonAnswer answer_comparison(const plan::PlannedJob& planned,
           .fault = differs ? "the run sent something else than the plan says" : ""};
 }
 
-nlohmann::ordered_json comparison_answer_json(const ComparisonAnswer& answer) {
+nlohmann::ordered_json log_comparison_answer_json(const LogComparisonAnswer& answer) {
   return run_comparison_json(answer.run, answer.prediction);
 }
 
-std::string comparison_report(const ComparisonAnswer& answer) {
+std::string log_comparison_report(const LogComparisonAnswer& answer) {
   const plan::PlannedJob& planned = answer.prediction.planned;
-  return report_text("compare", plan::job_line(planned.job), comparison_answer_json(answer),
+  return report_text("compare", plan::job_line(planned.job), log_comparison_answer_json(answer),
                      {{"name", plan_name(planned.plan, planned.job)}});
 }
 

@@ -9,7 +9,7 @@
 namespace stepwright::answers {
 
 /// The result of `compare`: a plan compared with the logs of a run of it.
-struct ComparisonAnswer {
+struct LogComparisonAnswer {
   simulate::Prediction prediction;
   RunComparison run;
   /// A sentence that the run communicated differently from the plan; empty: it did what the plan
@@ -17,15 +17,15 @@ struct ComparisonAnswer {
   std::string fault;
 };
 
-/// Compares a plan, whose schedule must not be `auto` (`settled_plan`), with the log files of a
-/// run. Fails as `compare_run`.
-ComparisonAnswer answer_comparison(const plan::PlannedJob& planned,
-                                   const std::vector<std::string>& logs);
+/// Compares a plan, whose schedule must not be `auto` (`with_resolved_schedule`), with the log
+/// files of a run. Fails as `compare_run`.
+LogComparisonAnswer compare_plan_with_logs(const plan::PlannedJob& planned,
+                                           const std::vector<std::string>& logs);
 
 /// Returns the document of `compare --json` (docs/formats.md).
-nlohmann::ordered_json comparison_answer_json(const ComparisonAnswer& answer);
+nlohmann::ordered_json log_comparison_answer_json(const LogComparisonAnswer& answer);
 
 /// Returns the HTML page of `compare --report`.
-std::string comparison_report(const ComparisonAnswer& answer);
+std::string log_comparison_report(const LogComparisonAnswer& answer);
 
 }  // namespace stepwright::answers

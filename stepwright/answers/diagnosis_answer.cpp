@@ -22,13 +22,13 @@ namespace {
 
 /// The given files, sorted by their role in a diagnosis.
 struct SortedFiles {
-  std::optional<GivenFile> plan;
-  std::optional<GivenFile> job;
-  std::vector<GivenFile> launch;  ///< Launch files of a framework.
-  std::vector<GivenFile> left;    ///< Files that the job left behind.
+  std::optional<UserFile> plan;
+  std::optional<UserFile> job;
+  std::vector<UserFile> launch;  ///< Launch files of a framework.
+  std::vector<UserFile> left;    ///< Files that the job left behind.
 };
 
-void set_once(std::optional<GivenFile>& place, const GivenFile& file, std::string_view what) {
+void set_once(std::optional<UserFile>& place, const UserFile& file, std::string_view what) {
   if (place) {
     fail_input(fmt::format("{}: is a second {} beside {}; give one", file.name, what, place->name),
                {.file = file.name});
@@ -36,14 +36,14 @@ void set_once(std::optional<GivenFile>& place, const GivenFile& file, std::strin
   place = file;
 }
 
-SortedFiles sorted(const std::vector<GivenFile>& files) {
+SortedFiles sorted(const std::vector<UserFile>& files) {
   SortedFiles result;
-  for (const GivenFile& file : files) {
-    switch (job_file_of(file)) {
-      case JobFile::kPlan: set_once(result.plan, file, "plan"); break;
-      case JobFile::kJob: set_once(result.job, file, "job"); break;
-      case JobFile::kLaunch: result.launch.push_back(file); break;
-      case JobFile::kLeft: result.left.push_back(file); break;
+  for (const UserFile& file : files) {
+    switch (job_file_role(file)) {
+      case JobFileRole::kPlan: set_once(result.plan, file, "plan"); break;
+      case JobFileRole::kJob: set_once(result.job, file, "job"); break;
+      case JobFileRole::kLaunch: result.launch.push_back(file); break;
+      case JobFileRole::kLeft: result.left.push_back(file); break;
     }
   }
   if (result.left.empty()) {
@@ -62,9 +62,9 @@ SortedFiles sorted(const std::vector<GivenFile>& files) {
   return result;
 }
 
-std::string names_of(const std::vector<GivenFile>& files) {
+std::string names_of(const std::vector<UserFile>& files) {
   std::vector<std::string> names;
-  for (const GivenFile& file : files) names.push_back(file.name);
+  for (const UserFile& file : files) names.push_back(file.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -73,7 +73,7 @@ plan::PlannedJob imported_job(const SortedFiles& files, const std::string& clust
   request.files = files.launch;
   request.given.cluster = cluster;
   try {
-    return settled_plan(import_files(request).planned, files.launch.front().name);
+    return with_resolved_schedule(import_files(request).planned, files.launch.front().name);
   } catch (const Error& error) {
     throw Error(error.kind(),
                 fmt::format("{}\nBy their content these files say how the job was started: {}; "
@@ -86,7 +86,7 @@ std::optional<plan::PlannedJob> planned_job(const SortedFiles& files, const std:
   if (files.plan && !cluster.empty()) {
     fail_input(fmt::format("--cluster: is said by the plan {}", files.plan->name));
   }
-  if (files.plan) return read_settled_plan(*files.plan);
+  if (files.plan) return read_resolved_plan(*files.plan);
   if (files.launch.empty()) return std::nullopt;
   return imported_job(files, cluster);
 }
@@ -109,7 +109,7 @@ std::optional<diagnose::MessageNetwork> network_of(const SortedFiles& files,
 void add_messages(const diagnose::MessageNetwork& network, diagnose::Diagnosis& diagnosis) {
   std::vector<diagnose::Finding> slow;
   for (const diagnose::MeasuredMessages& measured : diagnosis.messages) {
-    std::ranges::move(diagnose::message_findings(measured, network, diagnosis.findings),
+    std::ranges::move(diagnose::slow_message_findings(measured, network, diagnosis.findings),
                       std::back_inserter(slow));
   }
   std::ranges::move(slow, std::back_inserter(diagnosis.findings));
@@ -130,31 +130,32 @@ nlohmann::ordered_json planned_json(const PlannedDiagnosis& planned) {
 
 }  // namespace
 
-DiagnosisAnswer answer_diagnosis(const std::vector<GivenFile>& files, const std::string& cluster) {
+JobDiagnosisAnswer diagnose_job_files(const std::vector<UserFile>& files,
+                                      const std::string& cluster) {
   const SortedFiles given = sorted(files);
   const std::optional<plan::PlannedJob> planned = planned_job(given, cluster);
   const auto network = network_of(given, planned, cluster);
   std::vector<logs::ByteSource> opened;
-  for (const GivenFile& file : given.left) {
+  for (const UserFile& file : given.left) {
     if (file.text) {
       opened.emplace_back(*file.text, file.name);
     } else {
       opened.emplace_back(std::filesystem::path(file.name));
     }
   }
-  DiagnosisAnswer answer{.diagnosis = diagnose::diagnose(opened), .planned = {}};
+  JobDiagnosisAnswer answer{.diagnosis = diagnose::diagnose(opened), .planned = {}};
   if (network) {
     add_messages(*network, answer.diagnosis);
   } else if (!answer.diagnosis.messages.empty()) {
     answer.diagnosis.notes.push_back(
         "Messages have times: --cluster, a plan or a job says what the network should give.");
   }
-  if (planned) answer.planned = add_plan(*planned, answer.diagnosis);
+  if (planned) answer.planned = add_plan_prediction(*planned, answer.diagnosis);
   return answer;
 }
 
-std::string run_row(const DiagnosisAnswer& answer, const std::string& table,
-                    const std::string& name) {
+std::string measured_run_row(const JobDiagnosisAnswer& answer, const std::string& table,
+                             const std::string& name) {
   if (!answer.planned) {
     fail_input("--row: needs the plan of the run, or the files that started it, beside its logs");
   }
@@ -167,19 +168,19 @@ std::string run_row(const DiagnosisAnswer& answer, const std::string& table,
   }
   const std::string& file = answer.diagnosis.files.front().path;
   const auto row =
-      validate::written_row(answer.planned->prediction.planned, file, full ? "oom" : "ok",
-                            full ? std::nullopt : answer.planned->measured_s);
+      validate::run_as_table_row(answer.planned->prediction.planned, file, full ? "oom" : "ok",
+                                 full ? std::nullopt : answer.planned->measured_s);
   return validate::row_line(row, table, name);
 }
 
-nlohmann::ordered_json diagnosis_answer_json(const DiagnosisAnswer& answer) {
+nlohmann::ordered_json diagnosis_answer_json(const JobDiagnosisAnswer& answer) {
   nlohmann::ordered_json json = diagnose::diagnosis_json(answer.diagnosis);
   json["plan"] = nullptr;
   if (answer.planned) json["plan"] = planned_json(*answer.planned);
   return json;
 }
 
-std::string diagnosis_report(const DiagnosisAnswer& answer) {
+std::string diagnosis_report(const JobDiagnosisAnswer& answer) {
   const auto& findings = answer.diagnosis.findings;
   return report_text("diagnose", findings.empty() ? "Nothing is found" : findings.front().what,
                      diagnosis_answer_json(answer), nlohmann::ordered_json::object());

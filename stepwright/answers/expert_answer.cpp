@@ -38,8 +38,8 @@ std::optional<tune::TunedPlan> searched(const tune::TuneResult& result,
 
 }  // namespace
 
-std::optional<tune::TunedPlan> best_with_experts(const tune::TuneResult& result,
-                                                 const tune::TuneOptions& options) {
+std::optional<tune::TunedPlan> best_expert_parallel_plan(const tune::TuneResult& result,
+                                                         const tune::TuneOptions& options) {
   const tune::TunedPlan& first = result.plans.front();
   if (!result.job.model.experts || spreads_experts(first) || !first.fits) return std::nullopt;
   std::optional<tune::TunedPlan> best;
@@ -48,11 +48,11 @@ std::optional<tune::TunedPlan> best_with_experts(const tune::TuneResult& result,
     if (counts && (!best || tuned.step_time_s < best->step_time_s)) best = tuned;
   }
   if (!best) best = searched(result, options);
-  if (best) best->lost = tune::why_lost(first, *best);
+  if (best) best->lost = tune::slower_plan_reason(first, *best);
   return best;
 }
 
-std::string rare_stack_note(const plan::Job& job, const plan::Plan& plan) {
+std::string uncommon_sharding_note(const plan::Job& job, const plan::Plan& plan) {
   if (job.framework.name.empty()) return "";
   const plan::Sharding recipe = plan::framework_defaults(job.framework).recipe_sharding;
   const bool whole =

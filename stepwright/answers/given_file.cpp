@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 /// it.
 void refuse_script(const std::string& name) {
   constexpr std::size_t kStart = 4096;
-  const std::string start = start_if_plain(name, kStart).value_or("");
+  const std::string start = read_regular_file_start(name, kStart).value_or("");
   if (!launch_scripts::is_shell_script({name, start})) return;
   fail_input(fmt::format("{0}: is a launch script: `stepwright import {1}` makes a plan of it, "
                          "`stepwright check {1}` says whether it starts",
@@ -37,14 +37,14 @@ Document loaded(const std::string& name) try { return Document::load(name); } ca
   throw;
 }
 
-Document document_of(const GivenFile& file) {
+Document document_of(const UserFile& file) {
   if (file.text) return Document::parse(*file.text, file.name);
   Document document = loaded(file.name);
   if (!document.root().is_mapping()) refuse_script(file.name);
   return document;
 }
 
-fs::path folder_of(const GivenFile& file) {
+fs::path folder_of(const UserFile& file) {
   return file.text ? file.folder : fs::path(file.name).parent_path();
 }
 
@@ -65,11 +65,11 @@ Document with_framework(Document document, const std::string& framework) {
 
 }  // namespace
 
-std::string text_of(const GivenFile& file) {
+std::string text_of(const UserFile& file) {
   return file.text ? *file.text : framework_files::read_text_file(file.name);
 }
 
-plan::Job read_job(const GivenFile& file, const std::string& framework) {
+plan::Job read_job(const UserFile& file, const std::string& framework) {
   Document document = document_of(file);
   if (plan::is_file_of(document, "plan")) {
     fail_input(
@@ -82,7 +82,7 @@ plan::Job read_job(const GivenFile& file, const std::string& framework) {
   return plan::read_job(document, folder_of(file));
 }
 
-plan::PlannedJob read_plan(const GivenFile& file, const plan::Framework& unsaid) {
+plan::PlannedJob read_plan(const UserFile& file, const plan::Framework& unsaid) {
   const Document document = document_of(file);
   if (plan::is_file_of(document, "job")) {
     fail_input(
@@ -94,21 +94,21 @@ plan::PlannedJob read_plan(const GivenFile& file, const plan::Framework& unsaid)
   return plan::read_plan(document, folder_of(file), unsaid);
 }
 
-plan::PlannedJob settled_plan(plan::PlannedJob planned, const std::string& file) {
-  if (const auto refused = plan::illegal(planned.job, planned.plan)) {
-    plan::fail_refused(*refused, file);
+plan::PlannedJob with_resolved_schedule(plan::PlannedJob planned, const std::string& file) {
+  if (const auto refused = plan::find_plan_rejection(planned.job, planned.plan)) {
+    plan::fail_rejected_plan(*refused, file);
   }
-  return simulate::with_order(std::move(planned));
+  return simulate::resolve_schedule_order(std::move(planned));
 }
 
-plan::PlannedJob read_settled_plan(const GivenFile& file, const plan::Framework& unsaid) {
-  return settled_plan(read_plan(file, unsaid), file.name);
+plan::PlannedJob read_resolved_plan(const UserFile& file, const plan::Framework& unsaid) {
+  return with_resolved_schedule(read_plan(file, unsaid), file.name);
 }
 
-bool is_plan(const GivenFile& file) { return plan::is_file_of(document_of(file), "plan"); }
+bool is_plan_document(const UserFile& file) { return plan::is_file_of(document_of(file), "plan"); }
 
-bool says_plan(const GivenFile& file) { return says(text_of(file), "plan"); }
+bool declares_plan(const UserFile& file) { return says(text_of(file), "plan"); }
 
-bool says_job(const GivenFile& file) { return says(text_of(file), "job"); }
+bool says_job(const UserFile& file) { return says(text_of(file), "job"); }
 
 }  // namespace stepwright::answers

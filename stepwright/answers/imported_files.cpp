@@ -12,8 +12,8 @@
 
 namespace stepwright::answers {
 
-void refuse_beside_plan(const ImportRequest& request) {
-  const framework_files::Given& given = request.given;
+void reject_options_with_plan(const ImportRequest& request) {
+  const framework_files::UserFacts& given = request.given;
   const std::pair<std::string_view, bool> said[] = {
       {"--from", !request.source.empty()},     {"--model", !given.model.empty()},
       {"--cluster", !given.cluster.empty()},   {"--nodes", given.nodes.has_value()},
@@ -33,15 +33,15 @@ void refuse_beside_plan(const ImportRequest& request) {
 }
 
 framework_files::ImportedPlan import_files(const ImportRequest& request, bool as_it_is) {
-  framework_files::Given given = request.given;
+  framework_files::UserFacts given = request.given;
   std::vector<launch_scripts::SourceFile> sources;
-  for (const GivenFile& file : request.files) {
+  for (const UserFile& file : request.files) {
     std::string text = text_of(file);
     if (!capture::is_launch_record(text)) {
       sources.push_back({file.name, std::move(text)});
       continue;
     }
-    const capture::Captured captured = capture::read_launch(text, file.name);
+    const capture::CaptureResult captured = capture::read_launch(text, file.name);
     for (auto& source : capture::record_sources(captured, given.command, file.name)) {
       sources.push_back(std::move(source));
     }

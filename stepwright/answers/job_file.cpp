@@ -16,13 +16,13 @@
 namespace stepwright::answers {
 namespace {
 
-using framework_files::BroughtKind;
+using framework_files::UserFileKind;
 
 /// The most bytes of a file that are looked at.
 constexpr std::size_t kMostLooked = std::size_t{64} << 10;
 
 /// Returns the beginning of a file, unpacked; nullopt: it cannot be read, or can be read only once.
-std::optional<std::string> beginning_of(const GivenFile& file) {
+std::optional<std::string> beginning_of(const UserFile& file) {
   if (file.text) return file.text->substr(0, kMostLooked);
   try {
     if (!is_plain_file(file.name)) return std::nullopt;
@@ -56,24 +56,24 @@ bool is_left_json(const launch_scripts::SourceFile& file) {
 
 }  // namespace
 
-JobFile job_file_of(const GivenFile& file) {
+JobFileRole job_file_role(const UserFile& file) {
   const std::optional<std::string> read = beginning_of(file);
-  if (!read || read->starts_with('\x80') || !foreign_kind(*read, file.name).empty())
-    return JobFile::kLeft;
+  if (!read || read->starts_with('\x80') || !non_text_file_kind(*read, file.name).empty())
+    return JobFileRole::kLeft;
   const launch_scripts::SourceFile source{file.name, *read};
-  if (source.text.find_first_not_of(" \t\r\n") == std::string::npos) return JobFile::kLeft;
+  if (source.text.find_first_not_of(" \t\r\n") == std::string::npos) return JobFileRole::kLeft;
   const bool json = framework_files::is_json_document(source.text);
-  switch (framework_files::brought_kind(source)) {
-    case BroughtKind::kPlan: return JobFile::kPlan;
-    case BroughtKind::kJob: return JobFile::kJob;
-    case BroughtKind::kRecord: return JobFile::kLaunch;
-    case BroughtKind::kModel:
-    case BroughtKind::kCluster:
-    case BroughtKind::kLaunch:
-      return json && is_left_json(source) ? JobFile::kLeft : JobFile::kLaunch;
-    case BroughtKind::kOther: break;
+  switch (framework_files::user_file_kind(source)) {
+    case UserFileKind::kPlan: return JobFileRole::kPlan;
+    case UserFileKind::kJob: return JobFileRole::kJob;
+    case UserFileKind::kRecord: return JobFileRole::kLaunch;
+    case UserFileKind::kModel:
+    case UserFileKind::kCluster:
+    case UserFileKind::kLaunch:
+      return json && is_left_json(source) ? JobFileRole::kLeft : JobFileRole::kLaunch;
+    case UserFileKind::kOther: break;
   }
-  return json && !is_left_json(source) ? JobFile::kLaunch : JobFile::kLeft;
+  return json && !is_left_json(source) ? JobFileRole::kLaunch : JobFileRole::kLeft;
 }
 
 }  // namespace stepwright::answers

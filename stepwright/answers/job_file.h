@@ -7,7 +7,7 @@
 namespace stepwright::answers {
 
 /// The role of a file among the files that a user has about a job.
-enum class JobFile : std::uint8_t {
+enum class JobFileRole : std::uint8_t {
   kPlan,
   kJob,  ///< A job: model, data and cluster, without a plan.
   /// A launch script, a configuration or a record of a capture: files that `check` reads.
@@ -19,6 +19,6 @@ enum class JobFile : std::uint8_t {
 /// have a matching file name or contain a framework's typical keys, because a few lines of a log
 /// can also be read as YAML. Files that cannot be read, and pipes (which can be read only once),
 /// count as left by the job.
-JobFile job_file_of(const GivenFile& file);
+JobFileRole job_file_role(const UserFile& file);
 
 }  // namespace stepwright::answers

@@ -27,7 +27,7 @@
 namespace stepwright::answers {
 namespace {
 
-using framework_files::Starter;
+using framework_files::FrameworkStarter;
 
 /// The most plans of a framework that are exported, best first, to find one that its files start.
 constexpr std::size_t kMostWritten = 16;
@@ -40,20 +40,20 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 std::vector<plan::Framework> starter_frameworks() {
   std::vector<plan::Framework> frameworks;
-  for (const Starter& starter : framework_files::starters()) {
+  for (const FrameworkStarter& starter : framework_files::framework_starters()) {
     frameworks.push_back(starter.framework);
   }
   return frameworks;
 }
 
-/// Index of a framework in `framework_files::starters()`.
-std::size_t place_of(const Starter& starter) {
-  return static_cast<std::size_t>(&starter - framework_files::starters().data());
+/// Index of a framework in `framework_files::framework_starters()`.
+std::size_t place_of(const FrameworkStarter& starter) {
+  return static_cast<std::size_t>(&starter - framework_files::framework_starters().data());
 }
 
 /// Returns the index of the first plan that a framework's files start, among the first `most`;
 /// nullopt: none.
-std::optional<std::size_t> first_started(const Starter& starter, StartedPlans& started,
+std::optional<std::size_t> first_started(const FrameworkStarter& starter, LaunchablePlans& started,
                                          const std::vector<tune::TunedPlan>& plans,
                                          std::size_t most = kMostWritten) {
   for (std::size_t i = 0; i < std::min(most, plans.size()); ++i) {
@@ -64,12 +64,13 @@ std::optional<std::size_t> first_started(const Starter& starter, StartedPlans& s
 
 /// Among the level plans from `place` on that take equal effort to run, finds the one that most
 /// frameworks start. Returns its index.
-std::size_t most_started(StartedPlans& started, const std::vector<tune::TunedPlan>& plans,
+std::size_t most_started(LaunchablePlans& started, const std::vector<tune::TunedPlan>& plans,
                          std::size_t place, std::size_t level) {
-  const Upkeep least = upkeep(started.job(), plans[place].plan);
+  const PlanComplexity least = plan_complexity(started.job(), plans[place].plan);
   const std::size_t end = std::min(level, place + kMostCompared);
   std::size_t most = started.frameworks(plans[place].plan).size();
-  for (std::size_t i = place + 1; i < end && upkeep(started.job(), plans[i].plan) == least; ++i) {
+  for (std::size_t i = place + 1; i < end && plan_complexity(started.job(), plans[i].plan) == least;
+       ++i) {
     const std::size_t here = started.frameworks(plans[i].plan).size();
     if (here > most) {
       most = here;
@@ -91,7 +92,7 @@ std::string job_refusal(const plan::Job& job) {
 
 /// A framework to be searched, and an estimate of its step time.
 struct Turn {
-  const Starter* starter;
+  const FrameworkStarter* starter;
   /// Step time of a plan near a good one that the framework's files start; kNever: none is known.
   double near_s;
   /// The plan whose step takes `near_s`, if any.
@@ -105,7 +106,7 @@ struct Turn {
   /// Returns the framework on which this one is based, if both store gradients in types alike, so
   /// that plans fit both or none; else the framework itself.
   [[nodiscard]] std::string_view base() const {
-    const std::string_view base = plan::base_of(starter->framework);
+    const std::string_view base = plan::base_framework(starter->framework);
     const auto stores = [](const plan::Framework& framework) {
       return plan::framework_defaults(framework).stored_gradients;
     };
@@ -128,16 +129,16 @@ class LaunchSearch {
   LaunchAnswer of_named() {
     answer_.job = job_;
     answer_.result = search_(job_);
-    answer_.started = StartedPlans(answer_.result.job);
+    answer_.started = LaunchablePlans(answer_.result.job);
     if (job_.framework.name.empty()) {
       const std::vector<tune::TunedPlan> first = {answer_.result.plans.front()};
-      for (const Starter& starter : framework_files::starters()) {
+      for (const FrameworkStarter& starter : framework_files::framework_starters()) {
         if (answer_.launch || !may_run(first)) break;
         if (first_started(starter, answer_.started, first)) answer_.launch = launch_of(starter);
       }
       return std::move(answer_);
     }
-    for (const Starter& starter : framework_files::starters()) {
+    for (const FrameworkStarter& starter : framework_files::framework_starters()) {
       const std::string& variant = starter.framework.variant;
       if (starter.framework.name != job_.framework.name) continue;
       if (!variant.empty() && variant != job_.framework.variant) continue;
@@ -156,9 +157,9 @@ class LaunchSearch {
   }
 
   /// Answers for the framework whose files start the fastest plan. Another framework replaces the
-  /// first one found only if it is faster by more than `kLevel`. Further frameworks are searched
-  /// only if they start a faster plan near the answer's, or if a plan without framework limits is
-  /// faster.
+  /// first one found only if it is faster by more than `kEqualStepTolerance`. Further frameworks
+  /// are searched only if they start a faster plan near the answer's, or if a plan without
+  /// framework limits is faster.
   LaunchAnswer of_any() {
     std::vector<Turn> turns = all_turns();
     auto next = turns.begin();
@@ -166,7 +167,7 @@ class LaunchSearch {
     if (!answer_.launch) {
       answer_.job = job_;
       answer_.result = search_(job_);
-      answer_.started = StartedPlans(answer_.result.job);
+      answer_.started = LaunchablePlans(answer_.result.job);
       return std::move(answer_);
     }
     answer_.refusals.clear();
@@ -194,7 +195,7 @@ class LaunchSearch {
     return plans.front().verdict != memory::FitVerdict::kDoesNotFit;
   }
 
-  static Launch launch_of(const Starter& starter) {
+  static FrameworkLaunch launch_of(const FrameworkStarter& starter) {
     return {std::string(starter.name()), std::string(starter.target)};
   }
 
@@ -202,17 +203,17 @@ class LaunchSearch {
   /// level with the fastest, the one that takes the least effort to run. Drops the faster plans
   /// that cannot be started. Returns the time of the fastest started plan; nullopt: the files start
   /// none.
-  std::optional<double> lead(const Starter& starter, tune::TuneResult& result,
-                             StartedPlans& started) const {
+  std::optional<double> lead(const FrameworkStarter& starter, tune::TuneResult& result,
+                             LaunchablePlans& started) const {
     if (!may_run(result.plans)) return std::nullopt;
     std::vector<tune::TunedPlan>& plans = result.simulated;
     const auto fastest = first_started(starter, started, plans);
     if (!fastest) return std::nullopt;
     plans.erase(plans.begin(), plans.begin() + static_cast<std::ptrdiff_t>(*fastest));
     const double fastest_s = plans.front().step_time_s;
-    const std::size_t level = order_level_plans(result.job, plans);
+    const std::size_t level = order_ties_by_complexity(result.job, plans);
     const std::size_t place = first_started(starter, started, plans, level).value();
-    tune::lead_with(result, most_started(started, plans, place, level), options_.top);
+    tune::promote_plan(result, most_started(started, plans, place, level), options_.top);
     return fastest_s;
   }
 
@@ -220,15 +221,17 @@ class LaunchSearch {
   /// of the rule-of-thumb plan. Variants of a framework follow it.
   [[nodiscard]] std::vector<Turn> all_turns() const {
     std::vector<Turn> turns;
-    for (const Starter& starter : framework_files::starters()) turns.push_back({&starter, kNever});
-    const auto rule = tune::rule_of_thumb(job_, cost::CostModel(job_), simulate::room_of(job_));
+    for (const FrameworkStarter& starter : framework_files::framework_starters())
+      turns.push_back({&starter, kNever});
+    const auto rule =
+        tune::rule_of_thumb(job_, cost::CostModel(job_), simulate::plan_memory_limit(job_));
     if (!rule) return turns;
-    StartedPlans started(job_);
+    LaunchablePlans started(job_);
     mark_near(turns, started, rule->plan);
     price_near(turns);
     const double least_s = std::ranges::min(turns, {}, &Turn::near_s).near_s;
     const auto levelled = [&](double seconds) {
-      return seconds * (1 - kLevel) < least_s ? least_s : seconds;
+      return seconds * (1 - kEqualStepTolerance) < least_s ? least_s : seconds;
     };
     // For each framework: the smallest time of its variants, and the index of the first variant.
     std::map<std::string_view, std::pair<double, std::size_t>> frameworks;
@@ -244,9 +247,9 @@ class LaunchSearch {
   }
 
   /// Records for each framework the plan that it starts near a given one.
-  void mark_near(std::vector<Turn>& turns, StartedPlans& started, const plan::Plan& plan) const {
+  void mark_near(std::vector<Turn>& turns, LaunchablePlans& started, const plan::Plan& plan) const {
     const std::vector<tune::FrameworkRun>& runs =
-        framework_starts(started, plan, tune::thread_count(options_));
+        find_launchable_plans(started, plan, tune::thread_count(options_));
     for (Turn& turn : turns) {
       const tune::FrameworkRun& run = runs[place_of(*turn.starter)];
       turn.near_s = run.plan && run.fits ? run.step_time_s : kNever;
@@ -270,11 +273,11 @@ class LaunchSearch {
   }
 
   /// Returns the step time that another plan must beat to replace the answer.
-  [[nodiscard]] double wanted_s() const { return (1 - kLevel) * fastest_s_; }
+  [[nodiscard]] double wanted_s() const { return (1 - kEqualStepTolerance) * fastest_s_; }
 
   /// Reads the job for a framework, with the kernels that its files start; nullopt, with the reason
   /// in `refusal`: the framework lacks a feature of the job.
-  std::optional<plan::Job> job_of(const Starter& starter, std::string& refusal) const {
+  std::optional<plan::Job> job_of(const FrameworkStarter& starter, std::string& refusal) const {
     try {
       plan::Job job = job_for_(std::string(starter.name()));
       job.use_all = job.use_all || job_.use_all;
@@ -288,7 +291,7 @@ class LaunchSearch {
   }
 
   void try_framework(const Turn& turn) {
-    const Starter& starter = *turn.starter;
+    const FrameworkStarter& starter = *turn.starter;
     std::string refusal;
     const std::optional<plan::Job> job = job_of(starter, refusal);
     if (!job) return answer_.refusals.push_back(std::move(refusal));
@@ -299,7 +302,7 @@ class LaunchSearch {
     if (answer_.launch || turn.near_s == kNever) {
       const tune::FastPlans faster = tune::faster_plans(*job, wanted_s(), quick_);
       if (faster.plans.empty()) note_searched(turn);
-      StartedPlans started(faster.job);
+      LaunchablePlans started(faster.job);
       if (!first_started(starter, started, faster.plans)) {
         return note_refusal(starter, *job, faster);
       }
@@ -312,7 +315,7 @@ class LaunchSearch {
       // The job allows no plan with this framework.
       return note_refusal(starter, *job, {*job, {}});
     }
-    StartedPlans started(result.job);
+    LaunchablePlans started(result.job);
     const std::optional<double> fastest_s = lead(starter, result, started);
     if (!fastest_s) return note_refusal(starter, *job, {result.job, result.plans});
     note_searched(turn);
@@ -331,13 +334,14 @@ class LaunchSearch {
   }
 
   /// Records why a framework starts no plan, judged by the best plans found for it.
-  void note_refusal(const Starter& starter, const plan::Job& job, const tune::FastPlans& found) {
+  void note_refusal(const FrameworkStarter& starter, const plan::Job& job,
+                    const tune::FastPlans& found) {
     if (answer_.launch) return;
     std::string why;
     if (found.plans.empty()) {
-      why = tune::why_empty(job);
+      why = tune::empty_space_reason(job);
     } else if (may_run(found.plans)) {
-      why = framework_files::why_not_started(starter, {found.job, found.plans.front().plan});
+      why = framework_files::not_started_reason(starter, {found.job, found.plans.front().plan});
     }
     if (why.empty()) why = "no plan that it runs fits";
     answer_.refusals.push_back(fmt::format("{}: {}", starter.name(), why));
@@ -348,10 +352,10 @@ class LaunchSearch {
     const tune::TunedPlan& fastest = free.plans.front();
     const plan::PlannedJob planned{free.job, fastest.plan};
     if (!framework_files::started_by(planned).empty()) return;
-    const auto starter = std::ranges::find_if(framework_files::starters(), [&](const Starter& one) {
-      return one.name() == answer_.launch->framework;
-    });
-    answer_.unbound = {free.job, fastest, framework_files::why_not_started(*starter, planned)};
+    const auto starter = std::ranges::find_if(
+        framework_files::framework_starters(),
+        [&](const FrameworkStarter& one) { return one.name() == answer_.launch->framework; });
+    answer_.unbound = {free.job, fastest, framework_files::not_started_reason(*starter, planned)};
   }
 
   const plan::Job& job_;
@@ -367,21 +371,21 @@ class LaunchSearch {
 
 }  // namespace
 
-std::string Launch::command(const std::string& plan_file) const {
+std::string FrameworkLaunch::command(const std::string& plan_file) const {
   return fmt::format("stepwright export --to {} --plan {}", target,
                      plan_file.empty() ? "plan.yaml" : quoted_for_shell(plan_file));
 }
 
-LaunchAnswer answer_launch(const plan::Job& job, const JobFor& job_for, const SearchJob& search,
-                           const tune::TuneOptions& options) {
+LaunchAnswer choose_framework_to_launch(const plan::Job& job, const JobFor& job_for,
+                                        const SearchJob& search, const tune::TuneOptions& options) {
   LaunchSearch launch(job, job_for, search, options);
   return job.framework.name.empty() && job_for ? launch.of_any() : launch.of_named();
 }
 
-const std::vector<tune::FrameworkRun>& framework_starts(StartedPlans& started,
-                                                        const plan::Plan& plan, int threads) {
+const std::vector<tune::FrameworkRun>& find_launchable_plans(LaunchablePlans& started,
+                                                             const plan::Plan& plan, int threads) {
   static const std::vector<plan::Framework> kFrameworks = starter_frameworks();
-  if (const auto* known = started.runs_near(plan)) return *known;
+  if (const auto* known = started.nearby_framework_runs(plan)) return *known;
   std::vector<tune::FrameworkRun> runs =
       tune::framework_runs(started.job(), plan, kFrameworks, threads);
   std::vector<std::optional<plan::Plan>> plans(runs.size());
@@ -390,7 +394,7 @@ const std::vector<tune::FrameworkRun>& framework_starts(StartedPlans& started,
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (runs[i].plan && !started.starts(i, *runs[i].plan)) runs[i].plan.reset();
   }
-  return started.keep_runs(plan, std::move(runs));
+  return started.store_framework_runs(plan, std::move(runs));
 }
 
 }  // namespace stepwright::answers

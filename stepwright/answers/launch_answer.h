@@ -13,7 +13,7 @@
 namespace stepwright::answers {
 
 /// How to start a plan: a framework, and the export target that writes its files.
-struct Launch {
+struct FrameworkLaunch {
   std::string framework;  ///< Framework, by its name in job files.
   std::string target;     ///< Target that `export --to` names for its files.
 
@@ -22,7 +22,7 @@ struct Launch {
 };
 
 /// A plan that is faster than the first plan of an answer, but that no framework's files can start.
-struct UnboundPlan {
+struct UnlaunchablePlan {
   plan::Job job;
   tune::TunedPlan tuned;
   std::string why;  ///< Reason why no framework can run the plan.
@@ -34,12 +34,12 @@ struct LaunchAnswer {
   plan::Job job;
   tune::TuneResult result;
   /// How to start the first plan; nullopt: no framework's files can.
-  std::optional<Launch> launch;
+  std::optional<FrameworkLaunch> launch;
   /// Reason of each framework for not starting it, if there is no launch.
   std::vector<std::string> refusals;
   /// A faster plan that no files can start; nullopt: none, or the job names a framework.
-  std::optional<UnboundPlan> unbound;
-  StartedPlans started;  ///< Cache: which frameworks' files start plans of `result.job`.
+  std::optional<UnlaunchablePlan> unbound;
+  LaunchablePlans started;  ///< Cache: which frameworks' files start plans of `result.job`.
 };
 
 /// Reads the job again with another framework; fails if that framework lacks a feature of the job.
@@ -51,13 +51,13 @@ using SearchJob = std::function<tune::TuneResult(const plan::Job& job)>;
 /// Searches the job for each framework, with that framework's kernels, and returns the answer of
 /// the one whose files start the fastest plan. A job that names a framework is searched for it
 /// alone, and so is any job if `job_for` is empty.
-LaunchAnswer answer_launch(const plan::Job& job, const JobFor& job_for, const SearchJob& search,
-                           const tune::TuneOptions& options);
+LaunchAnswer choose_framework_to_launch(const plan::Job& job, const JobFor& job_for,
+                                        const SearchJob& search, const tune::TuneOptions& options);
 
 /// For each framework, finds the plan that its files start instead of `plan`: the plan itself or
 /// the nearest one. A run without a plan means that the framework starts no plan near it. The
 /// result is kept in `started` for later calls; the plan must be of the job of `started`.
-const std::vector<tune::FrameworkRun>& framework_starts(StartedPlans& started,
-                                                        const plan::Plan& plan, int threads);
+const std::vector<tune::FrameworkRun>& find_launchable_plans(LaunchablePlans& started,
+                                                             const plan::Plan& plan, int threads);
 
 }  // namespace stepwright::answers

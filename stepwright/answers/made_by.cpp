@@ -6,7 +6,7 @@
 
 namespace stepwright::answers {
 
-nlohmann::ordered_json made_by_json() {
+nlohmann::ordered_json producer_version_json() {
   return {{"version", STEPWRIGHT_VERSION}, {"constants", cost::constants_hash()}};
 }
 

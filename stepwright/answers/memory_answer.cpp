@@ -14,10 +14,10 @@
 
 namespace stepwright::answers {
 
-MemoryAnswer answer_memory(plan::PlannedJob planned, const MemoryRequest& request) {
+MemoryAnswer account_plan_memory(plan::PlannedJob planned, const MemoryRequest& request) {
   request.reserve.apply(planned.job);
   plan::PlannedJob changed =
-      settled_plan(plan::with_fields(std::move(planned), request.changes), request.name);
+      with_resolved_schedule(plan::with_fields(std::move(planned), request.changes), request.name);
   const step::StepProgram program = step::build_program(changed.job, changed.plan);
   MemoryAnswer answer{.planned = {},
                       .report = memory::memory_report(changed.job, program),
@@ -44,7 +44,7 @@ nlohmann::ordered_json memory_answer_json(const MemoryAnswer& answer) {
   nlohmann::ordered_json json = memory::memory_json(answer.report, answer.allocated);
   if (answer.snapshot) json["snapshot"] = snapshot::snapshot_json(*answer.snapshot);
   json["notes"] = answer.notes;
-  json["made_by"] = made_by_json();
+  json["made_by"] = producer_version_json();
   return json;
 }
 

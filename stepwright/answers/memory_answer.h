@@ -17,7 +17,7 @@ namespace stepwright::answers {
 struct MemoryRequest {
   std::string name;                  ///< Name of the plan's file, for messages.
   std::vector<std::string> changes;  ///< Changes to try: "FIELD=VALUE", "FIELD=2x".
-  MemoryReserve reserve;
+  MemoryHeadroom reserve;
   /// Snapshots of PyTorch's caching allocator, from ranks that run the plan; empty: none.
   std::vector<std::string> snapshots;
 };
@@ -35,7 +35,7 @@ struct MemoryAnswer {
 
 /// Computes the memory of a plan. Fails with `kInput` if a change is invalid or makes the plan
 /// illegal.
-MemoryAnswer answer_memory(plan::PlannedJob planned, const MemoryRequest& request);
+MemoryAnswer account_plan_memory(plan::PlannedJob planned, const MemoryRequest& request);
 
 /// Writes the predicted allocations of a step as a snapshot of PyTorch's caching allocator
 /// (`snapshot::write_snapshot`). Fails as `OutputFile`.

@@ -8,7 +8,7 @@ namespace stepwright::answers {
 
 /// The safety margin of device memory that a user asks for beside the job: a share or a
 /// probability, at most one of them.
-struct MemoryReserve {
+struct MemoryHeadroom {
   /// Share of device memory that plans leave free; nullopt: not given.
   std::optional<double> share;
   std::optional<double> confidence;  ///< Probability with which plans must fit; nullopt: not given.
@@ -23,6 +23,6 @@ struct MemoryReserve {
 };
 
 /// The largest share of device memory that a user may reserve.
-inline constexpr double kMostReserve = 0.99;
+inline constexpr double kMaxMemoryHeadroom = 0.99;
 
 }  // namespace stepwright::answers

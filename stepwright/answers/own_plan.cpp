@@ -11,8 +11,8 @@
 
 namespace stepwright::answers {
 
-plan::PlannedJob read_own_plan(const GivenFile& file, const std::string& job_file,
-                               const plan::Job& job) {
+plan::PlannedJob read_user_plan(const UserFile& file, const std::string& job_file,
+                                const plan::Job& job) {
   if (job.objective.kind == plan::ObjectiveKind::kSmallestCluster) {
     fail_input(
         fmt::format("{}: looks for the smallest cluster, and --against compares plans of "
@@ -23,10 +23,10 @@ plan::PlannedJob read_own_plan(const GivenFile& file, const std::string& job_fil
   if (const auto field = tune::differing_field(job, planned.job)) {
     fail_input(fmt::format("{}: is no plan of {}: {}", file.name, job_file, *field));
   }
-  if (const auto refused = plan::illegal(job, planned.plan)) {
-    plan::fail_refused(*refused, file.name);
+  if (const auto refused = plan::find_plan_rejection(job, planned.plan)) {
+    plan::fail_rejected_plan(*refused, file.name);
   }
-  return simulate::with_order(std::move(planned));
+  return simulate::resolve_schedule_order(std::move(planned));
 }
 
 }  // namespace stepwright::answers

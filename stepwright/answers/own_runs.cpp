@@ -9,21 +9,24 @@
 
 namespace stepwright::answers {
 
-learn::ClosedLoop answer_own_runs(const plan::Job& given, const OwnRunsRequest& request,
-                                  const tune::TuneOptions& options) {
+learn::MeasuredRunsVerdict learn_from_measured_runs(const plan::Job& given,
+                                                    const MeasuredRunsRequest& request,
+                                                    const tune::TuneOptions& options) {
   // A row that names no kernel is taken to have run the kernels with which the search's plans are
   // timed.
   const plan::Job job = tune::with_free_kernels(given);
-  const learn::OwnRuns runs = learn::read_own_runs(load_csv(request.runs), &job);
-  std::optional<learn::OwnRuns> candidates;
+  const learn::MeasuredRuns runs = learn::read_measured_runs(load_csv(request.runs), &job);
+  std::optional<learn::MeasuredRuns> candidates;
   if (!request.candidates.empty()) {
-    candidates = learn::read_own_runs(load_csv(request.candidates), &job);
+    candidates = learn::read_measured_runs(load_csv(request.candidates), &job);
   }
-  return learn::close_loop(job, runs, candidates ? &*candidates : nullptr,
-                           {.next = static_cast<std::size_t>(request.next), .tune = options});
+  return learn::judge_measured_runs(
+      job, runs, candidates ? &*candidates : nullptr,
+      {.next = static_cast<std::size_t>(request.next), .tune = options});
 }
 
-std::string fault_of(const learn::ClosedLoop& loop, const OwnRunsRequest& request) {
+std::string failure_reason(const learn::MeasuredRunsVerdict& loop,
+                           const MeasuredRunsRequest& request) {
   return loop.best ? "" : fmt::format("{}: no candidate fits in memory", request.name);
 }
 

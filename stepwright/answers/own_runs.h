@@ -8,7 +8,7 @@
 namespace stepwright::answers {
 
 /// The arguments of a search that learns from the user's own measured runs.
-struct OwnRunsRequest {
+struct MeasuredRunsRequest {
   std::string name;  ///< Name of the job's file, for messages.
   std::string runs;  ///< Path of the table of measured runs.
   /// Path of a table of plans to choose from; empty: plans found by a search.
@@ -17,15 +17,17 @@ struct OwnRunsRequest {
 };
 
 /// The most plans that can be suggested for measurement.
-inline constexpr std::int64_t kMostNext = 1000;
+inline constexpr std::int64_t kMaxPlansToMeasureNext = 1000;
 
 /// Reads the tables, calibrates with the measured runs, and ranks the plans. Fails with `kInput` if
 /// a table cannot be read.
-learn::ClosedLoop answer_own_runs(const plan::Job& job, const OwnRunsRequest& request,
-                                  const tune::TuneOptions& options);
+learn::MeasuredRunsVerdict learn_from_measured_runs(const plan::Job& job,
+                                                    const MeasuredRunsRequest& request,
+                                                    const tune::TuneOptions& options);
 
 /// Returns the reason why no plan of the answer can be trained, naming the job's file; empty: one
 /// can.
-std::string fault_of(const learn::ClosedLoop& loop, const OwnRunsRequest& request);
+std::string failure_reason(const learn::MeasuredRunsVerdict& loop,
+                           const MeasuredRunsRequest& request);
 
 }  // namespace stepwright::answers

@@ -15,12 +15,12 @@ constexpr std::size_t kPlansOfSplit = 5;
 
 }  // namespace
 
-PhasesAnswer answer_plan_phases(plan::PlannedJob planned, const PhasesRequest& request) {
+StepPhasesAnswer predict_step_phases(plan::PlannedJob planned, const StepPhasesRequest& request) {
   request.reserve.apply(planned.job);
   return {.step = phases::phased_step(planned), .splits = {}};
 }
 
-PhasesAnswer answer_job_phases(plan::Job job, const PhasesRequest& request) {
+StepPhasesAnswer find_best_device_split(plan::Job job, const StepPhasesRequest& request) {
   request.reserve.apply(job);
   const tune::TuneOptions options{
       .threads = request.threads, .top = kPlansOfSplit, .progress = request.progress};
@@ -35,9 +35,9 @@ PhasesAnswer answer_job_phases(plan::Job job, const PhasesRequest& request) {
   }
 }
 
-nlohmann::ordered_json phases_answer_json(const PhasesAnswer& answer) {
+nlohmann::ordered_json step_phases_answer_json(const StepPhasesAnswer& answer) {
   nlohmann::ordered_json json = phases::phased_step_json(answer.step);
-  json["made_by"] = made_by_json();
+  json["made_by"] = producer_version_json();
   if (answer.splits) json["splits"] = phases::splits_json(*answer.splits);
   return json;
 }

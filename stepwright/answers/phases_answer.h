@@ -10,27 +10,28 @@
 namespace stepwright::answers {
 
 /// The arguments of the command `stepwright phases`.
-struct PhasesRequest {
+struct StepPhasesRequest {
   std::string name;  ///< Name of the job's file, which begins errors about the job.
-  MemoryReserve reserve;
+  MemoryHeadroom reserve;
   int threads = 0;              ///< Threads of a search; 0: one per processor.
   tune::TellProgress progress;  ///< Receiver of the search's progress; empty: none.
 };
 
 /// The result of `phases`: the phases of a step of a plan, or of the best split of a job's devices.
-struct PhasesAnswer {
+struct StepPhasesAnswer {
   phases::PhasedStep step;
   /// All splits of a job's devices; nullopt: a plan was given.
   std::optional<phases::PoolSplits> splits;
 };
 
-/// Predicts the phases of a step of a plan, whose schedule must not be `auto` (`settled_plan`).
-PhasesAnswer answer_plan_phases(plan::PlannedJob planned, const PhasesRequest& request);
+/// Predicts the phases of a step of a plan, whose schedule must not be `auto`
+/// (`with_resolved_schedule`).
+StepPhasesAnswer predict_step_phases(plan::PlannedJob planned, const StepPhasesRequest& request);
 
 /// Finds the best split of a job's devices between the phases. Fails as `best_splits`.
-PhasesAnswer answer_job_phases(plan::Job job, const PhasesRequest& request);
+StepPhasesAnswer find_best_device_split(plan::Job job, const StepPhasesRequest& request);
 
 /// Returns the document of `phases --json` (docs/formats.md).
-nlohmann::ordered_json phases_answer_json(const PhasesAnswer& answer);
+nlohmann::ordered_json step_phases_answer_json(const StepPhasesAnswer& answer);
 
 }  // namespace stepwright::answers

@@ -25,7 +25,7 @@ Json plan_names(const tune::TuneResult& result, const std::optional<tune::Sweep>
   for (const tune::TunedPlan& tuned : result.plans) add("plans", tuned.plan);
   for (const tune::Alternative& other : tune::alternatives(result))
     add("alternatives", other.tuned.plan);
-  for (const tune::FrontPoint& point : result.pareto) add("pareto", point.plan);
+  for (const tune::ParetoPoint& point : result.pareto) add("pareto", point.plan);
   if (result.baseline) names["baseline"] = plan_name(result.baseline->plan, result.job);
   if (!sweep) return names;
   names["sweep"] = Json::array();

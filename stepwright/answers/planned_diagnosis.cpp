@@ -84,7 +84,7 @@ plan::PlannedJob with_shortage(const simulate::Prediction& prediction, const Out
   return planned;
 }
 
-std::string change_text(const check::SaidRemedy& said) {
+std::string change_text(const check::RemedyWithFlags& said) {
   return fmt::format("{} (predicted: a step of {}, a peak of {})", fmt::join(said.words, "; "),
                      format_time(said.remedy.step_time_s),
                      format_bytes(said.remedy.peak_memory_bytes));
@@ -95,7 +95,7 @@ std::vector<std::string> unplanned_blocks(const std::vector<diagnose::SnapshotMe
                                           const simulate::Prediction& prediction) {
   std::vector<std::string> files;
   for (const diagnose::SnapshotMemory& one : snapshots) {
-    if (std::ranges::find(files, one.file) == files.end() && is_there(one.file))
+    if (std::ranges::find(files, one.file) == files.end() && path_exists(one.file))
       files.push_back(one.file);
   }
   if (files.empty()) return {};
@@ -110,7 +110,7 @@ std::vector<std::string> unplanned_blocks(const std::vector<diagnose::SnapshotMe
     const snapshot::BlockGroup& group = rank.match.unexplained[i];
     lines.push_back(fmt::format(
         "{}: not in the plan: {} in {}, at {}", rank.file,
-        format_bytes(static_cast<double>(group.bytes)), counted(group.count, "block"),
+        format_bytes(static_cast<double>(group.bytes)), count_with_noun(group.count, "block"),
         group.frames.empty() ? "frames that were not recorded" : printable(group.frames.front())));
   }
   return lines;
@@ -147,9 +147,9 @@ void add_memory(const OutOfMemory& event, const std::vector<diagnose::SnapshotMe
   }
   std::ranges::move(unplanned_blocks(snapshots, prediction), std::back_inserter(lines));
   finding.evidence.insert(finding.evidence.begin(), lines.begin(), lines.end());
-  answer.remedies = check::said_remedies(with_shortage(prediction, event));
+  answer.remedies = check::find_remedies_with_flags(with_shortage(prediction, event));
   std::vector<std::string> changes;
-  for (const check::SaidRemedy& said : answer.remedies) changes.push_back(change_text(said));
+  for (const check::RemedyWithFlags& said : answer.remedies) changes.push_back(change_text(said));
   finding.changes.insert(finding.changes.begin(), changes.begin(), changes.end());
 }
 
@@ -174,10 +174,10 @@ void add_step_time(const diagnose::MeasuredSteps& measured, PlannedDiagnosis& an
   const double step = *answer.measured_s;
   const double low = predicted * prediction.interval.low;
   const double high = predicted * prediction.interval.high;
-  const std::string both =
-      fmt::format("A step takes {} (the median of {}), {} are predicted (80 %: {} to {}): {}.",
-                  format_time(step), counted(measured.steady.steps, "step"), format_time(predicted),
-                  format_time(low), format_time(high), of_predicted_rate(predicted, step));
+  const std::string both = fmt::format(
+      "A step takes {} (the median of {}), {} are predicted (80 %: {} to {}): {}.",
+      format_time(step), count_with_noun(measured.steady.steps, "step"), format_time(predicted),
+      format_time(low), format_time(high), of_predicted_rate(predicted, step));
   if (step <= high) {
     diagnosis.notes.push_back(both);
     return;
@@ -191,7 +191,7 @@ void add_step_time(const diagnose::MeasuredSteps& measured, PlannedDiagnosis& an
       .what = both,
       .evidence = {fmt::format("The difference is {} of each of {:.0f} micro-batches",
                                format_time((step - predicted) / micro_batches), micro_batches)}};
-  if (measured.steady.slow_steps > 0) finding.evidence.push_back(measured.steady.slow_text());
+  if (measured.steady.slow_steps > 0) finding.evidence.push_back(measured.steady.slow_steps_text());
   diagnose::add_advice(finding, "slow.gap");
   diagnosis.findings.push_back(std::move(finding));
 }
@@ -204,7 +204,8 @@ double segment_bytes(double tensor_bytes) {
   return std::ceil(tensor_bytes / (2 * kMiB)) * 2 * kMiB;
 }
 
-PlannedDiagnosis add_plan(const plan::PlannedJob& planned, diagnose::Diagnosis& diagnosis) {
+PlannedDiagnosis add_plan_prediction(const plan::PlannedJob& planned,
+                                     diagnose::Diagnosis& diagnosis) {
   PlannedDiagnosis answer{
       .prediction = simulate::predict(planned), .measured_s = {}, .remedies = {}};
   const auto event = std::ranges::find(diagnosis.out_of_memory, false, &OutOfMemory::host);

@@ -45,7 +45,7 @@ Json with_run(const simulate::Prediction& prediction, const std::optional<tune::
   Json json = simulate::prediction_json(prediction);
   if (!run) return json;
   tune::add_run_cost(json, prediction.planned.job, 0, *run);
-  json["whole_run"] = whole_run::asked_run_json(prediction, {.run = run});
+  json["whole_run"] = whole_run::requested_run_json(prediction, {.run = run});
   return json;
 }
 
@@ -54,12 +54,12 @@ Json with_run(const simulate::Prediction& prediction, const std::optional<tune::
 PredictionAnswer answer_prediction(plan::PlannedJob planned, const PredictionRequest& request) {
   request.reserve.apply(planned.job);
   const plan::PlannedJob changed =
-      settled_plan(plan::with_fields(planned, request.changes), request.name);
+      with_resolved_schedule(plan::with_fields(planned, request.changes), request.name);
   PredictionAnswer answer{.before = {}, .prediction = {}, .run = request.run};
   if (!request.changes.empty()) answer.before = simulate::predict(planned);
   answer.prediction = simulate::predict(changed, request.timeline);
   if (!answer.prediction.memory.fits()) {
-    answer.remedies = check::said_remedies(answer.prediction.planned);
+    answer.remedies = check::find_remedies_with_flags(answer.prediction.planned);
   }
   std::vector<std::string>& notes = answer.prediction.notes;
   if (answer.before && figures(*answer.before) == figures(answer.prediction)) {
@@ -75,7 +75,7 @@ Json prediction_answer_json(const PredictionAnswer& answer) {
   const Json changed = with_run(answer.prediction, answer.run);
   Json result = changed;
   result["remedies"] = check::remedies_json(answer.remedies);
-  result["made_by"] = made_by_json();
+  result["made_by"] = producer_version_json();
   if (!answer.before) return result;
   const Json old = with_run(*answer.before, answer.run);
   result["baseline"] = old;
@@ -88,7 +88,7 @@ std::string prediction_report(const PredictionAnswer& answer) {
   const plan::PlannedJob& planned = answer.prediction.planned;
   Json pictures = report::prediction_pictures(answer.prediction);
   pictures["name"] = plan_name(planned.plan, planned.job);
-  pictures["whole_run"] = whole_run::asked_run_json(answer.prediction, {.run = answer.run});
+  pictures["whole_run"] = whole_run::requested_run_json(answer.prediction, {.run = answer.run});
   return report_text("predict", plan::job_line(planned.job), prediction_answer_json(answer),
                      pictures);
 }

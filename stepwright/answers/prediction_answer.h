@@ -17,7 +17,7 @@ struct PredictionRequest {
   std::string name;                  ///< Name of the plan's file, for messages.
   std::vector<std::string> changes;  ///< Changes to try: "FIELD=VALUE", "FIELD=2x".
   std::optional<tune::TrainingRun> run;
-  MemoryReserve reserve;
+  MemoryHeadroom reserve;
   bool timeline = false;  ///< True: record the events of the step.
 };
 
@@ -28,7 +28,7 @@ struct PredictionAnswer {
   simulate::Prediction prediction;  ///< Prediction with the changes.
   std::optional<tune::TrainingRun> run;
   /// Changes that would let the plan fit in memory; empty: it fits.
-  std::vector<check::SaidRemedy> remedies;
+  std::vector<check::RemedyWithFlags> remedies;
 };
 
 /// Predicts a plan. Fails with `kInput` if a change is invalid or makes the plan illegal.

@@ -35,7 +35,7 @@ void check_played(const whole_run::RunProcess& process, std::int64_t played) {
                   played, checkpoints, kMostPlayedCheckpoints));
 }
 
-void play(RunAnswer& answer, const RunRequest& request) {
+void play(WholeRunAnswer& answer, const WholeRunRequest& request) {
   if (!request.played) return;
   const whole_run::RunProcess& process = answer.best.run.process;
   check_played(process, *request.played);
@@ -43,43 +43,43 @@ void play(RunAnswer& answer, const RunRequest& request) {
 }
 
 /// Writes the requested settings into a job.
-void settle(plan::Job& job, const RunRequest& request) {
+void settle(plan::Job& job, const WholeRunRequest& request) {
   request.reserve.apply(job);
   job.run = read_run_settings(request.settings, job.run);
 }
 
 }  // namespace
 
-RunAnswer answer_plan_run(plan::PlannedJob planned, const RunRequest& request) {
+WholeRunAnswer predict_whole_run(plan::PlannedJob planned, const WholeRunRequest& request) {
   settle(planned.job, request);
-  RunAnswer answer{.best = {.prediction = simulate::predict(planned)}};
+  WholeRunAnswer answer{.best = {.prediction = simulate::predict(planned)}};
   answer.best.run = on_file(
       request.name, [&] { return whole_run::whole_run(answer.best.prediction, planned.job.run); });
   play(answer, request);
   return answer;
 }
 
-RunAnswer answer_job_run(plan::Job job, const RunRequest& request) {
+WholeRunAnswer answer_job_run(plan::Job job, const WholeRunRequest& request) {
   settle(job, request);
   whole_run::tokens_of(job.run);
   whole_run::PlansByRun found = on_file(request.name, [&] {
     return whole_run::plans_by_run(
         job, [&](const plan::Job& part) { return tune::tune(part, request.search); });
   });
-  RunAnswer answer{.best = found.candidates.front()};
+  WholeRunAnswer answer{.best = found.candidates.front()};
   answer.comparison = std::move(found);
   play(answer, request);
   return answer;
 }
 
-nlohmann::ordered_json run_answer_json(const RunAnswer& answer) {
+nlohmann::ordered_json whole_run_answer_json(const WholeRunAnswer& answer) {
   nlohmann::ordered_json json = whole_run::whole_run_json(answer.best.run);
   const memory::MemoryReport& memory = answer.best.prediction.memory;
   json["fits"] = memory.fits();
   json["verdict"] = name_of(memory::kFitVerdictNames, memory.verdict());
   json["p_fits"] = memory.p_fits;
   json["plan"] = plan::plan_json(answer.best.prediction.planned);
-  json["made_by"] = made_by_json();
+  json["made_by"] = producer_version_json();
   if (answer.played) json["simulated"] = whole_run::simulated_json(*answer.played);
   if (answer.comparison) {
     json["candidates"] = whole_run::candidates_json(*answer.comparison);

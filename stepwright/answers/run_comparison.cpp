@@ -72,7 +72,7 @@ nlohmann::ordered_json run_comparison_json(const RunComparison& run,
                                    {"calls", run.ledger.calls},
                                    {"differences", run.found.differences},
                                    {"routed", routed_json(run.ledger.routed)}};
-  answer.update(logs::match_json(run.found, run.log));
+  answer.update(logs::log_comparison_match_json(run.found, run.log));
   if (run.logged_s) {
     answer["step_time_s"] = prediction.step_time_s();
     answer["logged_step_time_s"] = *run.logged_s;

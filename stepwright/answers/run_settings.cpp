@@ -29,7 +29,7 @@ plan::RunSettings read_run_settings(const std::map<std::string, std::string, std
   }
   read(plan::kCheckpointsKey,
        [&](Node node) { settings.checkpoints = node.choice(plan::kCheckpointWritingNames); });
-  const plan::RunSettings all = plan::overridden(stated, settings);
+  const plan::RunSettings all = plan::override_run_settings(stated, settings);
   const std::string wrong = plan::run_contradiction(all);
   if (!wrong.empty()) fail_input("options of the run: " + wrong);
   return all;

@@ -7,21 +7,22 @@
 
 namespace stepwright::answers {
 
-using framework_files::starters;
+using framework_files::framework_starters;
 
-StartedPlans::Started& StartedPlans::started(const plan::Plan& plan) {
+LaunchablePlans::Started& LaunchablePlans::started(const plan::Plan& plan) {
   const auto found = std::ranges::find(plans_, plan, &std::pair<plan::Plan, Started>::first);
   if (found != plans_.end()) return found->second;
-  return plans_.emplace_back(plan, Started(starters().size())).second;
+  return plans_.emplace_back(plan, Started(framework_starters().size())).second;
 }
 
-bool StartedPlans::starts(std::size_t place, const plan::Plan& plan) {
+bool LaunchablePlans::starts(std::size_t place, const plan::Plan& plan) {
   std::optional<bool>& known = started(plan)[place];
-  if (!known) known = framework_files::why_not_started(starters()[place], {job_, plan}).empty();
+  if (!known)
+    known = framework_files::not_started_reason(framework_starters()[place], {job_, plan}).empty();
   return *known;
 }
 
-void StartedPlans::write(const std::vector<std::optional<plan::Plan>>& plans, int threads) {
+void LaunchablePlans::write(const std::vector<std::optional<plan::Plan>>& plans, int threads) {
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     if (plans[i] && !started(*plans[i])[i]) open.push_back(i);
@@ -29,27 +30,30 @@ void StartedPlans::write(const std::vector<std::optional<plan::Plan>>& plans, in
   std::vector<std::uint8_t> start(open.size());
   parallel_for(threads, open.size(), [&](std::size_t k) {
     const std::size_t i = open[k];
-    start[k] = framework_files::why_not_started(starters()[i], {job_, *plans[i]}).empty() ? 1 : 0;
+    start[k] =
+        framework_files::not_started_reason(framework_starters()[i], {job_, *plans[i]}).empty() ? 1
+                                                                                                : 0;
   });
   for (std::size_t k = 0; k < open.size(); ++k) started(*plans[open[k]])[open[k]] = start[k] != 0;
 }
 
-std::vector<std::string> StartedPlans::frameworks(const plan::Plan& plan) {
+std::vector<std::string> LaunchablePlans::frameworks(const plan::Plan& plan) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < starters().size(); ++i) {
-    if (starts(i, plan)) names.emplace_back(starters()[i].name());
+  for (std::size_t i = 0; i < framework_starters().size(); ++i) {
+    if (starts(i, plan)) names.emplace_back(framework_starters()[i].name());
   }
   return names;
 }
 
-const std::vector<tune::FrameworkRun>* StartedPlans::runs_near(const plan::Plan& plan) const {
+const std::vector<tune::FrameworkRun>* LaunchablePlans::nearby_framework_runs(
+    const plan::Plan& plan) const {
   for (const auto& [of, runs] : runs_) {
     if (of == plan) return &runs;
   }
   return nullptr;
 }
 
-const std::vector<tune::FrameworkRun>& StartedPlans::keep_runs(
+const std::vector<tune::FrameworkRun>& LaunchablePlans::store_framework_runs(
     const plan::Plan& plan, std::vector<tune::FrameworkRun> runs) {
   return runs_.emplace_back(plan, std::move(runs)).second;
 }

@@ -12,9 +12,9 @@
 
 namespace stepwright::answers {
 
-TrafficAnswer answer_traffic(plan::PlannedJob planned, const TrafficRequest& request) {
+TrafficAnswer list_plan_messages(plan::PlannedJob planned, const TrafficRequest& request) {
   const plan::PlannedJob changed =
-      settled_plan(plan::with_fields(std::move(planned), request.changes), request.name);
+      with_resolved_schedule(plan::with_fields(std::move(planned), request.changes), request.name);
   const cluster::Cluster& cluster = changed.job.cluster;
   const step::StepProgram program = step::build_program(changed.job, changed.plan);
   const plan::Grid grid(changed.plan);
@@ -37,7 +37,7 @@ nlohmann::ordered_json traffic_answer_json(const TrafficAnswer& answer) {
   if (answer.links) json["links"] = traffic::links_json(*answer.links);
   if (answer.sweep) json["sweep"] = traffic_sweep_json(*answer.sweep);
   json["notes"] = answer.notes;
-  json["made_by"] = made_by_json();
+  json["made_by"] = producer_version_json();
   return json;
 }
 

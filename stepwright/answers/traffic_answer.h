@@ -28,7 +28,7 @@ struct TrafficRequest {
 struct TrafficAnswer {
   std::int64_t ranks = 0;            ///< Number of ranks of the plan.
   std::optional<std::int64_t> rank;  ///< Rank whose messages are in `ledger`; nullopt: all ranks.
-  traffic::Ledger ledger;
+  traffic::TrafficLedger ledger;
   traffic::TrafficMatrix matrix;
   std::optional<collective::LinkLoads> links;
   std::optional<TrafficSweep> sweep;
@@ -37,7 +37,7 @@ struct TrafficAnswer {
 
 /// Lists the messages of a plan. Fails with `kInput` if a change, a value or the rank is invalid,
 /// or if a change makes the plan illegal.
-TrafficAnswer answer_traffic(plan::PlannedJob planned, const TrafficRequest& request);
+TrafficAnswer list_plan_messages(plan::PlannedJob planned, const TrafficRequest& request);
 
 /// Returns the document of `traffic --json` (docs/formats.md).
 nlohmann::ordered_json traffic_answer_json(const TrafficAnswer& answer);

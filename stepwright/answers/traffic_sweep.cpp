@@ -19,7 +19,7 @@ double sent_bytes_of(const TrafficPoint& point) {
 
 TrafficPoint traffic_point(const plan::PlannedJob& planned, std::string value) {
   TrafficPoint point{.value = std::move(value)};
-  if (const auto refused = plan::illegal(planned.job, planned.plan)) {
+  if (const auto refused = plan::find_plan_rejection(planned.job, planned.plan)) {
     point.refused = refused->message;
     return point;
   }

@@ -14,7 +14,7 @@ namespace stepwright::answers {
 struct TrafficPoint {
   std::string value;    ///< Value of the field, as the user wrote it.
   std::string refused;  ///< Reason why the plan is not legal with this value; empty: it is legal.
-  std::map<step::Scheme, traffic::Volume> schemes;
+  std::map<step::Scheme, traffic::MessageVolume> schemes;
   double step_time_s = 0;
   double tokens_per_s = 0;
 };

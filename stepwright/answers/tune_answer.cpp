@@ -26,12 +26,13 @@ tune::TuneResult search(const plan::Job& job, const TuneRequest& request,
   }
 }
 
-std::optional<tune::Against> compared(const tune::TuneResult& result, const TuneRequest& request,
-                                      bool attention_stated) {
+std::optional<tune::UserPlanComparison> compared(const tune::TuneResult& result,
+                                                 const TuneRequest& request,
+                                                 bool attention_stated) {
   if (!request.own) return std::nullopt;
   std::optional<cluster::AttentionKernel> attention;
   if (!attention_stated) attention = request.own->job.kernels.attention;
-  return tune::against(result, request.own->plan, request.options, attention);
+  return tune::compare_user_plan(result, request.own->plan, request.options, attention);
 }
 
 void tune_values(tune::Sweep& sweep, const TuneRequest& request, const TellTuneAnswer& progress) {
@@ -44,7 +45,7 @@ void tune_values(tune::Sweep& sweep, const TuneRequest& request, const TellTuneA
         if (progress) progress(state);
       });
     };
-    return answer_launch(job, {}, search_job, request.options).result;
+    return choose_framework_to_launch(job, {}, search_job, request.options).result;
   });
 }
 
@@ -82,7 +83,7 @@ TuneAnswer answer_tune(plan::Job job, const TuneRequest& request, const TellTune
   };
   // Reports errors before the search starts.
   if (!request.sweep.empty()) tune::read_sweep(job, request.sweep);
-  LaunchAnswer found = answer_launch(job, job_for, search_job, request.options);
+  LaunchAnswer found = choose_framework_to_launch(job, job_for, search_job, request.options);
   TuneAnswer answer{.result = std::move(found.result),
                     .run = request.run,
                     .launch = std::move(found.launch),
@@ -99,19 +100,20 @@ TuneAnswer answer_tune(plan::Job job, const TuneRequest& request, const TellTune
   if (request.more_memory) answer.more_memory = tune::more_memory(result, request.options);
   answer.strands = tune::two_strands(result, request.options);
   if (!result.plans.front().fits) {
-    answer.remedies =
-        check::said_remedies(answer.planned(), {}, &answer.result, request.options.threads);
+    answer.remedies = check::find_remedies_with_flags(answer.planned(), {}, &answer.result,
+                                                      request.options.threads);
   }
-  answer.with_experts = best_with_experts(result, request.options);
-  if (std::string note = rare_stack_note(result.job, result.plans.front().plan); !note.empty()) {
+  answer.with_experts = best_expert_parallel_plan(result, request.options);
+  if (std::string note = uncommon_sharding_note(result.job, result.plans.front().plan);
+      !note.empty()) {
     result.notes.push_back(std::move(note));
   }
   if (std::string note = plan::method_note(job); !note.empty()) {
     result.notes.push_back(std::move(note));
   }
   answer.best = simulate::predict(answer.planned());
-  answer.frameworks = framework_starts(answer.started, result.plans.front().plan,
-                                       tune::thread_count(request.options));
+  answer.frameworks = find_launchable_plans(answer.started, result.plans.front().plan,
+                                            tune::thread_count(request.options));
   if (result.plans.front().verdict == memory::FitVerdict::kDoesNotFit) {
     answer.fault = fmt::format("{}: {}", request.name, tune::misfit_text(result.plans.front()));
   }

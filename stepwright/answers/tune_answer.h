@@ -22,7 +22,7 @@
 namespace stepwright::answers {
 
 /// The most plans, and the most threads, that a user can ask for.
-inline constexpr std::int64_t kMostPlans = 100'000;
+inline constexpr std::int64_t kMaxRequestedPlans = 100'000;
 inline constexpr int kMostThreads = 1024;
 
 /// The arguments of the command `stepwright tune`.
@@ -30,7 +30,7 @@ struct TuneRequest {
   /// Name of the job's file, which begins errors about the job.
   std::string name;
   tune::TuneOptions options;  ///< Options of each search; `progress` is ignored.
-  /// The user's own plan, to be compared with the best (`read_own_plan`); nullopt: none.
+  /// The user's own plan, to be compared with the best (`read_user_plan`); nullopt: none.
   std::optional<plan::PlannedJob> own;
   std::string sweep;  ///< Field and values to tune for: "FIELD=VALUE,VALUE,..."; empty: none.
   std::optional<tune::TrainingRun> run;
@@ -58,24 +58,25 @@ using TellTuneAnswer = std::function<void(const TuneAnswerProgress&)>;
 struct TuneAnswer {
   tune::TuneResult result;
   simulate::Prediction best;  ///< Prediction of the first plan in `result`.
-  std::optional<tune::Against> against;
+  std::optional<tune::UserPlanComparison> against;
   std::optional<tune::Sweep> sweep;
   std::optional<tune::TrainingRun> run;
   std::vector<tune::MemoryStep> more_memory;  ///< Gains from more memory; empty: not asked for.
   std::optional<tune::StrandsGain> strands;
   /// Changes that would let the first plan fit; empty: it fits.
-  std::vector<check::SaidRemedy> remedies;
+  std::vector<check::RemedyWithFlags> remedies;
   /// For each framework, the plan that its files start in place of the first plan.
   std::vector<tune::FrameworkRun> frameworks;
   /// How to start the first plan; nullopt: no files start it.
-  std::optional<Launch> launch;
+  std::optional<FrameworkLaunch> launch;
   /// Reason of each framework for not starting it, as in `LaunchAnswer`.
   std::vector<std::string> refusals;
-  std::optional<UnboundPlan> unbound;  ///< Faster plan that no files start, as in `LaunchAnswer`.
-  /// Fastest plan with expert parallelism (`best_with_experts`).
+  /// Faster plan that no files start, as in `LaunchAnswer`.
+  std::optional<UnlaunchablePlan> unbound;
+  /// Fastest plan with expert parallelism (`best_expert_parallel_plan`).
   std::optional<tune::TunedPlan> with_experts;
-  std::string plan_file;  ///< File for the best plan, as in `TuneRequest`; empty: none.
-  StartedPlans started;   ///< Cache of the frameworks that start each plan, as in `LaunchAnswer`.
+  std::string plan_file;    ///< File for the best plan, as in `TuneRequest`; empty: none.
+  LaunchablePlans started;  ///< Cache of the frameworks that start each plan, as in `LaunchAnswer`.
   /// Reason why no plan can be trained, naming the job's file; empty: a plan fits or is tight.
   std::string fault;
 

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 Json unbound_json(const TuneAnswer& answer) {
   if (!answer.unbound) return nullptr;
-  const UnboundPlan& unbound = *answer.unbound;
+  const UnlaunchablePlan& unbound = *answer.unbound;
   const double first_s = answer.result.plans.front().step_time_s;
   return {{"plan", plan::plan_json({unbound.job, unbound.tuned.plan})},
           {"step_time_s", unbound.tuned.step_time_s},
@@ -32,7 +32,7 @@ Json unbound_json(const TuneAnswer& answer) {
 
 Json tune_answer_json(const TuneAnswer& answer) {
   const tune::TuneResult& result = answer.result;
-  StartedPlans started = answer.started;
+  LaunchablePlans started = answer.started;
   const tune::StartedBy started_by = [&](const plan::Plan& plan) {
     return started.frameworks(plan);
   };
@@ -50,12 +50,13 @@ Json tune_answer_json(const TuneAnswer& answer) {
     Json& notes = json["notes"];
     notes.insert(notes.begin(), check::remedies_sentence(answer.remedies));
   }
-  if (answer.run) whole_run::add_runs(json, result, *answer.run);
-  if (answer.against) json["against"] = tune::against_json(result, *answer.against, started_by);
+  if (answer.run) whole_run::add_whole_runs(json, result, *answer.run);
+  if (answer.against)
+    json["against"] = tune::user_plan_comparison_json(result, *answer.against, started_by);
   if (answer.sweep) json["sweep"] = tune::sweep_json(*answer.sweep, answer.run);
   json["more_memory"] = tune::more_memory_json(result, answer.more_memory);
   json["two_strands"] = tune::two_strands_json(result, answer.strands);
-  json["made_by"] = made_by_json();
+  json["made_by"] = producer_version_json();
   return json;
 }
 
@@ -70,8 +71,8 @@ std::string tune_report(const TuneAnswer& answer, int threads) {
   Json pictures = report::prediction_pictures(answer.best, search_again);
   pictures["name"] = plan_name(answer.best.planned.plan, result.job);
   pictures["names"] = plan_names(result, answer.sweep);
-  pictures["whole_run"] = whole_run::asked_run_json(
-      answer.best, {.run = answer.run, .idle = whole_run::idle_of(result)});
+  pictures["whole_run"] = whole_run::requested_run_json(
+      answer.best, {.run = answer.run, .idle = whole_run::idle_devices_of_search(result)});
   if (answer.sweep) pictures["sweep_field"] = answer.sweep->field;
   return report_text("tune", plan::job_line(result.job), tune_answer_json(answer), pictures);
 }

@@ -33,10 +33,10 @@ plan::Plan recipe_plan(const plan::Job& job, const plan::Plan& plan) {
 
 }  // namespace
 
-Upkeep upkeep(const plan::Job& job, const plan::Plan& plan) {
+PlanComplexity plan_complexity(const plan::Job& job, const plan::Plan& plan) {
   const plan::Plan recipe = recipe_plan(job, plan);
-  Upkeep upkeep{.kinds = tune::kinds_of_parallelism(plan.parallel),
-                .recomputes = plan.recompute != plan::Recompute()};
+  PlanComplexity upkeep{.kinds = tune::kinds_of_parallelism(plan.parallel),
+                        .recomputes = plan.recompute != plan::Recompute()};
   plan::each_choice([&](const auto& choice) {
     const auto matters = choice.traits.matters;
     if (matters != nullptr && !matters(job, plan)) return;
@@ -45,11 +45,11 @@ Upkeep upkeep(const plan::Job& job, const plan::Plan& plan) {
   return upkeep;
 }
 
-std::size_t order_level_plans(const plan::Job& job, std::vector<tune::TunedPlan>& plans) {
-  std::vector<std::pair<Upkeep, tune::TunedPlan>> level;
+std::size_t order_ties_by_complexity(const plan::Job& job, std::vector<tune::TunedPlan>& plans) {
+  std::vector<std::pair<PlanComplexity, tune::TunedPlan>> level;
   for (const tune::TunedPlan& tuned : plans) {
-    if (tuned.step_time_s > (1 + kLevel) * plans.front().step_time_s) break;
-    level.emplace_back(upkeep(job, tuned.plan), tuned);
+    if (tuned.step_time_s > (1 + kEqualStepTolerance) * plans.front().step_time_s) break;
+    level.emplace_back(plan_complexity(job, tuned.plan), tuned);
   }
   std::ranges::stable_sort(level, {}, [](const auto& one) { return one.first; });
   for (std::size_t i = 0; i < level.size(); ++i) plans[i] = std::move(level[i].second);

@@ -40,27 +40,27 @@ std::string value_of(const Words& words, std::string_view start, std::string_vie
   return "";
 }
 
-std::int64_t nodes_of_job(const Context& context) {
+std::int64_t nodes_of_job(const CaptureContext& context) {
   if (context.allocation && context.allocation->job_nodes) return *context.allocation->job_nodes;
   return context.nodes().value_or(1);
 }
 
-int real_or_nothing(const Context& context, const Words& words) {
-  return find_real(context, launch_scripts::last_part(words.front())).empty()
+int real_or_nothing(const CaptureContext& context, const Words& words) {
+  return find_real_program(context, launch_scripts::last_part(words.front())).empty()
              ? 0
-             : run_really(context, words);
+             : exec_real_program(context, words);
 }
 
 /// Runs the real program if the number of devices is unknown; if there is none, adds a note.
-int ask_for_devices(const Context& context, const Words& words) {
+int ask_for_devices(const CaptureContext& context, const Words& words) {
   const std::string_view name = launch_scripts::last_part(words.front());
-  if (!find_real(context, name).empty()) return run_really(context, words);
+  if (!find_real_program(context, name).empty()) return exec_real_program(context, words);
   const std::string note = fmt::format(
       "The script asks {} how many devices a node has, and nothing says; add --gpus-per-node N.",
       name);
-  append_text(context.folder, kNoteEvent, note);
+  append_text_event(context.folder, kNoteEvent, note);
   print_error_line(note);
-  return kNotFound;
+  return kCommandNotFoundExit;
 }
 
 std::string gpu_field(std::string_view field, std::int64_t index, std::int64_t devices) {
@@ -71,7 +71,7 @@ std::string gpu_field(std::string_view field, std::int64_t index, std::int64_t d
   return "[N/A]";
 }
 
-int answer_nvidia_smi(const Context& context, const Words& words) {
+int answer_nvidia_smi(const CaptureContext& context, const Words& words) {
   const auto devices = context.devices_per_node();
   if (!devices) return ask_for_devices(context, words);
   const std::string query = value_of(words, "--query-gpu=");
@@ -97,14 +97,14 @@ int answer_nvidia_smi(const Context& context, const Words& words) {
   return 0;
 }
 
-int answer_rocm_smi(const Context& context, const Words& words) {
+int answer_rocm_smi(const CaptureContext& context, const Words& words) {
   const auto devices = context.devices_per_node();
   if (!devices) return ask_for_devices(context, words);
   for (std::int64_t i = 0; i < *devices; ++i) print(fmt::format("GPU[{}]\t\t: AMD GPU\n", i));
   return 0;
 }
 
-int answer_scontrol(const Context& context, const Words& words) {
+int answer_scontrol(const CaptureContext& context, const Words& words) {
   const std::int64_t nodes = nodes_of_job(context);
   const std::string what = words.size() > 2 && words[1] == "show" ? words[2] : "";
   const std::string given = words.size() > 3 ? words[3] : "";
@@ -136,7 +136,7 @@ int answer_scontrol(const Context& context, const Words& words) {
 }
 
 /// Fills in a format of squeue, such as `-o "%N %D"`.
-std::string queue_line(const Context& context, std::string_view format) {
+std::string queue_line(const CaptureContext& context, std::string_view format) {
   const std::int64_t nodes = nodes_of_job(context);
   std::string line;
   for (std::size_t i = 0; i < format.size(); ++i) {
@@ -163,7 +163,7 @@ std::string queue_line(const Context& context, std::string_view format) {
 }
 
 /// Prints the job's line if squeue runs inside the job; no line outside, where all jobs have ended.
-int answer_squeue(const Context& context, const Words& words) {
+int answer_squeue(const CaptureContext& context, const Words& words) {
   const std::string standard = "%i %P %j %u %t %M %D %R";
   std::string format = value_of(words, "--format=", "-o");
   if (format.empty()) format = value_of(words, "-o");
@@ -175,7 +175,7 @@ int answer_squeue(const Context& context, const Words& words) {
   return 0;
 }
 
-int answer_hostname(const Context& context, const Words& words) {
+int answer_hostname(const CaptureContext& context, const Words& words) {
   if (!context.allocation) return real_or_nothing(context, words);
   const std::string option = words.size() > 1 ? words[1] : "";
   const bool address = option == "-i" || option == "-I" || option == "--ip-address" ||
@@ -184,7 +184,7 @@ int answer_hostname(const Context& context, const Words& words) {
   return 0;
 }
 
-int answer_nproc(const Context& context, const Words& words) {
+int answer_nproc(const CaptureContext& context, const Words& words) {
   if (!context.allocation || !context.allocation->cpus_per_task) {
     return real_or_nothing(context, words);
   }
@@ -194,14 +194,14 @@ int answer_nproc(const Context& context, const Words& words) {
 
 }  // namespace
 
-int answer_device_count(const Context& context, const Words& words) {
+int print_device_count(const CaptureContext& context, const Words& words) {
   const auto devices = context.devices_per_node();
-  if (!devices) return run_really(context, words);
+  if (!devices) return exec_real_program(context, words);
   print(fmt::format("{}\n", *devices));
   return 0;
 }
 
-int answer_for_scheduler(const Context& context, const Words& words) {
+int emulate_scheduler_query(const CaptureContext& context, const Words& words) {
   const std::string_view name = launch_scripts::last_part(words.front());
   if (name == "nvidia-smi") return answer_nvidia_smi(context, words);
   if (name == "rocm-smi" || name == "amd-smi") return answer_rocm_smi(context, words);

@@ -131,11 +131,12 @@ fi
 
 std::string bash_startup(const std::filesystem::path& folder) {
   std::string launchers = " ";
-  for (const Tool& tool : all_tools()) {
+  for (const StandInProgram& tool : stand_in_programs()) {
     if (is_launcher(tool.kind)) launchers += tool.name + " ";
   }
   return fmt::format("_sw_folder={} _sw_deepest={} _sw_launchers={}",
-                     quoted_for_shell(folder.string()), kDeepest, quoted_for_shell(launchers)) +
+                     quoted_for_shell(folder.string()), kMaxScriptDepth,
+                     quoted_for_shell(launchers)) +
          std::string(kBody);
 }
 

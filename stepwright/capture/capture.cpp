@@ -60,11 +60,11 @@ void check_script(const Words& command) {
     return;
   }
   const std::string& script = command[at];
-  if (at == 0 && find_tool(launch_scripts::last_part(script))) return;
+  if (at == 0 && find_stand_in_kind(launch_scripts::last_part(script))) return;
   if (is_folder(script)) {
     fail_input(fmt::format("{}: is a folder; name a launch script", script));
   }
-  if (!is_there(script)) {
+  if (!path_exists(script)) {
     fail_input(fmt::format("{}: there is no such script", script));
   }
   if (::access(script.c_str(), at == 0 ? X_OK : R_OK) != 0) {
@@ -84,7 +84,7 @@ void check(const CaptureRequest& request) {
   check_count(request.nodes, "--nodes", kMostStatedNodes);
   check_count(request.devices_per_node, "--gpus-per-node", kMostDevices);
   if (request.timeout.count() <= 0) fail_input("--timeout: must be positive");
-  if (std::getenv(kFolderVariable) != nullptr) {
+  if (std::getenv(kCaptureFolderVariable) != nullptr) {
     fail_input("stepwright capture runs inside of a capture already; call it outside");
   }
   check_script(request.command);
@@ -103,14 +103,14 @@ std::vector<std::string> script_environment(const CaptureRequest& request,
   std::string front = (folder.path() / "bin").string();
   if (request.only_launchers) {
     front += ":" + (folder.path() / "writers").string();
-    changes[kHarmlessVariable] = "local";
+    changes[kDryRunVariable] = "local";
     changes["TMPDIR"] = (folder.path() / "scratch").string();
   }
   const std::string path = variable("PATH");
   changes["PATH"] = front + ":" + (path.empty() ? "/usr/local/bin:/usr/bin:/bin" : path);
   changes["BASH_ENV"] = folder.bash_startup_file().string();
   changes["STEPWRIGHT_CAPTURE_BASH_ENV"] = variable("BASH_ENV");
-  changes[kFolderVariable] = folder.path().string();
+  changes[kCaptureFolderVariable] = folder.path().string();
   changes[kStatusVariable] = std::to_string(status);
   std::vector<std::string> environment;
   for (char** entry = ::environ; *entry != nullptr; ++entry) {
@@ -208,7 +208,7 @@ void end_all(pid_t keeper, const CaptureFolder& folder) {
   ::waitpid(keeper, nullptr, 0);
 }
 
-void add_ending(const Ending& ending, const CaptureRequest& request, Captured& captured) {
+void add_ending(const Ending& ending, const CaptureRequest& request, CaptureResult& captured) {
   constexpr std::string_view kExit = "exit ", kError = "error ";
   const std::size_t exit = ending.report.find(kExit), error = ending.report.find(kError);
   if (error == 0) {
@@ -230,13 +230,13 @@ void add_ending(const Ending& ending, const CaptureRequest& request, Captured& c
 
 }  // namespace
 
-Captured capture(const CaptureRequest& request) {
+CaptureResult capture(const CaptureRequest& request) {
   open_standard_descriptors();
   check(request);
-  const Settings settings{.nodes = request.nodes,
-                          .devices_per_node = request.devices_per_node,
-                          .only_launchers = request.only_launchers,
-                          .environment = own_environment()};
+  const CaptureSettings settings{.nodes = request.nodes,
+                                 .devices_per_node = request.devices_per_node,
+                                 .only_launchers = request.only_launchers,
+                                 .environment = own_environment()};
   const CaptureFolder folder(program_of(request), settings);
   const Interrupts interrupts;
   Pipe status;
@@ -244,9 +244,9 @@ Captured capture(const CaptureRequest& request) {
   status.write.close();
   const Ending ending = wait_for(keeper, status.read, interrupts, request.timeout);
   end_all(keeper, folder);
-  Events events = read_events(folder.path());
+  CaptureEvents events = read_capture_events(folder.path());
   if (!events.error.empty()) fail_input(events.error);
-  Captured captured = std::move(events.captured);
+  CaptureResult captured = std::move(events.captured);
   add_ending(ending, request, captured);
   captured.commands = merged_commands(captured.commands);
   std::error_code ignored;

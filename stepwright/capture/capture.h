@@ -29,6 +29,6 @@ struct CaptureRequest {
 /// then are returned. Fails with `kInput` for a wrong request, a command that cannot be run, and
 /// scripts that call each other without end; with `kRuntime` if the machine refuses processes or
 /// files.
-Captured capture(const CaptureRequest& request);
+CaptureResult capture(const CaptureRequest& request);
 
 }  // namespace stepwright::capture

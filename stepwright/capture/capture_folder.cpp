@@ -21,8 +21,8 @@ void make_links(const std::filesystem::path& folder, const std::filesystem::path
   for (const char* name : {"bin", "writers", "tools", "scratch"}) {
     std::filesystem::create_directory(folder / name);
   }
-  for (const Tool& tool : all_tools()) {
-    if (tool.kind == ToolKind::kWriter) continue;
+  for (const StandInProgram& tool : stand_in_programs()) {
+    if (tool.kind == StandInKind::kWriter) continue;
     std::filesystem::create_symlink(program, folder / "bin" / tool.name);
   }
   for (const std::string_view name :
@@ -38,13 +38,14 @@ void link_writers(const std::filesystem::path& folder) {
   std::error_code ignored;
   const std::filesystem::path program =
       std::filesystem::read_symlink(folder / "tools" / kKeeperName, ignored);
-  for (const Tool& tool : all_tools()) {
-    if (tool.kind != ToolKind::kWriter) continue;
+  for (const StandInProgram& tool : stand_in_programs()) {
+    if (tool.kind != StandInKind::kWriter) continue;
     std::filesystem::create_symlink(program, folder / "writers" / tool.name, ignored);
   }
 }
 
-CaptureFolder::CaptureFolder(const std::filesystem::path& program, const Settings& settings) {
+CaptureFolder::CaptureFolder(const std::filesystem::path& program,
+                             const CaptureSettings& settings) {
   std::error_code ignored;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(ignored);
   std::string name =

@@ -16,7 +16,7 @@ class CaptureFolder {
  public:
   /// Makes the folder. `program` is the absolute path of a program whose main() calls `stand_in`.
   /// Fails with `kRuntime` if the folder cannot be made.
-  CaptureFolder(const std::filesystem::path& program, const Settings& settings);
+  CaptureFolder(const std::filesystem::path& program, const CaptureSettings& settings);
   ~CaptureFolder();
   CaptureFolder(const CaptureFolder&) = delete;
   CaptureFolder& operator=(const CaptureFolder&) = delete;

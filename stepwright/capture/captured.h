@@ -42,7 +42,7 @@ struct CapturedCommand {
 };
 
 /// The result of a capture: the launches that a script reached, and how the script ended.
-struct Captured {
+struct CaptureResult {
   /// Commands in the order in which the script reached them.
   std::vector<CapturedCommand> commands;
   /// Launchers that really ran instead of a stand-in, or could have.

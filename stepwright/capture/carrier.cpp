@@ -132,17 +132,17 @@ std::map<std::string, std::string> environment_of(std::string_view name,
 std::size_t first_program(const Words& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string_view name = launch_scripts::last_part(words[i]);
-    if (is_shell(name) || find_tool(name)) return i;
+    if (is_shell(name) || find_stand_in_kind(name)) return i;
     if (words[i].starts_with("./") && words[i - 1] != "-o") return i;
   }
   return words.size();
 }
 
-std::optional<Carried> carried_by_srun(const Words& words) {
+std::optional<WrappedCommand> carried_by_srun(const Words& words) {
   OptionRules rules = slurm_rules();
   SplitCommand split = split_options(words, 1, rules);
   if (option_value(split.options, "--multi-prog")) return std::nullopt;
-  Carried carried{.program = split.rest, .options = std::move(split.options)};
+  WrappedCommand carried{.program = split.rest, .options = std::move(split.options)};
   carried.environment = environment_of("srun", carried.options);
   return carried;
 }
@@ -156,7 +156,7 @@ std::size_t compose_words(const Words& words) {
 
 }  // namespace
 
-std::optional<Carried> carried_command(const Words& words) {
+std::optional<WrappedCommand> wrapped_command(const Words& words) {
   std::string name(launch_scripts::last_part(words.front()));
   if (name == "srun") return carried_by_srun(words);
   const std::size_t skipped = compose_words(words);
@@ -164,10 +164,10 @@ std::optional<Carried> carried_command(const Words& words) {
   const std::string subcommand = words.size() > skipped + 1 ? words[skipped + 1] : "";
   const CarrierRules* rules = rules_for(name, subcommand);
   if (rules == nullptr) return std::nullopt;
-  Carried carried{.program = words.size(),
-                  .remote = rules->remote,
-                  .as_text = rules->as_text,
-                  .from_input = rules->from_input};
+  WrappedCommand carried{.program = words.size(),
+                         .remote = rules->remote,
+                         .as_text = rules->as_text,
+                         .from_input = rules->from_input};
   if (rules->begins == Begins::kBehindDashes) {
     const auto dashes = std::ranges::find(words, "--");
     carried.program = dashes == words.end() ? first_program(words)

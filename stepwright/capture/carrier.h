@@ -12,7 +12,7 @@
 namespace stepwright::capture {
 
 /// The command that a carrier (srun, mpirun, docker, ssh, ...) runs, read from the carrier's words.
-struct Carried {
+struct WrappedCommand {
   /// Index of the command's first word; the number of words if there is no command.
   std::size_t program = 0;
   std::vector<Option> options;
@@ -24,6 +24,6 @@ struct Carried {
 
 /// Reads the command that a carrier runs; nullopt if this carrier's words run none (`docker
 /// build`).
-std::optional<Carried> carried_command(const Words& words);
+std::optional<WrappedCommand> wrapped_command(const Words& words);
 
 }  // namespace stepwright::capture

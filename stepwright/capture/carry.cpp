@@ -38,7 +38,7 @@ std::optional<std::int64_t> count_of(std::span<const Option> options, std::strin
 }
 
 /// Enters an srun step. Inside a job it can have fewer nodes than the job; outside it starts a job.
-void enter_step(Context& context, const Carried& carried) {
+void enter_step(CaptureContext& context, const WrappedCommand& carried) {
   const bool within = context.allocation && context.allocation->scheduler == "slurm";
   Allocation step =
       within ? *context.allocation : Allocation{.scheduler = "slurm", .id = 1'000'000};
@@ -60,7 +60,7 @@ void enter_step(Context& context, const Carried& carried) {
 }
 
 /// Sets the variables that Open MPI, MPICH and Intel MPI set for the first rank.
-void enter_mpi(const Context& context, const Carried& carried) {
+void enter_mpi(const CaptureContext& context, const WrappedCommand& carried) {
   std::map<std::string, std::string> variables = {{"OMPI_COMM_WORLD_RANK", "0"},
                                                   {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
                                                   {"OMPI_COMM_WORLD_NODE_RANK", "0"},
@@ -86,7 +86,7 @@ void enter_mpi(const Context& context, const Carried& carried) {
 }
 
 /// Changes to the folder that an option names, if there is one.
-void enter_folder(std::string_view name, const Carried& carried) {
+void enter_folder(std::string_view name, const WrappedCommand& carried) {
   std::string_view names = "--directory";
   if (name == "srun") names = "-D --chdir";
   if (holds_word(kMpi, name)) names = "-wd --wd -wdir --wdir";
@@ -97,12 +97,12 @@ void enter_folder(std::string_view name, const Carried& carried) {
 }
 
 /// Handles a carrier that has no command after its options.
-int carry_nothing(const Context& context, const Words& words, bool has_image) {
+int carry_nothing(const CaptureContext& context, const Words& words, bool has_image) {
   const std::string_view name = launch_scripts::last_part(words.front());
   const std::string_view what = words.size() > 1 ? std::string_view(words[1]) : "";
   if (holds_word(kManagers, name)) {
-    if (!context.writes_nothing() && !find_real(context, name).empty())
-      return run_really(context, words);
+    if (!context.writes_nothing() && !find_real_program(context, name).empty())
+      return exec_real_program(context, words);
   }
   const bool starts = (name == "kubectl" && (what == "apply" || what == "create")) ||
                       (name == "srun" && words.size() > 1) ||
@@ -112,8 +112,8 @@ int carry_nothing(const Context& context, const Words& words, bool has_image) {
     record_launch(context, words);
     return 0;
   }
-  if (name == "ray" && what == "start") write_file(context.folder / kRayStarted, "\n");
-  record_not_run(context, words);
+  if (name == "ray" && what == "start") write_file(context.folder / kRayStartedFile, "\n");
+  record_skipped_command(context, words);
   return 0;
 }
 
@@ -124,7 +124,7 @@ std::string joined(std::span<const std::string> words) {
 }
 
 /// Returns the command after a carrier as words to execute.
-Words command_of(const Words& words, const Carried& carried, std::size_t from) {
+Words command_of(const Words& words, const WrappedCommand& carried, std::size_t from) {
   Words command(words.begin() + static_cast<std::ptrdiff_t>(from), words.end());
   if (carried.as_text) return {"bash", "-c", joined(command)};
   if (const auto entry = option_value(carried.options, "--entrypoint")) {
@@ -141,9 +141,9 @@ Words command_of(const Words& words, const Carried& carried, std::size_t from) {
 
 }  // namespace
 
-int follow_carrier(Context context, const Words& words) {
+int run_wrapped_command(CaptureContext context, const Words& words) {
   const std::string_view name = launch_scripts::last_part(words.front());
-  const auto carried = carried_command(words);
+  const auto carried = wrapped_command(words);
   if (!carried) return carry_nothing(context, words, false);
   std::size_t from = carried->program;
   while (name == "sudo" && from < words.size() && words[from].find('=') != std::string::npos)
@@ -167,8 +167,8 @@ int follow_carrier(Context context, const Words& words) {
   if (holds_word(kMpi, name)) enter_mpi(context, *carried);
   set_variables(carried->environment);
   enter_folder(name, *carried);
-  if (from >= words.size()) return go_on(context, {"bash"});
-  return go_on(context, command_of(words, *carried, from));
+  if (from >= words.size()) return exec_wrapped_command(context, {"bash"});
+  return exec_wrapped_command(context, command_of(words, *carried, from));
 }
 
 }  // namespace stepwright::capture

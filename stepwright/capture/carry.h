@@ -9,6 +9,6 @@ namespace stepwright::capture {
 /// once, as the first rank on the first node. A carrier without a command is recorded, as a launch
 /// (`kubectl apply -f job.yaml`, `docker run IMAGE`) or as not run (`docker build`). Returns an
 /// exit code.
-int follow_carrier(Context context, const Words& words);
+int run_wrapped_command(CaptureContext context, const Words& words);
 
 }  // namespace stepwright::capture

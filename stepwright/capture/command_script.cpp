@@ -86,7 +86,7 @@ std::vector<std::string> assignments(const std::map<std::string, std::string>& e
 
 }  // namespace
 
-std::string script_of(std::span<const CapturedCommand> commands) {
+std::string command_as_script(std::span<const CapturedCommand> commands) {
   const std::map<std::string, std::string> shared = shared_environment(commands);
   std::string script = header_of(commands.front());
   for (const std::string& word : assignments(shared, {})) script += "export " + word + "\n";
@@ -99,6 +99,8 @@ std::string script_of(std::span<const CapturedCommand> commands) {
   return script;
 }
 
-std::string script_of(const CapturedCommand& command) { return script_of({&command, 1}); }
+std::string command_as_script(const CapturedCommand& command) {
+  return command_as_script({&command, 1});
+}
 
 }  // namespace stepwright::capture

@@ -11,11 +11,11 @@ namespace stepwright::capture {
 /// with nodes and devices, one `export` for each variable, and the command line. An mpirun that
 /// takes its number of processes from the batch job gets it as -np. Readers of launch scripts read
 /// the result like a script written by hand.
-std::string script_of(const CapturedCommand& command);
+std::string command_as_script(const CapturedCommand& command);
 
 /// Returns several commands of one job as one script, which starts with the first command's
 /// `#SBATCH` lines. A variable that does not have the same value for all commands is set before its
 /// command.
-std::string script_of(std::span<const CapturedCommand> commands);
+std::string command_as_script(std::span<const CapturedCommand> commands);
 
 }  // namespace stepwright::capture

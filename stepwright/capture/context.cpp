@@ -64,17 +64,17 @@ std::filesystem::path settings_path(const std::filesystem::path& folder) {
 
 }  // namespace
 
-std::optional<std::int64_t> Context::nodes() const {
+std::optional<std::int64_t> CaptureContext::nodes() const {
   if (allocation && allocation->nodes) return allocation->nodes;
   return settings.nodes;
 }
 
-std::optional<std::int64_t> Context::devices_per_node() const {
+std::optional<std::int64_t> CaptureContext::devices_per_node() const {
   if (allocation && allocation->devices_per_node) return allocation->devices_per_node;
   return settings.devices_per_node;
 }
 
-void write_settings(const Settings& settings, const std::filesystem::path& folder) {
+void write_settings(const CaptureSettings& settings, const std::filesystem::path& folder) {
   const nlohmann::json json = {{"nodes", count_json(settings.nodes)},
                                {"devices", count_json(settings.devices_per_node)},
                                {"only_launchers", settings.only_launchers},
@@ -82,19 +82,19 @@ void write_settings(const Settings& settings, const std::filesystem::path& folde
   write_file(settings_path(folder), dumped(json));
 }
 
-std::optional<Context> read_context() {
-  Context context{.folder = variable(kFolderVariable)};
+std::optional<CaptureContext> read_context() {
+  CaptureContext context{.folder = variable(kCaptureFolderVariable)};
   if (context.folder.empty()) return std::nullopt;
   const std::string text =
-      read_if_plain(settings_path(context.folder), kMostSettingsBytes).value_or("");
+      read_regular_file(settings_path(context.folder), kMostSettingsBytes).value_or("");
   const nlohmann::json settings = nlohmann::json::parse(text, nullptr, false);
   if (!settings.is_object()) return std::nullopt;
   context.settings = {
       .nodes = read_count(settings, "nodes"),
       .devices_per_node = read_count(settings, "devices"),
       .only_launchers = settings.value("only_launchers", false),
-      .environment = settings.value("environment", decltype(Settings::environment)())};
-  context.remote = variable(kHarmlessVariable) == "remote";
+      .environment = settings.value("environment", decltype(CaptureSettings::environment)())};
+  context.remote = variable(kDryRunVariable) == "remote";
   const nlohmann::json state = nlohmann::json::parse(variable(kStateVariable), nullptr, false);
   if (!state.is_object()) return context;
   context.launcher = state.value("launcher", Words{});
@@ -103,14 +103,14 @@ std::optional<Context> read_context() {
   return context;
 }
 
-void export_context(const Context& context) {
+void export_context(const CaptureContext& context) {
   nlohmann::json state = {{"launcher", context.launcher}, {"scripts", context.scripts}};
   if (context.allocation) state["allocation"] = allocation_json(*context.allocation);
   ::setenv(kStateVariable, dumped(state).c_str(), 1);
   if (context.remote) {
-    ::setenv(kHarmlessVariable, "remote", 1);
+    ::setenv(kDryRunVariable, "remote", 1);
   } else if (context.settings.only_launchers) {
-    ::setenv(kHarmlessVariable, "local", 1);
+    ::setenv(kDryRunVariable, "local", 1);
   }
 }
 

@@ -12,19 +12,19 @@
 namespace stepwright::capture {
 
 /// Environment variable with the folder of the capture that a program runs in.
-inline constexpr const char* kFolderVariable = "STEPWRIGHT_CAPTURE";
+inline constexpr const char* kCaptureFolderVariable = "STEPWRIGHT_CAPTURE";
 /// Environment variable with the number of scripts and carriers around a program.
-inline constexpr const char* kDepthVariable = "STEPWRIGHT_CAPTURE_DEPTH";
+inline constexpr const char* kScriptDepthVariable = "STEPWRIGHT_CAPTURE_DEPTH";
 /// Environment variable with the path of the program that a stand-in replaces, if it was called by
 /// path.
-inline constexpr const char* kRealVariable = "STEPWRIGHT_CAPTURE_REAL";
+inline constexpr const char* kRealProgramVariable = "STEPWRIGHT_CAPTURE_REAL";
 /// Environment variable that is set if commands that write do nothing: "local" or "remote".
-inline constexpr const char* kHarmlessVariable = "STEPWRIGHT_CAPTURE_HARMLESS";
+inline constexpr const char* kDryRunVariable = "STEPWRIGHT_CAPTURE_HARMLESS";
 /// Deepest nesting of scripts that call each other.
-inline constexpr int kDeepest = 50;
+inline constexpr int kMaxScriptDepth = 50;
 
 /// The options of a capture that its stand-ins need.
-struct Settings {
+struct CaptureSettings {
   std::optional<std::int64_t> nodes;  ///< Nodes of the job; nullopt: the script decides.
   /// Devices of each node; nullopt: the script decides.
   std::optional<std::int64_t> devices_per_node;
@@ -34,9 +34,9 @@ struct Settings {
 };
 
 /// Surroundings of a stand-in: the capture, the carriers before its command, and the batch job.
-struct Context {
+struct CaptureContext {
   std::filesystem::path folder;  ///< Temporary folder of the capture.
-  Settings settings;
+  CaptureSettings settings;
   Words launcher;  ///< Words of the carriers around the command, the outermost first.
   /// Allocation of the enclosing batch job; nullopt outside of one.
   std::optional<Allocation> allocation;
@@ -52,13 +52,13 @@ struct Context {
 };
 
 /// Writes the settings of a capture into its folder, for its stand-ins.
-void write_settings(const Settings& settings, const std::filesystem::path& folder);
+void write_settings(const CaptureSettings& settings, const std::filesystem::path& folder);
 
 /// Returns the context of this process; nullopt if it is not part of a capture.
-std::optional<Context> read_context();
+std::optional<CaptureContext> read_context();
 
 /// Writes the context into this process's environment, for programs that it starts.
-void export_context(const Context& context);
+void export_context(const CaptureContext& context);
 
 /// Returns the environment of this process; bytes that are not UTF-8 are replaced.
 std::map<std::string, std::string> own_environment();

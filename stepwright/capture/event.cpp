@@ -49,7 +49,7 @@ void add_once(std::vector<std::string>& texts, const std::string& text) {
   if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
 }
 
-void add_event(const Node& event, Events& events) {
+void add_event(const Node& event, CaptureEvents& events) {
   if (const auto launch = event.find("launch")) {
     events.captured.commands.push_back(read_command(*launch));
   }
@@ -69,26 +69,26 @@ void append_launch(const std::filesystem::path& folder, const CapturedCommand& c
   append(folder, {{"launch", json_of(command)}});
 }
 
-void append_text(const std::filesystem::path& folder, std::string_view kind,
-                 std::string_view text) {
+void append_text_event(const std::filesystem::path& folder, std::string_view kind,
+                       std::string_view text) {
   nlohmann::ordered_json event = nlohmann::ordered_json::object();
   event[std::string(kind)] = std::string(text);
   append(folder, event);
 }
 
 void append_error(const std::filesystem::path& folder, std::string_view text) {
-  append_text(folder, kErrorEvent, text);
+  append_text_event(folder, kErrorEvent, text);
   mark(stop_path(folder));
 }
 
-bool must_stop(const std::filesystem::path& folder) {
+bool is_capture_stopped(const std::filesystem::path& folder) {
   std::error_code ignored;
   return std::filesystem::exists(stop_path(folder), ignored);
 }
 
-Events read_events(const std::filesystem::path& folder) {
-  Events events;
-  const std::string text = read_if_plain(events_path(folder), kMostEventBytes).value_or("");
+CaptureEvents read_capture_events(const std::filesystem::path& folder) {
+  CaptureEvents events;
+  const std::string text = read_regular_file(events_path(folder), kMostEventBytes).value_or("");
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = std::string_view(text).substr(at, end - at);

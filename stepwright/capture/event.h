@@ -21,21 +21,22 @@ inline constexpr std::string_view kNoteEvent = "note";
 inline constexpr std::string_view kErrorEvent = "error";
 
 /// Appends an event of a kind, with its text, to the events of a capture.
-void append_text(const std::filesystem::path& folder, std::string_view kind, std::string_view text);
+void append_text_event(const std::filesystem::path& folder, std::string_view kind,
+                       std::string_view text);
 
 /// Appends an error to the events and asks the capture to stop.
 void append_error(const std::filesystem::path& folder, std::string_view text);
 
 /// True if a stand-in asked the capture to stop.
-bool must_stop(const std::filesystem::path& folder);
+bool is_capture_stopped(const std::filesystem::path& folder);
 
 /// All events of a capture; equal texts of a kind are kept once.
-struct Events {
-  Captured captured;  ///< Commands in the order of events, not merged.
-  std::string error;  ///< Message of the error that stops the capture; empty: none.
+struct CaptureEvents {
+  CaptureResult captured;  ///< Commands in the order of events, not merged.
+  std::string error;       ///< Message of the error that stops the capture; empty: none.
 };
 
 /// Reads all events in a folder. An incomplete last line is ignored.
-Events read_events(const std::filesystem::path& folder);
+CaptureEvents read_capture_events(const std::filesystem::path& folder);
 
 }  // namespace stepwright::capture

@@ -31,14 +31,15 @@ bool is_runnable(const std::filesystem::path& path) {
 
 /// Returns the path of the stand-in for a program; empty if it has none, or if it only writes files
 /// and the capture permits that.
-std::filesystem::path stand_in_for(const Context& context, std::string_view name) {
-  const auto kind = find_tool(name);
+std::filesystem::path stand_in_for(const CaptureContext& context, std::string_view name) {
+  const auto kind = find_stand_in_kind(name);
   if (!kind) return {};
-  if (*kind != ToolKind::kWriter) return context.folder / "bin" / name;
+  if (*kind != StandInKind::kWriter) return context.folder / "bin" / name;
   return context.writes_nothing() ? context.folder / "writers" / name : std::filesystem::path();
 }
 
-int run_script(const Context& context, const std::filesystem::path& file, const Words& words) {
+int run_script(const CaptureContext& context, const std::filesystem::path& file,
+               const Words& words) {
   const std::string line = interpreter_of(file);
   Words interpreter = split_quoted(line);
   if (interpreter.size() > 1 && launch_scripts::last_part(interpreter.front()) == "env") {
@@ -56,19 +57,20 @@ int run_script(const Context& context, const std::filesystem::path& file, const 
   const std::filesystem::path link = context.folder / "bin" / program;
   interpreter.push_back(file.string());
   interpreter.insert(interpreter.end(), words.begin() + 1, words.end());
-  return find_tool(program) ? execute(link, interpreter) : run_really(context, interpreter);
+  return find_stand_in_kind(program) ? execute(link, interpreter)
+                                     : exec_real_program(context, interpreter);
 }
 
 }  // namespace
 
-bool count_level(const Context& context, std::string_view program) {
-  const int depth = std::atoi(variable(kDepthVariable).c_str()) + 1;
-  ::setenv(kDepthVariable, std::to_string(depth).c_str(), 1);
-  if (depth <= kDeepest) return true;
+bool increment_script_depth(const CaptureContext& context, std::string_view program) {
+  const int depth = std::atoi(variable(kScriptDepthVariable).c_str()) + 1;
+  ::setenv(kScriptDepthVariable, std::to_string(depth).c_str(), 1);
+  if (depth <= kMaxScriptDepth) return true;
   append_error(context.folder,
                fmt::format("{}: calls itself, or others in a circle, more than {} times; let the "
                            "script end its recursion",
-                           program, kDeepest));
+                           program, kMaxScriptDepth));
   return false;
 }
 
@@ -85,10 +87,10 @@ int execute(const std::filesystem::path& program, const Words& words) {
   ::execv(program.c_str(), argv.data());
   const int error = errno;
   print_error_line(fmt::format("{}: {}", program.string(), std::strerror(error)));
-  return error == ENOENT ? kNotFound : kNotRunnable;
+  return error == ENOENT ? kCommandNotFoundExit : kNotRunnable;
 }
 
-std::filesystem::path find_real(const Context& context, std::string_view name) {
+std::filesystem::path find_real_program(const CaptureContext& context, std::string_view name) {
   const std::string path = variable("PATH");
   for (std::size_t at = 0; at <= path.size();) {
     const std::size_t end = std::min(path.find(':', at), path.size());
@@ -101,44 +103,44 @@ std::filesystem::path find_real(const Context& context, std::string_view name) {
   return {};
 }
 
-int run_really(const Context& context, const Words& words) {
-  const std::string real = variable(kRealVariable);
+int exec_real_program(const CaptureContext& context, const Words& words) {
+  const std::string real = variable(kRealProgramVariable);
   const bool is_meant = launch_scripts::last_part(real) == launch_scripts::last_part(words.front());
-  if (is_meant) ::unsetenv(kRealVariable);
+  if (is_meant) ::unsetenv(kRealProgramVariable);
   std::filesystem::path program = words.front();
   if (is_meant && is_runnable(real)) {
     program = real;
   } else if (words.front().find('/') == std::string::npos || !is_runnable(program) ||
              words.front().starts_with(context.folder.string())) {
-    program = find_real(context, launch_scripts::last_part(words.front()));
+    program = find_real_program(context, launch_scripts::last_part(words.front()));
   }
   if (program.empty()) {
     print_error_line(fmt::format("{}: command not found", words.front()));
-    return kNotFound;
+    return kCommandNotFoundExit;
   }
   return execute(program, words);
 }
 
 std::string interpreter_of(const std::filesystem::path& file) {
   constexpr std::size_t kLongestLine = 4096;
-  const std::string start = start_if_plain(file, kLongestLine).value_or("");
+  const std::string start = read_regular_file_start(file, kLongestLine).value_or("");
   if (!start.starts_with("#!")) return "";
   return start.substr(2, start.find('\n') - 2);
 }
 
-int go_on(const Context& context, const Words& words) {
+int exec_wrapped_command(const CaptureContext& context, const Words& words) {
   if (words.empty()) return 0;
-  if (!count_level(context, words.front())) return kStopped;
+  if (!increment_script_depth(context, words.front())) return kStopped;
   export_context(context);
   const std::string_view name = launch_scripts::last_part(words.front());
   const bool has_folder = name.size() != words.front().size();
   if (const std::filesystem::path link = stand_in_for(context, name); !link.empty()) {
-    if (has_folder) ::setenv(kRealVariable, words.front().c_str(), 1);
+    if (has_folder) ::setenv(kRealProgramVariable, words.front().c_str(), 1);
     return execute(link, words);
   }
-  if (is_shell(name)) return run_really(context, words);
+  if (is_shell(name)) return exec_real_program(context, words);
   const std::filesystem::path program =
-      has_folder ? std::filesystem::path(words.front()) : find_real(context, name);
+      has_folder ? std::filesystem::path(words.front()) : find_real_program(context, name);
   std::error_code error;
   const bool exists = !program.empty() && std::filesystem::is_regular_file(program, error);
   if (exists && !interpreter_of(program).empty() && !name.ends_with(".py")) {

@@ -50,10 +50,10 @@ void set_if_stated(const std::optional<std::int64_t>& stated, std::optional<std:
 }  // namespace
 
 std::string script_text(const std::filesystem::path& path) {
-  return read_if_plain(path, kLargestScript).value_or("");
+  return read_regular_file(path, kLargestScript).value_or("");
 }
 
-void complete_job(const Context& context, Job& job) {
+void fill_in_batch_job(const CaptureContext& context, Job& job) {
   Allocation& allocation = job.allocation;
   set_if_stated(context.settings.nodes, allocation.nodes);
   set_if_stated(context.settings.devices_per_node, allocation.devices_per_node);
@@ -65,7 +65,7 @@ void complete_job(const Context& context, Job& job) {
   }
 }
 
-void enter_job(Context& context, const Job& job) {
+void become_batch_job(CaptureContext& context, const Job& job) {
   context.allocation = job.allocation;
   context.launcher.clear();
   if (!job.script.empty()) context.scripts.push_back(job.script.string());
@@ -75,7 +75,7 @@ void enter_job(Context& context, const Job& job) {
   export_context(context);
 }
 
-std::optional<Job> job_of_command(const Context& context, const Words& words) {
+std::optional<Job> batch_job_of_command(const CaptureContext& context, const Words& words) {
   const bool within = !variable("SLURM_JOB_ID").empty() || !variable("PBS_JOBID").empty() ||
                       !variable("LSB_JOBID").empty();
   const std::filesystem::path script = script_in(words);
@@ -87,7 +87,7 @@ std::optional<Job> job_of_command(const Context& context, const Words& words) {
   }
   if (!allocation) return std::nullopt;
   Job job{*allocation, script};
-  complete_job(context, job);
+  fill_in_batch_job(context, job);
   return job;
 }
 

@@ -43,15 +43,16 @@ void say(int status, const std::string& text) {
 }
 
 /// Starts the command; PATH already has the stand-ins' folder first.
-int start(const Context& context, const Words& command) {
+int start(const CaptureContext& context, const Words& command) {
   const std::string_view name = launch_scripts::last_part(command.front());
-  const auto kind = find_tool(name);
-  if (kind && *kind != ToolKind::kWriter) {
-    if (name.size() != command.front().size()) ::setenv(kRealVariable, command.front().c_str(), 1);
+  const auto kind = find_stand_in_kind(name);
+  if (kind && *kind != StandInKind::kWriter) {
+    if (name.size() != command.front().size())
+      ::setenv(kRealProgramVariable, command.front().c_str(), 1);
     return execute(context.folder / "bin" / name, command);
   }
   std::filesystem::path program = command.front();
-  if (name.size() == command.front().size()) program = find_real(context, name);
+  if (name.size() == command.front().size()) program = find_real_program(context, name);
   const std::string interpreter = interpreter_of(program);
   if (interpreter.find("python") != std::string::npos) {
     record_launch(context, command);
@@ -70,10 +71,10 @@ int start(const Context& context, const Words& command) {
   if (errno != ENOEXEC) return -1;
   Words shell = {"bash", program.string()};
   shell.insert(shell.end(), command.begin() + 1, command.end());
-  return run_really(context, shell);
+  return exec_real_program(context, shell);
 }
 
-[[noreturn]] void become_script(const Context& context, const Words& command, int status) {
+[[noreturn]] void become_script(const CaptureContext& context, const Words& command, int status) {
   ::setpgid(0, 0);
   sigset_t none;
   ::sigemptyset(&none);
@@ -85,13 +86,13 @@ int start(const Context& context, const Words& command) {
   say(status, fmt::format("error {}: {}\n", command.front(),
                           named ? "no program in PATH has this name; a script is run as `bash FILE`"
                                 : fmt::format("cannot be run: {}", std::strerror(error))));
-  ::_exit(kNotFound);
+  ::_exit(kCommandNotFoundExit);
 }
 
 /// Waits for the script and for all processes that it started.
 class Watch {
  public:
-  Watch(const Context& context, pid_t script, pid_t parent)
+  Watch(const CaptureContext& context, pid_t script, pid_t parent)
       : context_(context), script_(script), parent_(parent) {
     ::sigemptyset(&watched_);
     for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&watched_, signal);
@@ -103,7 +104,7 @@ class Watch {
       const int signal = ::sigtimedwait(&watched_, nullptr, &kTick);
       reap();
       if (signal > 0 && signal != SIGCHLD) stop(signal);
-      if (must_stop(context_.folder) || ::getppid() != parent_) stop(SIGTERM);
+      if (is_capture_stopped(context_.folder) || ::getppid() != parent_) stop(SIGTERM);
     }
     end_all();
     return code_.value_or(128 + SIGKILL);
@@ -142,7 +143,7 @@ class Watch {
     reap();
   }
 
-  const Context& context_;
+  const CaptureContext& context_;
   pid_t script_, parent_;
   sigset_t watched_{};
   std::optional<int> code_;
@@ -152,7 +153,7 @@ class Watch {
 
 }  // namespace
 
-int supervise_script(Context context, const Words& command) {
+int supervise_script(CaptureContext context, const Words& command) {
   const int status = std::atoi(variable(kStatusVariable).c_str());
   ::unsetenv(kStatusVariable);
   ::fcntl(status, F_SETFD, FD_CLOEXEC);
@@ -165,7 +166,7 @@ int supervise_script(Context context, const Words& command) {
   for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&watched, signal);
   ::sigprocmask(SIG_BLOCK, &watched, nullptr);
   export_context(context);
-  if (const auto job = job_of_command(context, command)) enter_job(context, *job);
+  if (const auto job = batch_job_of_command(context, command)) become_batch_job(context, *job);
   const pid_t script = ::fork();
   if (script < 0) {
     say(status,

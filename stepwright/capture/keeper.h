@@ -16,6 +16,6 @@ inline constexpr const char* kStatusVariable = "STEPWRIGHT_CAPTURE_STATUS";
 /// all: a few seconds after the script has ended, when a signal comes (which is passed on first),
 /// when a stand-in asks for it, or when the capturing process is gone. Reports "exit CODE", or
 /// "error TEXT" if the command cannot be started.
-int supervise_script(Context context, const Words& command);
+int supervise_script(CaptureContext context, const Words& command);
 
 }  // namespace stepwright::capture

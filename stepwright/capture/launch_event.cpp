@@ -73,7 +73,7 @@ Words valid_words(const Words& words, bool& replaced) {
 }
 
 /// Returns all secret values that a word can contain: of the capture's caller and of this process.
-std::vector<std::string> all_secrets(const Context& context,
+std::vector<std::string> all_secrets(const CaptureContext& context,
                                      const std::map<std::string, std::string>& now) {
   std::vector<std::string> secrets = secret_values(context.settings.environment);
   std::ranges::copy(secret_values(now), std::back_inserter(secrets));
@@ -98,7 +98,7 @@ std::map<std::string, std::string> recorded_environment(
   return recorded;
 }
 
-void record_launch(const Context& context, const Words& argv) {
+void record_launch(const CaptureContext& context, const Words& argv) {
   const std::map<std::string, std::string> now = own_environment();
   const std::vector<std::string> secrets = all_secrets(context, now);
   bool replaced = false;
@@ -124,7 +124,7 @@ void record_launch(const Context& context, const Words& argv) {
   command.folder = valid_utf8(std::filesystem::current_path(ignored).string(), replaced);
   command.nodes = context.nodes();
   // A program that uses Ray runs on one node but trains on all nodes that joined.
-  const bool joined = std::filesystem::exists(context.folder / kRayStarted, ignored);
+  const bool joined = std::filesystem::exists(context.folder / kRayStartedFile, ignored);
   if (joined && context.allocation) command.nodes = context.allocation->job_nodes;
   command.devices_per_node = context.devices_per_node();
   command.files = named_files(command.argv);
@@ -134,7 +134,7 @@ void record_launch(const Context& context, const Words& argv) {
                                             secrets, command.left_out);
   }
   if (replaced) {
-    append_text(
+    append_text_event(
         context.folder, kNoteEvent,
         fmt::format("Words of {} have bytes that are no UTF-8; each was replaced by U+FFFD.",
                     quoted_for_shell(command.argv.front())));
@@ -142,14 +142,14 @@ void record_launch(const Context& context, const Words& argv) {
   append_launch(context.folder, command);
 }
 
-void record_not_run(const Context& context, const Words& words) {
+void record_skipped_command(const CaptureContext& context, const Words& words) {
   const std::vector<std::string> secrets = all_secrets(context, own_environment());
   std::vector<std::string> left_out;
   bool replaced = false;
   Words kept = without_secrets(valid_words(words, replaced), secrets, left_out);
   // In `wandb login KEY` no option precedes the key.
   if (kept.size() > 2 && kept[0] == "wandb" && kept[1] == "login") kept.resize(2);
-  append_text(context.folder, kNotRunEvent, quoted_for_shell(kept));
+  append_text_event(context.folder, kNotRunEvent, quoted_for_shell(kept));
 }
 
 }  // namespace stepwright::capture

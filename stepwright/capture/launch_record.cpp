@@ -102,7 +102,7 @@ CapturedCommand read_command(const Node& node) {
   return command;
 }
 
-std::string launch_json(const Captured& captured) {
+std::string launch_json(const CaptureResult& captured) {
   nlohmann::ordered_json commands = nlohmann::ordered_json::array();
   for (const CapturedCommand& command : captured.commands) commands.push_back(json_of(command));
   nlohmann::ordered_json json = {{"stepwright", kVersion},  {"commands", std::move(commands)},
@@ -111,7 +111,7 @@ std::string launch_json(const Captured& captured) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-Captured read_launch(std::string_view text, const std::string& name) {
+CaptureResult read_launch(std::string_view text, const std::string& name) {
   const Document document = Document::parse(text, name);
   const Node root = document.root();
   if (!root.is_mapping())
@@ -123,7 +123,7 @@ Captured read_launch(std::string_view text, const std::string& name) {
   }
   const Node commands = root.get("commands");
   if (!commands.is_sequence()) commands.fail("must be a list of {launcher, argv, ...}");
-  Captured captured;
+  CaptureResult captured;
   for (std::size_t i = 0; i < commands.size(); ++i) {
     captured.commands.push_back(read_command(commands.at(i)));
   }

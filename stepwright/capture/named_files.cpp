@@ -26,7 +26,7 @@ bool ends_like_a_file(std::string_view word) {
 }
 
 std::optional<std::string> small_text(const std::filesystem::path& path) {
-  std::optional<std::string> text = read_if_plain(path, kLargestText);
+  std::optional<std::string> text = read_regular_file(path, kLargestText);
   const bool readable = text && find_bad_utf8(*text) == std::string_view::npos &&
                         text->find('\0') == std::string::npos;
   return readable ? std::move(text) : std::nullopt;

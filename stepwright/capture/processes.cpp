@@ -22,7 +22,7 @@ constexpr int kSignalled = 128;
 
 std::string file_text(const std::filesystem::path& path) {
   constexpr std::size_t kMost = std::size_t{64} << 20U;
-  return read_if_plain(path, kMost).value_or("");
+  return read_regular_file(path, kMost).value_or("");
 }
 
 /// Returns all visible processes of this machine.
@@ -67,7 +67,7 @@ std::vector<pid_t> descendants_of(pid_t root) {
 }
 
 std::vector<pid_t> processes_of(const std::filesystem::path& folder) {
-  const std::string wanted = std::string(kFolderVariable) + "=" + folder.string();
+  const std::string wanted = std::string(kCaptureFolderVariable) + "=" + folder.string();
   std::vector<pid_t> found;
   for (const pid_t process : all_processes()) {
     if (process == ::getpid()) continue;

@@ -7,7 +7,7 @@
 namespace stepwright::capture {
 
 /// How the stand-in for Python treats a command.
-enum class PythonUse {
+enum class PythonCommandKind {
   kLaunch,   ///< Runs a file or a module as training: recorded as a launch.
   kFollow,   ///< Runs a file that starts commands and imports no trainer: really runs.
   kRun,      ///< Runs `-c`, standard input, --version, pip, json.tool, ...: really runs.
@@ -18,11 +18,11 @@ enum class PythonUse {
 
 /// Decides how to treat a command whose first word is Python. Reads the file that the command
 /// names, if it exists.
-PythonUse python_use(const Words& words);
+PythonCommandKind python_command_kind(const Words& words);
 
-/// Returns the words that run the file of a `PythonUse::kFollow` command with the same arguments,
-/// but with `stand_in` as the interpreter (`sys.executable`), so that programs which the file
-/// starts with it are captured, too. `words` must name a file.
+/// Returns the words that run the file of a `PythonCommandKind::kFollow` command with the same
+/// arguments, but with `stand_in` as the interpreter (`sys.executable`), so that programs which the
+/// file starts with it are captured, too. `words` must name a file.
 Words followed(const Words& words, const std::string& stand_in);
 
 }  // namespace stepwright::capture

@@ -31,7 +31,7 @@ constexpr std::string_view kTextEndings[] = {".yaml", ".yml",  ".json", ".toml",
 std::optional<std::string> text_on_disk(const fs::path& path) {
   const auto ends = [&](std::string_view ending) { return path.extension() == ending; };
   if (std::ranges::none_of(kTextEndings, ends)) return {};
-  std::optional<std::string> text = read_if_plain(path, kMostBytes);
+  std::optional<std::string> text = read_regular_file(path, kMostBytes);
   const bool is_text = text && find_bad_utf8(*text) == std::string_view::npos;
   return is_text ? std::move(text) : std::nullopt;
 }
@@ -46,7 +46,7 @@ std::string listed(std::span<const CapturedCommand> commands) {
   return text;
 }
 
-std::span<const CapturedCommand> chosen(const Captured& captured,
+std::span<const CapturedCommand> chosen(const CaptureResult& captured,
                                         std::optional<std::int64_t> command,
                                         const std::string& name) {
   const std::span<const CapturedCommand> all = captured.commands;
@@ -80,11 +80,11 @@ bool is_launch_record(std::string_view text) {
          head.find("\"launch/") != std::string_view::npos;
 }
 
-std::vector<launch_scripts::SourceFile> record_sources(const Captured& captured,
+std::vector<launch_scripts::SourceFile> record_sources(const CaptureResult& captured,
                                                        std::optional<std::int64_t> command,
                                                        const std::string& name) {
   const std::span<const CapturedCommand> commands = chosen(captured, command, name);
-  std::vector<launch_scripts::SourceFile> sources{{name + ".sh", script_of(commands)}};
+  std::vector<launch_scripts::SourceFile> sources{{name + ".sh", command_as_script(commands)}};
   std::set<std::string> seen;
   for (const CapturedCommand& one : commands) {
     for (const CapturedFile& file : one.files) {

@@ -20,7 +20,7 @@ bool is_launch_record(std::string_view text);
 /// name in messages.
 /// Fails with `kInput` if the record has no commands, or none of that number, and if commands run
 /// on different numbers of nodes or devices and none is chosen.
-std::vector<launch_scripts::SourceFile> record_sources(const Captured& captured,
+std::vector<launch_scripts::SourceFile> record_sources(const CaptureResult& captured,
                                                        std::optional<std::int64_t> command,
                                                        const std::string& name);
 

@@ -37,8 +37,8 @@ constexpr std::string_view kRanName = "stepwright-ran";
 
 /// Returns the words as a person wrote them, with the path of the replaced program instead of the
 /// stand-in's path.
-Words as_written(const Context& context, Words words) {
-  const std::string real = variable(kRealVariable);
+Words as_written(const CaptureContext& context, Words words) {
+  const std::string real = variable(kRealProgramVariable);
   if (!real.empty() &&
       launch_scripts::last_part(real) == launch_scripts::last_part(words.front())) {
     words.front() = real;
@@ -48,42 +48,42 @@ Words as_written(const Context& context, Words words) {
   return words;
 }
 
-int idle(const Context& context, const Words& words) {
-  record_not_run(context, as_written(context, words));
+int idle(const CaptureContext& context, const Words& words) {
+  record_skipped_command(context, as_written(context, words));
   return 0;
 }
 
-int launch(const Context& context, const Words& words) {
+int launch(const CaptureContext& context, const Words& words) {
   const Words written = as_written(context, words);
   if (starts_training(written)) {
     record_launch(context, written);
   } else {
-    record_not_run(context, written);
+    record_skipped_command(context, written);
   }
   return 0;
 }
 
-int python(const Context& context, const Words& words) {
-  switch (python_use(words)) {
-    case PythonUse::kLaunch: record_launch(context, as_written(context, words)); return 0;
-    case PythonUse::kFollow:
-      if (!count_level(context, words.front())) return kStopped;
-      return run_really(
+int python(const CaptureContext& context, const Words& words) {
+  switch (python_command_kind(words)) {
+    case PythonCommandKind::kLaunch: record_launch(context, as_written(context, words)); return 0;
+    case PythonCommandKind::kFollow:
+      if (!increment_script_depth(context, words.front())) return kStopped;
+      return exec_real_program(
           context,
           followed(words,
                    (context.folder / "bin" / launch_scripts::last_part(words.front())).string()));
-    case PythonUse::kNothing: return idle(context, words);
-    case PythonUse::kDevices: return answer_device_count(context, words);
-    case PythonUse::kWriter:
+    case PythonCommandKind::kNothing: return idle(context, words);
+    case PythonCommandKind::kDevices: return print_device_count(context, words);
+    case PythonCommandKind::kWriter:
       if (context.writes_nothing()) return idle(context, words);
       break;
-    case PythonUse::kRun: break;
+    case PythonCommandKind::kRun: break;
   }
-  return run_really(context, words);
+  return exec_real_program(context, words);
 }
 
 /// True if all paths among the arguments are inside the capture's scratch folder.
-bool stays_in_scratch(const Context& context, const Words& words) {
+bool stays_in_scratch(const CaptureContext& context, const Words& words) {
   const std::string scratch = (context.folder / "scratch").string();
   bool any = false;
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -111,10 +111,10 @@ int copy_input() {
   return 0;
 }
 
-int write_nothing(const Context& context, const Words& words) {
+int write_nothing(const CaptureContext& context, const Words& words) {
   if (!context.writes_nothing() || stays_in_scratch(context, words))
-    return run_really(context, words);
-  record_not_run(context, as_written(context, words));
+    return exec_real_program(context, words);
+  record_skipped_command(context, as_written(context, words));
   return launch_scripts::last_part(words.front()) == "tee" ? copy_input() : 0;
 }
 
@@ -128,47 +128,47 @@ bool changes_path(const Words& words) {
   });
 }
 
-int shell(const Context& context, Words words) {
-  if (!count_level(context, words.size() > 1 ? words[1] : words[0])) return kStopped;
+int shell(const CaptureContext& context, Words words) {
+  if (!increment_script_depth(context, words.size() > 1 ? words[1] : words[0])) return kStopped;
   const std::string_view name = launch_scripts::last_part(words.front());
   if ((name == "sh" || name == "dash" || name == "ash") && changes_path(words)) words[0] = "bash";
-  return run_really(context, words);
+  return exec_real_program(context, words);
 }
 
 /// Returns the words of a command for another program to execute, and clears the variable with the
 /// replaced path, which that program must not take for its own.
-Words taken_over(const Context& context, const Words& words) {
+Words taken_over(const CaptureContext& context, const Words& words) {
   Words written = as_written(context, words);
-  ::unsetenv(kRealVariable);
+  ::unsetenv(kRealProgramVariable);
   return written;
 }
 
-int act(const Context& context, ToolKind kind, const Words& words) {
+int act(const CaptureContext& context, StandInKind kind, const Words& words) {
   switch (kind) {
-    case ToolKind::kLaunch: return launch(context, words);
-    case ToolKind::kPython: return python(context, words);
-    case ToolKind::kCarrier: return follow_carrier(context, taken_over(context, words));
-    case ToolKind::kSubmit: return submit(context, taken_over(context, words));
-    case ToolKind::kAnswer: return answer_for_scheduler(context, words);
-    case ToolKind::kIdle: return idle(context, words);
-    case ToolKind::kWrapper: return run_really(context, wrapper_words(context, words));
-    case ToolKind::kShell: return shell(context, words);
-    case ToolKind::kWriter: return write_nothing(context, words);
+    case StandInKind::kLaunch: return launch(context, words);
+    case StandInKind::kPython: return python(context, words);
+    case StandInKind::kCarrier: return run_wrapped_command(context, taken_over(context, words));
+    case StandInKind::kSubmit: return submit(context, taken_over(context, words));
+    case StandInKind::kAnswer: return emulate_scheduler_query(context, words);
+    case StandInKind::kIdle: return idle(context, words);
+    case StandInKind::kWrapper: return exec_real_program(context, wrapper_words(context, words));
+    case StandInKind::kShell: return shell(context, words);
+    case StandInKind::kWriter: return write_nothing(context, words);
   }
   return kStopped;
 }
 
-int report(const Context& context, std::string_view name, Words words) {
+int report(const CaptureContext& context, std::string_view name, Words words) {
   words.erase(words.begin());
   if (name == kTooDeepName) {
     append_error(context.folder, (words.empty() ? std::string("bash") : words.front()) +
                                      ": calls itself, or others in a circle, more than " +
-                                     std::to_string(kDeepest) +
+                                     std::to_string(kMaxScriptDepth) +
                                      " times; let the script end its recursion");
   } else if (name == kNotRunName) {
-    record_not_run(context, words);
+    record_skipped_command(context, words);
   } else {
-    append_text(context.folder, kRanEvent, quoted_for_shell(words));
+    append_text_event(context.folder, kRanEvent, quoted_for_shell(words));
   }
   return 0;
 }
@@ -176,15 +176,15 @@ int report(const Context& context, std::string_view name, Words words) {
 }  // namespace
 
 std::optional<int> stand_in(int argc, char** argv) {
-  if (argc < 1 || std::getenv(kFolderVariable) == nullptr) return std::nullopt;
+  if (argc < 1 || std::getenv(kCaptureFolderVariable) == nullptr) return std::nullopt;
   const std::string_view name = launch_scripts::last_part(argv[0]);
-  const auto kind = find_tool(name);
+  const auto kind = find_stand_in_kind(name);
   const bool reports = name == kTooDeepName || name == kNotRunName || name == kRanName;
   if (!kind && !reports && name != kKeeperName) return std::nullopt;
   open_standard_descriptors();
   try {
     Words words(argv, argv + argc);
-    const std::optional<Context> context = read_context();
+    const std::optional<CaptureContext> context = read_context();
     if (!context) {
       print_error_line(fmt::format("{}: the capture that it ran in has ended", argv[0]));
       return kStopped;

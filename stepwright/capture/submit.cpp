@@ -49,7 +49,7 @@ std::string scheduler_of(const Words& words) {
 }
 
 /// Saves a script from standard input to a file.
-std::filesystem::path script_from_input(const Context& context) {
+std::filesystem::path script_from_input(const CaptureContext& context) {
   const std::filesystem::path path =
       context.folder / fmt::format("input-{}.sh", static_cast<long>(::getpid()));
   write_file(path, std::string(std::istreambuf_iterator<char>(std::cin),
@@ -68,7 +68,7 @@ Words script_command(const std::filesystem::path& script, const Words& arguments
   return command;
 }
 
-Submission submission_of(const Context& context, const Words& words) {
+Submission submission_of(const CaptureContext& context, const Words& words) {
   Submission submission;
   const Words arguments(words.begin() + 1, words.end());
   Allocation line{.scheduler = scheduler_of(words)};
@@ -119,7 +119,7 @@ void set_exported(const Submission& submission) {
 }
 
 /// Runs one batch step in this process; its output goes to standard error.
-[[noreturn]] void run_step(Context context, const Submission& submission,
+[[noreturn]] void run_step(CaptureContext context, const Submission& submission,
                            const std::string& index) {
   const int nothing = ::open("/dev/null", O_RDONLY);
   if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
@@ -128,7 +128,7 @@ void set_exported(const Submission& submission) {
   if (const auto folder = option_value(submission.options.options, "-D --chdir")) {
     [[maybe_unused]] const int ignored = ::chdir(folder->c_str());
   }
-  enter_job(context, submission.job);
+  become_batch_job(context, submission.job);
   if (!index.empty()) {
     const std::string id = std::to_string(submission.job.allocation.id);
     for (const char* name :
@@ -137,16 +137,16 @@ void set_exported(const Submission& submission) {
     }
     ::setenv("SLURM_ARRAY_JOB_ID", id.c_str(), 1);
   }
-  ::_exit(go_on(context, submission.command));
+  ::_exit(exec_wrapped_command(context, submission.command));
 }
 
-void run_all(const Context& context, const Submission& submission) {
+void run_all(const CaptureContext& context, const Submission& submission) {
   std::vector<std::string> indices = array_indices(submission.job.allocation.array);
   if (indices.empty()) indices.emplace_back();
   if (indices.size() > kMostTasks) {
-    append_text(context.folder, kNoteEvent,
-                fmt::format("The job array of {} has {} tasks; the first {} were followed.",
-                            submission.job.allocation.name, indices.size(), kMostTasks));
+    append_text_event(context.folder, kNoteEvent,
+                      fmt::format("The job array of {} has {} tasks; the first {} were followed.",
+                                  submission.job.allocation.name, indices.size(), kMostTasks));
     indices.resize(kMostTasks);
   }
   for (const std::string& index : indices) {
@@ -180,18 +180,18 @@ bool names_missing_script(const Submission& submission) {
 
 }  // namespace
 
-int submit(Context context, const Words& words) {
+int submit(CaptureContext context, const Words& words) {
   const bool interactive = launch_scripts::last_part(words.front()) == "salloc";
   if (interactive && ::isatty(STDIN_FILENO) != 0) {
-    record_not_run(context, words);
+    record_skipped_command(context, words);
     return 0;
   }
   Submission submission = submission_of(context, words);
-  complete_job(context, submission.job);
+  fill_in_batch_job(context, submission.job);
   if (interactive) {
     set_exported(submission);
-    enter_job(context, submission.job);
-    return go_on(context, submission.command);
+    become_batch_job(context, submission.job);
+    return exec_wrapped_command(context, submission.command);
   }
   if (names_missing_script(submission)) {
     print_error_line(fmt::format("{}: error: Unable to open file {}", words.front(),
@@ -200,7 +200,7 @@ int submit(Context context, const Words& words) {
   }
   const std::string script = submission.job.script.string();
   if (!script.empty() && std::ranges::find(context.scripts, script) != context.scripts.end()) {
-    record_not_run(context, words);
+    record_skipped_command(context, words);
   } else {
     run_all(context, submission);
   }

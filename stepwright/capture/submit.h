@@ -9,6 +9,6 @@ namespace stepwright::capture {
 /// as on the first node of the job that its options request, then prints what the scheduler would
 /// print. Runs at most 16 tasks of a job array. A script that submits itself is not run again.
 /// Returns an exit code.
-int submit(Context context, const Words& words);
+int submit(CaptureContext context, const Words& words);
 
 }  // namespace stepwright::capture

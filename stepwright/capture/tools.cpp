@@ -15,9 +15,9 @@ std::span<const EmbeddedFile> embedded_tools();
 
 namespace {
 
-using enum ToolKind;
+using enum StandInKind;
 
-constexpr Named<ToolKind> kToolKinds[] = {
+constexpr Named<StandInKind> kToolKinds[] = {
     {kLaunch, "launch"},   {kPython, "python"}, {kCarrier, "carrier"},
     {kSubmit, "submit"},   {kAnswer, "answer"}, {kIdle, "idle"},
     {kWrapper, "wrapper"}, {kShell, "shell"},   {kWriter, "writer"}};
@@ -25,9 +25,9 @@ constexpr Named<ToolKind> kToolKinds[] = {
 constexpr std::array<std::string_view, 9> kShells = {"bash", "sh",  "dash", "ash", "ksh",
                                                      "zsh",  "csh", "tcsh", "fish"};
 
-std::vector<Tool> read_tools() {
+std::vector<StandInProgram> read_tools() {
   const Document document = Document::parse(embedded_tools().front().text, "tools.yaml");
-  std::vector<Tool> tools;
+  std::vector<StandInProgram> tools;
   for (const auto& [kind, word] : kToolKinds) {
     const Node names = document.root().get(word);
     for (std::size_t i = 0; i < names.size(); ++i) tools.push_back({names.at(i).text(), kind});
@@ -37,18 +37,18 @@ std::vector<Tool> read_tools() {
 
 }  // namespace
 
-std::span<const Tool> all_tools() {
-  static const std::vector<Tool> kTools = read_tools();
+std::span<const StandInProgram> stand_in_programs() {
+  static const std::vector<StandInProgram> kTools = read_tools();
   return kTools;
 }
 
-std::optional<ToolKind> find_tool(std::string_view name) {
-  const auto found = std::ranges::find(all_tools(), name, &Tool::name);
-  if (found != all_tools().end()) return found->kind;
+std::optional<StandInKind> find_stand_in_kind(std::string_view name) {
+  const auto found = std::ranges::find(stand_in_programs(), name, &StandInProgram::name);
+  if (found != stand_in_programs().end()) return found->kind;
   return std::nullopt;
 }
 
-bool is_launcher(ToolKind kind) {
+bool is_launcher(StandInKind kind) {
   return kind == kLaunch || kind == kPython || kind == kCarrier || kind == kSubmit;
 }
 

@@ -8,7 +8,7 @@
 namespace stepwright::capture {
 
 /// The behaviour of a stand-in in place of a program.
-enum class ToolKind {
+enum class StandInKind {
   kLaunch,   ///< Records the command as a launch: torchrun, deepspeed, swift, ...
   kPython,   ///< Records a file or module as a launch; really runs `-c`, standard input and pip.
   kCarrier,  ///< Runs the command after its options: srun, mpirun, docker, ssh, ...
@@ -22,19 +22,19 @@ enum class ToolKind {
 };
 
 /// A program that a capture replaces by a stand-in.
-struct Tool {
+struct StandInProgram {
   std::string name;
-  ToolKind kind;
+  StandInKind kind;
 };
 
 /// Returns all programs that have a stand-in (tools.yaml), each name once.
-std::span<const Tool> all_tools();
+std::span<const StandInProgram> stand_in_programs();
 
 /// Returns the kind of a program by its name without folders; nullopt if it has no stand-in.
-std::optional<ToolKind> find_tool(std::string_view name);
+std::optional<StandInKind> find_stand_in_kind(std::string_view name);
 
 /// True for a program that starts others or training: kLaunch, kPython, kCarrier, kSubmit.
-bool is_launcher(ToolKind kind);
+bool is_launcher(StandInKind kind);
 
 /// True for a shell: bash, sh, dash, zsh, ksh, csh, tcsh, fish.
 bool is_shell(std::string_view name);

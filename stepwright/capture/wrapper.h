@@ -9,6 +9,6 @@ namespace stepwright::capture {
 /// stand-ins still replace launchers: a launcher given by path becomes its stand-in, `env -i` keeps
 /// the capture's variables, `env PATH=X` keeps the capture's folders first, `tail -f` does not
 /// wait.
-Words wrapper_words(const Context& context, const Words& words);
+Words wrapper_words(const CaptureContext& context, const Words& words);
 
 }  // namespace stepwright::capture

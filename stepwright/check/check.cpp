@@ -34,13 +34,13 @@ void look_for_better(JobCheck& check, const tune::TuneOptions& options) {
   const plan::PlannedJob& planned = check.prediction->planned;
   const std::optional<tune::TuneResult> result = tune::search_of_job(planned, options);
   if (!check.fits()) {
-    check.remedies =
-        said_remedies(planned, check.imported.target, result ? &*result : nullptr, options.threads);
+    check.remedies = find_remedies_with_flags(planned, check.imported.target,
+                                              result ? &*result : nullptr, options.threads);
   }
   if (!result) return;
   std::optional<cluster::AttentionKernel> own;
   if (!planned.job.attention_stated) own = planned.job.kernels.attention;
-  check.better = tune::against(*result, planned.plan, options, own);
+  check.better = tune::compare_user_plan(*result, planned.plan, options, own);
 }
 
 /// Returns a sentence about settings that matter but are in no plan; their absence from the
@@ -48,7 +48,7 @@ void look_for_better(JobCheck& check, const tune::TuneOptions& options) {
 std::string unread_that_matters(const framework_files::ImportReport& report) {
   std::vector<std::string> names;
   for (const framework_files::UnreadSetting& one : report.not_read) {
-    if (one.matters == framework_files::Matters::kYes) names.push_back(one.name);
+    if (one.matters == framework_files::SettingImpact::kYes) names.push_back(one.name);
   }
   if (names.empty()) return "";
   return fmt::format("; without what was not read ({})", fmt::join(names, ", "));
@@ -79,13 +79,13 @@ std::vector<std::vector<std::string>> changes_in_files(const JobCheck& check) {
 
 }  // namespace
 
-Starts JobCheck::starts() const {
-  if (imported.refused) return Starts::kNo;
-  if (unheard_of(imported.report).empty()) return Starts::kYes;
-  return imported.report.strict_parser ? Starts::kNo : Starts::kUnknown;
+JobStartVerdict JobCheck::starts() const {
+  if (imported.refused) return JobStartVerdict::kNo;
+  if (unheard_of(imported.report).empty()) return JobStartVerdict::kYes;
+  return imported.report.strict_parser ? JobStartVerdict::kNo : JobStartVerdict::kUnknown;
 }
 
-std::string JobCheck::start_doubt() const {
+std::string JobCheck::start_doubt_reason() const {
   if (imported.refused) return imported.refused->message;
   const auto settings = unheard_of(imported.report);
   if (settings.empty()) return "";
@@ -93,7 +93,7 @@ std::string JobCheck::start_doubt() const {
   const std::string more =
       settings.size() > 1
           ? fmt::format(" (and {} more)",
-                        counted(static_cast<std::int64_t>(settings.size()) - 1, "setting"))
+                        count_with_noun(static_cast<std::int64_t>(settings.size()) - 1, "setting"))
           : "";
   return fmt::format("{}:{}: {} is no setting of {} that is known{}{}{}", first.file, first.line,
                      first.name, imported.target, first.why.empty() ? "" : ": ", first.why, more);
@@ -121,9 +121,9 @@ JobCheck check_job(framework_files::ImportedPlan imported, const tune::TuneOptio
   return check;
 }
 
-std::string fault_of(const JobCheck& check, std::optional<double> most_gain) {
-  if (check.starts() == Starts::kNo) {
-    return fmt::format("does not start: {}", check.start_doubt());
+std::string failure_reason(const JobCheck& check, std::optional<double> most_gain) {
+  if (check.starts() == JobStartVerdict::kNo) {
+    return fmt::format("does not start: {}", check.start_doubt_reason());
   }
   const memory::MemoryReport& memory = check.prediction->memory;
   const bool misfit = memory.verdict() == memory::FitVerdict::kDoesNotFit;
@@ -140,8 +140,8 @@ std::string fault_of(const JobCheck& check, std::optional<double> most_gain) {
         format_bytes(memory.over_by_bytes()), format_percent(memory.p_fits),
         unread_that_matters(check.imported.report));
   }
-  if (check.starts() == Starts::kUnknown) {
-    return fmt::format("may not start: {}", check.start_doubt());
+  if (check.starts() == JobStartVerdict::kUnknown) {
+    return fmt::format("may not start: {}", check.start_doubt_reason());
   }
   if (most_gain && check.gain() >= *most_gain) {
     return fmt::format("leaves {} of a step on the table, {} or more are too much",

@@ -24,9 +24,11 @@ FullestStage fullest_stage(const simulate::Prediction& prediction);
 
 /// Whether a job starts, judged by its files. kUnknown: the files contain a setting that is not
 /// known, and its program may refuse it.
-enum class Starts : std::uint8_t { kNo, kUnknown, kYes };
-inline constexpr Named<Starts> kStartsNames[] = {
-    {Starts::kNo, "NO"}, {Starts::kUnknown, "unknown"}, {Starts::kYes, "yes"}};
+enum class JobStartVerdict : std::uint8_t { kNo, kUnknown, kYes };
+inline constexpr Named<JobStartVerdict> kJobStartVerdictNames[] = {
+    {JobStartVerdict::kNo, "NO"},
+    {JobStartVerdict::kUnknown, "unknown"},
+    {JobStartVerdict::kYes, "yes"}};
 
 /// The result of checking a job before it is queued.
 struct JobCheck {
@@ -37,16 +39,16 @@ struct JobCheck {
   FullestStage fullest;
   /// Changes towards the best plan that the framework can run; nullopt: the plan is not legal, or
   /// the framework can run no legal plan of the job.
-  std::optional<tune::Against> better;
+  std::optional<tune::UserPlanComparison> better;
   /// Changes that would let the job fit in memory; empty: it fits, or no change helps.
-  std::vector<SaidRemedy> remedies;
+  std::vector<RemedyWithFlags> remedies;
   /// For each change of `better`, the lines to set in the imported files; empty: they are not
   /// known.
   std::vector<std::vector<std::string>> in_files;
 
-  [[nodiscard]] Starts starts() const;
+  [[nodiscard]] JobStartVerdict starts() const;
   /// Returns the reason why `starts()` is not kYes; empty if it is.
-  [[nodiscard]] std::string start_doubt() const;
+  [[nodiscard]] std::string start_doubt_reason() const;
   /// True if the plan is legal, and there is a prediction.
   [[nodiscard]] bool legal() const { return !imported.refused; }
   [[nodiscard]] bool fits() const { return prediction && prediction->memory.fits(); }
@@ -62,7 +64,7 @@ JobCheck check_job(framework_files::ImportedPlan imported, const tune::TuneOptio
 /// not fit in memory (a tight plan is accepted), may not start, or a better plan would save at
 /// least `most_gain` of a step. Empty: it should be queued. `most_gain` nullopt: any gain is
 /// accepted.
-std::string fault_of(const JobCheck& check, std::optional<double> most_gain);
+std::string failure_reason(const JobCheck& check, std::optional<double> most_gain);
 
 /// Returns the document of `check --json`; its keys are in docs/formats.md, "Check".
 nlohmann::ordered_json check_json(const JobCheck& check, const std::string& fault);

@@ -32,8 +32,9 @@ void add_prediction(Json& json, const JobCheck& check) {
 }
 
 /// Returns true or false; null if it is not known.
-Json starts_json(Starts starts) {
-  return starts == Starts::kUnknown ? Json(nullptr) : Json(starts == Starts::kYes);
+Json starts_json(JobStartVerdict starts) {
+  return starts == JobStartVerdict::kUnknown ? Json(nullptr)
+                                             : Json(starts == JobStartVerdict::kYes);
 }
 
 Json gains_json(const JobCheck& check) {

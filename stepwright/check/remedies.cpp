@@ -13,7 +13,7 @@ namespace {
 
 /// Returns the framework or variant whose plans the files of a target start.
 plan::Framework framework_of(std::string_view target) {
-  for (const framework_files::Starter& starter : framework_files::starters()) {
+  for (const framework_files::FrameworkStarter& starter : framework_files::framework_starters()) {
     if (starter.target == target) return starter.framework;
   }
   return {};
@@ -30,19 +30,21 @@ std::vector<std::string> words_of(const tune::Remedy& remedy, const plan::Planne
 
 }  // namespace
 
-std::string_view target_of(const plan::Framework& framework) {
-  const auto starters = framework_files::starters();
-  const auto same = [&](const framework_files::Starter& one) {
+std::string_view export_target_of(const plan::Framework& framework) {
+  const auto starters = framework_files::framework_starters();
+  const auto same = [&](const framework_files::FrameworkStarter& one) {
     return one.framework.name == framework.name && one.framework.variant == framework.variant;
   };
   const auto found = std::ranges::find_if(starters, same);
   return found == starters.end() ? std::string_view() : found->target;
 }
 
-std::vector<SaidRemedy> said_remedies(const plan::PlannedJob& planned, std::string_view target,
-                                      const tune::TuneResult* searched, int threads) {
-  if (target.empty()) target = target_of(planned.job.framework);
-  std::vector<SaidRemedy> said;
+std::vector<RemedyWithFlags> find_remedies_with_flags(const plan::PlannedJob& planned,
+                                                      std::string_view target,
+                                                      const tune::TuneResult* searched,
+                                                      int threads) {
+  if (target.empty()) target = export_target_of(planned.job.framework);
+  std::vector<RemedyWithFlags> said;
   for (tune::Remedy& remedy : tune::remedies(
            planned, {.trainer = framework_of(target), .searched = searched, .threads = threads})) {
     std::vector<std::string> words = words_of(remedy, planned, target);
@@ -51,7 +53,7 @@ std::vector<SaidRemedy> said_remedies(const plan::PlannedJob& planned, std::stri
   return said;
 }
 
-nlohmann::ordered_json remedies_json(const std::vector<SaidRemedy>& remedies) {
+nlohmann::ordered_json remedies_json(const std::vector<RemedyWithFlags>& remedies) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const auto& [remedy, words] : remedies) {
     list.push_back({{"kind", name_of(plan::kRemedyKindNames, remedy.kind)},
@@ -64,9 +66,9 @@ nlohmann::ordered_json remedies_json(const std::vector<SaidRemedy>& remedies) {
   return list;
 }
 
-std::string remedies_sentence(const std::vector<SaidRemedy>& remedies) {
+std::string remedies_sentence(const std::vector<RemedyWithFlags>& remedies) {
   std::vector<tune::Remedy> list;
-  for (const SaidRemedy& said : remedies) list.push_back(said.remedy);
+  for (const RemedyWithFlags& said : remedies) list.push_back(said.remedy);
   return tune::remedies_text(list);
 }
 

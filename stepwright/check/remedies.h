@@ -10,7 +10,7 @@
 namespace stepwright::check {
 
 /// A change that lets a job fit in memory, and how to make it in the job's framework.
-struct SaidRemedy {
+struct RemedyWithFlags {
   tune::Remedy remedy;
   /// Lines to add to the framework's files; if no files can be written for it, the framework's
   /// setting for this kind of change; if that is not known, `remedy.set`.
@@ -19,18 +19,20 @@ struct SaidRemedy {
 
 /// Returns the export target (`export --to`) that starts plans of a framework; empty: there is
 /// none.
-std::string_view target_of(const plan::Framework& framework);
+std::string_view export_target_of(const plan::Framework& framework);
 
 /// Finds changes that let a legal plan fit in memory (`tune::remedies`). `target`: export target in
 /// whose words they are given; empty: that of the job's framework.
-std::vector<SaidRemedy> said_remedies(const plan::PlannedJob& planned, std::string_view target = {},
-                                      const tune::TuneResult* searched = nullptr, int threads = 0);
+std::vector<RemedyWithFlags> find_remedies_with_flags(const plan::PlannedJob& planned,
+                                                      std::string_view target = {},
+                                                      const tune::TuneResult* searched = nullptr,
+                                                      int threads = 0);
 
 /// Returns the changes as answers list them: [{`kind`, `set`, `words`, `step_time_s`,
 /// `peak_memory_bytes`, `p_fits`}].
-nlohmann::ordered_json remedies_json(const std::vector<SaidRemedy>& remedies);
+nlohmann::ordered_json remedies_json(const std::vector<RemedyWithFlags>& remedies);
 
 /// Returns a sentence about the changes, for people; empty: there are none.
-std::string remedies_sentence(const std::vector<SaidRemedy>& remedies);
+std::string remedies_sentence(const std::vector<RemedyWithFlags>& remedies);
 
 }  // namespace stepwright::check

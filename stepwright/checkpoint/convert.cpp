@@ -19,7 +19,7 @@ void write_whole(ShardReader& reader, const std::filesystem::path& path) {
   for (const IndexedTensor& tensor : index.tensors) {
     if (!has_weights(index, tensor)) continue;
     const std::int64_t elements = tensor.elements();
-    const Piece all{.begin = 0, .length = elements};
+    const ShardPiece all{.begin = 0, .length = elements};
     std::vector<std::byte> bytes(static_cast<std::size_t>(elements * element_bytes(index.dtype)));
     if (elements > 0) reader.read(tensor, kWeightsState, {&all, 1}, bytes);
     file.write(bytes);
@@ -32,7 +32,7 @@ void write_whole(ShardReader& reader, const std::filesystem::path& path) {
 void convert_checkpoint(const std::filesystem::path& directory, const std::filesystem::path& out) {
   ShardReader reader(directory);
   for (const IndexedFile& file : reader.index().files) reader.verify(file);
-  check_absent(out);
+  check_path_absent(out);
   write_whole(reader, out);
 }
 

@@ -23,7 +23,7 @@ constexpr std::string_view kWritingPrefix = ".writing-";
 /// True if a folder has an index; false also if it cannot be examined.
 bool is_committed(const std::filesystem::path& folder) {
   std::error_code error;
-  return std::filesystem::exists(folder / kIndexName, error);
+  return std::filesystem::exists(folder / kCheckpointIndexName, error);
 }
 
 /// Returns the step in a checkpoint's name; nullopt for other names.
@@ -61,10 +61,10 @@ std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path
 }
 
 std::filesystem::path find_checkpoint(const std::filesystem::path& path) {
-  if (is_there(path / kIndexName)) return path;
+  if (path_exists(path / kCheckpointIndexName)) return path;
   if (const auto last = last_checkpoint(path)) return *last;
   fail_input(fmt::format("{}: {}", path.string(),
-                         is_there(path) ? "holds no committed checkpoint" : "is not there"));
+                         path_exists(path) ? "holds no committed checkpoint" : "is not there"));
 }
 
 DirectoryLock::DirectoryLock(const std::filesystem::path& directory) {
@@ -101,7 +101,7 @@ void remove_uncommitted(const std::filesystem::path& directory) {
 
 void commit(const std::filesystem::path& writing, const std::filesystem::path& directory,
             const CheckpointIndex& index) {
-  DurableFile file(writing / kIndexName);
+  DurableFile file(writing / kCheckpointIndexName);
   file.write(index_text(index));
   file.finish();
   sync_directory(writing);

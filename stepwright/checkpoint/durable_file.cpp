@@ -63,7 +63,7 @@ void DurableFile::write(std::span<const std::byte> bytes) {
 
 void DurableFile::write(const std::string& text) { write(std::as_bytes(std::span(text))); }
 
-FileSum DurableFile::finish() {
+FileChecksum DurableFile::finish() {
   state_->file.finish();
   return {state_->bytes, state_->sum.text()};
 }

@@ -10,13 +10,13 @@
 namespace stepwright::checkpoint {
 
 /// The size and checksum of a file.
-struct FileSum {
+struct FileChecksum {
   std::int64_t bytes = 0;
   std::string checksum;  ///< XXH3 checksum of 64 bits, as 16 hexadecimal digits.
-  bool operator==(const FileSum&) const = default;
+  bool operator==(const FileChecksum&) const = default;
 };
 
-/// Returns the checksum of bytes or text, as in `FileSum`.
+/// Returns the checksum of bytes or text, as in `FileChecksum`.
 std::string checksum(std::span<const std::byte> bytes);
 std::string checksum(const std::string& text);
 
@@ -48,7 +48,7 @@ class DurableFile {
 
   void write(std::span<const std::byte> bytes);
   void write(const std::string& text);
-  FileSum finish();
+  FileChecksum finish();
 
  private:
   struct State;

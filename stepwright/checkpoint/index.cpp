@@ -17,16 +17,16 @@ std::int64_t IndexedTensor::elements() const {
   return count;
 }
 
-const std::vector<std::string>& states_of(const CheckpointIndex& index,
-                                          const IndexedTensor& tensor) {
+const std::vector<std::string>& tensor_state_names(const CheckpointIndex& index,
+                                                   const IndexedTensor& tensor) {
   return tensor.states.empty() ? index.states : tensor.states;
 }
 
 bool has_weights(const CheckpointIndex& index, const IndexedTensor& tensor) {
-  return states_of(index, tensor).front() == kWeightsState;
+  return tensor_state_names(index, tensor).front() == kWeightsState;
 }
 
-void add_part(CheckpointIndex& index, const ShardPart& part) {
+void add_checkpoint_part(CheckpointIndex& index, const RankCheckpointPart& part) {
   std::map<std::string_view, IndexedTensor*> known;
   const auto file = std::ssize(index.files);
   index.files.push_back(part.file);
@@ -47,10 +47,10 @@ void add_part(CheckpointIndex& index, const ShardPart& part) {
 }
 
 CheckpointIndex load_index(const std::filesystem::path& directory) {
-  const std::filesystem::path path = directory / kIndexName;
-  if (!is_there(path)) {
+  const std::filesystem::path path = directory / kCheckpointIndexName;
+  if (!path_exists(path)) {
     fail_input(fmt::format("{}: is no committed checkpoint: it has no {}", directory.string(),
-                           kIndexName));
+                           kCheckpointIndexName));
   }
   const MappedFile file(path);
   const auto* text = reinterpret_cast<const char*>(file.bytes().data());
@@ -59,11 +59,11 @@ CheckpointIndex load_index(const std::filesystem::path& directory) {
 
 void check_complete(const CheckpointIndex& index, const std::filesystem::path& path) {
   for (const IndexedTensor& tensor : index.tensors) {
-    std::vector<Piece> pieces;
+    std::vector<ShardPiece> pieces;
     for (const IndexedSlice& slice : tensor.slices) {
       pieces.insert(pieces.end(), slice.pieces.begin(), slice.pieces.end());
     }
-    const std::int64_t flaw = first_flaw(pieces, tensor.elements());
+    const std::int64_t flaw = first_uncovered_element(pieces, tensor.elements());
     if (flaw < 0) continue;
     fail_input(fmt::format("{}: tensor '{}': its slices do not hold element {} of {} exactly once",
                            path.string(), tensor.name, flaw, tensor.elements()));

@@ -14,21 +14,21 @@ namespace stepwright::checkpoint {
 
 /// Name of the index file, which makes a folder a checkpoint: it is written last, and the folder is
 /// renamed after it.
-inline constexpr std::string_view kIndexName = "checkpoint.json";
+inline constexpr std::string_view kCheckpointIndexName = "checkpoint.json";
 /// Name of the state that every model tensor has: its values in the optimizer's type.
 inline constexpr std::string_view kWeightsState = "weights";
 
 /// A file of a shard, with its size and checksum.
 struct IndexedFile {
   std::string name;
-  FileSum sum;
+  FileChecksum sum;
   bool operator==(const IndexedFile&) const = default;
 };
 
 /// A part of a whole tensor; in its file it is a flat tensor named `STATE/TENSOR`.
 struct IndexedSlice {
   std::int64_t file = 0;  ///< Number of the slice's file in the list of files of the index.
-  std::vector<Piece> pieces;
+  std::vector<ShardPiece> pieces;
   bool operator==(const IndexedSlice&) const = default;
 };
 
@@ -74,22 +74,22 @@ struct CheckpointIndex {
 };
 
 /// Returns the states that a tensor of an index has.
-const std::vector<std::string>& states_of(const CheckpointIndex& index,
-                                          const IndexedTensor& tensor);
+const std::vector<std::string>& tensor_state_names(const CheckpointIndex& index,
+                                                   const IndexedTensor& tensor);
 
 /// True if a tensor has weights; false: it has optimizer states only.
 bool has_weights(const CheckpointIndex& index, const IndexedTensor& tensor);
 
 /// The part of a checkpoint that one rank wrote: its file, and its part of each tensor (`slices`
 /// has one entry, with file 0).
-struct ShardPart {
+struct RankCheckpointPart {
   IndexedFile file;
   std::vector<IndexedTensor> tensors;
 };
 
 /// Adds a rank's part to an index. Fails with `kRuntime` when ranks disagree about a tensor's
 /// shape.
-void add_part(CheckpointIndex& index, const ShardPart& part);
+void add_checkpoint_part(CheckpointIndex& index, const RankCheckpointPart& part);
 
 /// Returns the text of an index file, which includes its own checksum.
 std::string index_text(const CheckpointIndex& index);
@@ -99,9 +99,10 @@ CheckpointIndex parse_index(std::string_view text, const std::filesystem::path& 
 /// Reads the index of a committed checkpoint's directory.
 CheckpointIndex load_index(const std::filesystem::path& directory);
 
-/// Convert a part to a text that is sent between ranks (`part_text`), and back (`parse_part`).
-std::string part_text(const ShardPart& part);
-ShardPart parse_part(std::string_view text);
+/// Convert a part to a text that is sent between ranks (`checkpoint_part_text`), and back
+/// (`parse_part`).
+std::string checkpoint_part_text(const RankCheckpointPart& part);
+RankCheckpointPart parse_part(std::string_view text);
 
 /// Fails with `kInput` unless every element of every tensor is in exactly one slice.
 void check_complete(const CheckpointIndex& index, const std::filesystem::path& path);

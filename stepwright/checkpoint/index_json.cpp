@@ -29,9 +29,9 @@ constexpr std::int64_t kDeepestIndex = 16;
   fail_input(fmt::format("{}: {}", path.string(), printable(what, kLongest)));
 }
 
-IndexJson pieces_json(const std::vector<Piece>& pieces) {
+IndexJson pieces_json(const std::vector<ShardPiece>& pieces) {
   auto list = IndexJson::array();
-  for (const Piece& p : pieces) list.push_back({p.begin, p.length, p.stride, p.count});
+  for (const ShardPiece& p : pieces) list.push_back({p.begin, p.length, p.stride, p.count});
   return list;
 }
 
@@ -139,10 +139,10 @@ class IndexReader {
   const std::filesystem::path& path_;
 };
 
-Piece read_piece(const IndexJson& json, std::int64_t whole, const IndexReader& slice) {
+ShardPiece read_piece(const IndexJson& json, std::int64_t whole, const IndexReader& slice) {
   if (!json.is_array() || json.size() != 4) slice.refuse("a piece is no list of four numbers");
   const auto number = [&](std::size_t i) { return slice.number_of(json[i], "pieces"); };
-  const Piece piece{
+  const ShardPiece piece{
       .begin = number(0), .length = number(1), .stride = number(2), .count = number(3)};
   const bool spaced = piece.count == 1 || piece.stride >= piece.length;
   std::int64_t end = 0;
@@ -256,18 +256,19 @@ void check_sizes(const CheckpointIndex& index, const std::filesystem::path& path
   std::vector<std::int64_t> bytes(index.files.size());
   const std::int64_t width = element_bytes(index.dtype);
   for (const IndexedTensor& tensor : index.tensors) {
-    const std::int64_t states = std::ssize(states_of(index, tensor));
+    const std::int64_t states = std::ssize(tensor_state_names(index, tensor));
     for (const IndexedSlice& slice : tensor.slices) {
       const auto file = static_cast<std::size_t>(slice.file);
       std::int64_t own = 0;
-      const bool fits = !__builtin_mul_overflow(elements_of(slice.pieces), width * states, &own) &&
-                        !__builtin_add_overflow(bytes[file], own, &bytes[file]) &&
-                        bytes[file] <= index.files[file].sum.bytes;
+      const bool fits =
+          !__builtin_mul_overflow(pieces_element_count(slice.pieces), width * states, &own) &&
+          !__builtin_add_overflow(bytes[file], own, &bytes[file]) &&
+          bytes[file] <= index.files[file].sum.bytes;
       if (fits) continue;
       refuse_index(path, fmt::format("tensor '{}': its {} elements in {} are more than the file's "
                                      "{} bytes hold",
-                                     tensor.name, elements_of(slice.pieces), index.files[file].name,
-                                     index.files[file].sum.bytes));
+                                     tensor.name, pieces_element_count(slice.pieces),
+                                     index.files[file].name, index.files[file].sum.bytes));
     }
   }
 }
@@ -326,16 +327,16 @@ CheckpointIndex parse_index(std::string_view text, const std::filesystem::path& 
   return index;
 }
 
-std::string part_text(const ShardPart& part) {
+std::string checkpoint_part_text(const RankCheckpointPart& part) {
   return IndexJson({{"file", file_json(part.file)}, {"tensors", tensors_json(part.tensors)}})
       .dump();
 }
 
-ShardPart parse_part(std::string_view text) {
+RankCheckpointPart parse_part(std::string_view text) {
   const std::filesystem::path path = "a rank's part of a checkpoint";
   const IndexJson json = parse_json(text, path);
   const IndexReader reader(json, "the part", path);
-  ShardPart part{.file = read_file_entry(reader.at("file"), path), .tensors = {}};
+  RankCheckpointPart part{.file = read_file_entry(reader.at("file"), path), .tensors = {}};
   for (const IndexJson& one : reader.list("tensors"))
     part.tensors.push_back(read_tensor(one, path));
   return part;

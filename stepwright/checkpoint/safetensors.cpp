@@ -140,11 +140,11 @@ nlohmann::json read_header(std::span<const std::byte> file, const std::filesyste
   const auto* text = reinterpret_cast<const char*>(file.data()) + kPrefix;
   std::size_t values = 0;
   const auto within = [&](int, nlohmann::json::parse_event_t, const nlohmann::json&) {
-    return ++values <= kMostValues;  // further values are not stored
+    return ++values <= kMaxDocumentValues;  // further values are not stored
   };
   auto header = nlohmann::json::parse(text, text + length, within, false);
-  if (values > kMostValues) {
-    refuse(path, fmt::format("the header has more than {} values", kMostValues));
+  if (values > kMaxDocumentValues) {
+    refuse(path, fmt::format("the header has more than {} values", kMaxDocumentValues));
   }
   if (!header.is_object()) refuse(path, "the header is no JSON mapping");
   return header;

@@ -11,8 +11,8 @@
 
 namespace stepwright::checkpoint {
 
-FileSum write_safetensors_file(const std::filesystem::path& path,
-                               const std::vector<ShardTensor>& tensors) {
+FileChecksum write_safetensors_file(const std::filesystem::path& path,
+                                    const std::vector<ShardTensor>& tensors) {
   std::vector<StoredTensor> entries;
   for (const ShardTensor& tensor : tensors) {
     entries.push_back({.name = tensor.name, .dtype = tensor.dtype, .shape = tensor.shape});
@@ -51,7 +51,7 @@ ShardReader::ShardReader(const std::filesystem::path& directory)
 ShardReader::ShardReader(const std::filesystem::path& directory, CheckpointIndex index)
     : directory_(directory), index_(std::move(index)) {
   for (const IndexedFile& file : index_.files) check_file(directory, file);
-  check_complete(index_, directory / kIndexName);
+  check_complete(index_, directory / kCheckpointIndexName);
   for (std::size_t i = 0; i < index_.tensors.size(); ++i) places_[index_.tensors[i].name] = i;
 }
 
@@ -72,7 +72,7 @@ std::span<const std::byte> ShardReader::slice(const IndexedTensor& tensor, std::
   if (found == file->tensors().end()) {
     fail_input(fmt::format("{}: has no tensor '{}'", file->path().string(), name));
   }
-  const std::int64_t elements = elements_of(which.pieces);
+  const std::int64_t elements = pieces_element_count(which.pieces);
   if (found->second.dtype != index_.dtype || found->second.elements() != elements) {
     fail_input(
         fmt::format("{}: tensor '{}': {} elements of {}, the checkpoint's index says {} of {}",
@@ -87,7 +87,7 @@ void ShardReader::check(const IndexedTensor& tensor, std::string_view state) {
 }
 
 void ShardReader::read(const IndexedTensor& tensor, std::string_view state,
-                       std::span<const Piece> pieces, std::span<std::byte> out) {
+                       std::span<const ShardPiece> pieces, std::span<std::byte> out) {
   std::vector<Run> sources;
   std::vector<std::span<const std::byte>> bytes;
   for (const IndexedSlice& one : tensor.slices) {

@@ -23,8 +23,8 @@ struct ShardTensor {
 };
 
 /// Writes a safetensors file as `OutputFile` does. Fails with `kRuntime`.
-FileSum write_safetensors_file(const std::filesystem::path& path,
-                               const std::vector<ShardTensor>& tensors);
+FileChecksum write_safetensors_file(const std::filesystem::path& path,
+                                    const std::vector<ShardTensor>& tensors);
 
 /// Returns the name of a tensor's state in a shard.
 std::string shard_tensor_name(std::string_view state, std::string_view tensor);
@@ -53,7 +53,7 @@ class ShardReader {
   [[nodiscard]] const IndexedTensor* find(std::string_view tensor) const;
   /// Reads the elements of the pieces, one piece after the other. Fails with `kInput`, naming file
   /// and tensor, when a shard contradicts the index.
-  void read(const IndexedTensor& tensor, std::string_view state, std::span<const Piece> pieces,
+  void read(const IndexedTensor& tensor, std::string_view state, std::span<const ShardPiece> pieces,
             std::span<std::byte> out);
   /// Checks what `read` checks, and fails as it does, without reading elements.
   void check(const IndexedTensor& tensor, std::string_view state);

@@ -20,7 +20,7 @@ bool passes(std::vector<std::string>& flaws, Check check) {
 
 }  // namespace
 
-std::vector<std::string> flaws_of_checkpoint(
+std::vector<std::string> find_checkpoint_defects(
     const std::filesystem::path& directory,
     const std::function<void(const CheckpointIndex&)>& further) {
   std::vector<std::string> flaws;
@@ -35,7 +35,7 @@ std::vector<std::string> flaws_of_checkpoint(
     return flaws;
   }
   for (const IndexedTensor& tensor : index.tensors) {
-    for (const std::string& state : states_of(index, tensor)) {
+    for (const std::string& state : tensor_state_names(index, tensor)) {
       passes(flaws, [&] { reader->check(tensor, state); });
     }
   }

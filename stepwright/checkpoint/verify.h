@@ -13,7 +13,7 @@ namespace stepwright::checkpoint {
 /// empty: every checksum, header, type and position is as the index states. An index that cannot be
 /// read is one flaw. `further` is called with the index of a checkpoint without flaws; an `Error`
 /// that it throws becomes one.
-std::vector<std::string> flaws_of_checkpoint(
+std::vector<std::string> find_checkpoint_defects(
     const std::filesystem::path& directory,
     const std::function<void(const CheckpointIndex&)>& further = {});
 

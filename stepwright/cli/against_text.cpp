@@ -16,7 +16,7 @@ namespace stepwright::cli {
 namespace {
 
 std::string fault_text(const tune::TunedPlan& best, const tune::TunedPlan& own) {
-  const bool slower = own.step_time_s > best.step_time_s * (1 + tune::kAsGood);
+  const bool slower = own.step_time_s > best.step_time_s * (1 + tune::kEqualPlanTolerance);
   const std::string why = slower ? own.lost + ".\n" : "";
   if (own.verdict == memory::FitVerdict::kTight) {
     return fmt::format("It is tight in memory: {:.0f}% that it fits.\n{}", 100 * own.p_fits, why);
@@ -50,8 +50,8 @@ std::vector<std::string> wrapped(const std::vector<std::string>& words) {
 
 /// Returns the columns of a table of changes; `own`: with a first column for settings of the user's
 /// own files.
-std::vector<Column> change_columns(bool own) {
-  std::vector<Column> columns = {{"#", Align::kRight}};
+std::vector<TableColumn> change_columns(bool own) {
+  std::vector<TableColumn> columns = {{"#", Align::kRight}};
   if (own) columns.push_back({"in the file"});
   columns.insert(columns.end(), {{"set"},
                                  {"kind"},
@@ -92,7 +92,8 @@ std::string changes_text(const std::vector<tune::Change>& changes,
   return to_text(table);
 }
 
-std::string against_text(const tune::TuneResult& result, const tune::Against& against) {
+std::string user_plan_comparison_text(const tune::TuneResult& result,
+                                      const tune::UserPlanComparison& against) {
   const tune::TunedPlan& best = result.plans.front();
   std::string text =
       fmt::format("\nYour plan ({}) takes {} in {}.\n{}", plan::plan_code(against.own.plan),

@@ -15,6 +15,7 @@ std::string changes_text(const std::vector<tune::Change>& changes,
 
 /// Returns the text that `tune --against` prints below its answer: the user's plan, its faults, and
 /// the changes that make it faster.
-std::string against_text(const tune::TuneResult& result, const tune::Against& against);
+std::string user_plan_comparison_text(const tune::TuneResult& result,
+                                      const tune::UserPlanComparison& against);
 
 }  // namespace stepwright::cli

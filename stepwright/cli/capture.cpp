@@ -39,7 +39,7 @@ class Capture : public Command {
   }
 
   void run(const Console& console) override {
-    const capture::Captured captured = options_.capture(command_, nodes_, console);
+    const capture::CaptureResult captured = options_.capture(command_, nodes_, console);
     const std::string record = capture::launch_json(captured);
     if (json() || output_.empty()) console.out << record;
     if (!output_.empty()) {
@@ -54,7 +54,7 @@ class Capture : public Command {
 
  private:
   /// Returns one line for each launch that was captured, then the programs that did nothing.
-  static std::string seen_text(const capture::Captured& captured) {
+  static std::string seen_text(const capture::CaptureResult& captured) {
     std::string text;
     for (std::size_t i = 0; i < captured.commands.size(); ++i) {
       const capture::CapturedCommand& command = captured.commands[i];

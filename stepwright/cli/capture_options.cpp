@@ -43,7 +43,7 @@ void CaptureOptions::add_to(CLI::App& command, CLI::Option* captures) {
       command
           .add_option("--gpus-per-node", devices_per_node_,
                       "Of the job that a script is captured for, whatever the script says")
-          ->check(runtime::whole_number(1, cluster::kMaxPerNode)),
+          ->check(runtime::whole_number(1, cluster::kMaxDevicesPerNode)),
       command.add_flag("--only-launchers", only_launchers_,
                        "Commands of the captured script that write, fetch or delete do nothing"),
       command
@@ -55,11 +55,11 @@ void CaptureOptions::add_to(CLI::App& command, CLI::Option* captures) {
   }
 }
 
-capture::Captured CaptureOptions::capture(const std::vector<std::string>& command,
-                                          std::optional<std::int64_t> nodes,
-                                          const Console& console) const {
+capture::CaptureResult CaptureOptions::capture(const std::vector<std::string>& command,
+                                               std::optional<std::int64_t> nodes,
+                                               const Console& console) const {
   ask(quoted_for_shell(command), only_launchers_, console);
-  capture::Captured captured =
+  capture::CaptureResult captured =
       capture::capture({.command = command,
                         .nodes = nodes,
                         .devices_per_node = devices_per_node_,

@@ -26,9 +26,9 @@ class CaptureOptions {
   /// with stand-ins for its launchers. `nodes`: number of nodes of the job; nullopt: the script's
   /// own. Fails as `capture::capture`, with `kInput` if the person refuses, and with `kRuntime` if
   /// a signal interrupted the capture.
-  [[nodiscard]] capture::Captured capture(const std::vector<std::string>& command,
-                                          std::optional<std::int64_t> nodes,
-                                          const Console& console) const;
+  [[nodiscard]] capture::CaptureResult capture(const std::vector<std::string>& command,
+                                               std::optional<std::int64_t> nodes,
+                                               const Console& console) const;
 
  private:
   std::optional<std::int64_t> devices_per_node_;

@@ -45,7 +45,7 @@ class Characterize : public Command {
 
   void run(const Console& console) override {
     logs::Log log = logs::read_logs(logs_);
-    if (group_size_) logs::give_group_size(log, *group_size_);
+    if (group_size_) logs::assume_group_size(log, *group_size_);
     const logs::Characterization found = logs::characterize(log, knee_);
     nlohmann::ordered_json answer = nlohmann::ordered_json::object();
     if (json() || report_.wanted()) answer = logs::characterize_json(found);

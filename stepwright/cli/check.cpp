@@ -39,10 +39,11 @@ class Check : public Command {
   }
 
   void run(const Console& console) override {
-    const answers::CheckAnswer answer = answers::answer_check({.job = files_.request(console),
-                                                               .gain = gain_,
-                                                               .logs = logs_,
-                                                               .reserve = reserve_.given()});
+    const answers::CheckAnswer answer =
+        answers::check_job_before_queueing({.job = files_.request(console),
+                                            .gain = gain_,
+                                            .logs = logs_,
+                                            .reserve = reserve_.given()});
     if (json()) {
       print_json(console.out, answers::check_answer_json(answer));
     } else {
@@ -60,7 +61,7 @@ class Check : public Command {
   ImportOptions files_{app()};
   std::string gain_;
   std::vector<std::string> logs_;
-  MemoryReserve reserve_{app()};
+  MemoryHeadroom reserve_{app()};
 };
 
 }  // namespace

@@ -23,8 +23,8 @@ std::string fits_text(const check::JobCheck& check) {
   std::string_view word = "yes";
   if (memory.verdict() == memory::FitVerdict::kTight) word = "tight";
   if (memory.verdict() == memory::FitVerdict::kDoesNotFit) word = "NO";
-  return fmt::format("{}: {}stage {} (rank {}) needs {}", word, misfit_chance(memory),
-                     check.fullest.stage, check.fullest.first_rank, memory_use(memory));
+  return fmt::format("{}: {}stage {} (rank {}) needs {}", word, misfit_chance_text(memory),
+                     check.fullest.stage, check.fullest.first_rank, memory_use_text(memory));
 }
 
 std::string prediction_lines(const check::JobCheck& check) {
@@ -58,15 +58,16 @@ std::string better_text(const check::JobCheck& check) {
 std::string check_text(const check::JobCheck& check) {
   const plan::PlannedJob& planned = check.imported.planned;
   std::string text = line("job", plan::job_line(planned.job));
-  const std::string doubt = check.start_doubt();
-  text += line("starts", fmt::format("{}{}{}", name_of(check::kStartsNames, check.starts()),
-                                     doubt.empty() ? "" : ": ", doubt));
+  const std::string doubt = check.start_doubt_reason();
+  text +=
+      line("starts", fmt::format("{}{}{}", name_of(check::kJobStartVerdictNames, check.starts()),
+                                 doubt.empty() ? "" : ": ", doubt));
   if (check.legal()) {
     text +=
         line("plan", plan::plan_code(planned.plan) + "; `stepwright explain` says it in words") +
         prediction_lines(check) + better_text(check) + remedies_table(check.remedies);
   }
-  return text + unread_text(check.imported.report, false);
+  return text + unread_settings_text(check.imported.report, false);
 }
 
 }  // namespace stepwright::cli

@@ -56,7 +56,8 @@ std::string checkpoint_text(const std::filesystem::path& path,
   const auto width = static_cast<double>(checkpoint::element_bytes(index.dtype));
   double bytes = 0;
   for (const checkpoint::IndexedTensor& tensor : index.tensors) {
-    const double size = width * static_cast<double>(checkpoint::states_of(index, tensor).size()) *
+    const double size = width *
+                        static_cast<double>(checkpoint::tensor_state_names(index, tensor).size()) *
                         static_cast<double>(tensor.elements());
     bytes += size;
     table.rows.push_back({tensor.name, fmt::format("{}", fmt::join(tensor.shape, " x ")),
@@ -72,7 +73,7 @@ std::string checkpoint_text(const std::filesystem::path& path,
 /// Fails if the plan of a checkpoint cannot be read: such a checkpoint can neither be resumed nor
 /// be converted to other formats.
 void check_plan(const std::filesystem::path& path, const checkpoint::CheckpointIndex& index) {
-  const std::string name = (path / checkpoint::kIndexName).string() + ": plan";
+  const std::string name = (path / checkpoint::kCheckpointIndexName).string() + ": plan";
   plan::read_plan(Document::parse(index.run.plan, name), path);
 }
 
@@ -184,7 +185,7 @@ class Checkpoint : public Command {
   }
 
   void verify(const Console& console, const std::filesystem::path& path) const {
-    std::vector<std::string> flaws = checkpoint::flaws_of_checkpoint(
+    std::vector<std::string> flaws = checkpoint::find_checkpoint_defects(
         path, [&](const checkpoint::CheckpointIndex& index) { check_plan(path, index); });
     for (std::string& flaw : flaws) flaw = printable(flaw, kLongestFlaw);
     if (!flaws.empty()) {

@@ -28,7 +28,7 @@ struct Console {
   /// Stream to which the output of programs that a command runs is copied unchanged; null: `out`.
   std::ostream* relayed = nullptr;
   /// Texts to read instead of the files with their names.
-  std::span<const answers::GivenFile> texts = {};
+  std::span<const answers::UserFile> texts = {};
   /// Program whose main() calls `capture::stand_in` first, to be run as a stand-in; empty: the
   /// running program.
   std::filesystem::path stand_in = {};

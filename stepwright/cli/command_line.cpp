@@ -103,12 +103,12 @@ void check_name(const CLI::App& program, const std::vector<std::string>& argumen
   const auto names = command_names(program);
   const std::vector<std::string_view> known(names.begin(), names.end());
   if (arguments.empty()) {
-    fail_input(fmt::format("a command is missing: {} (stepwright --help)", list_of(known)));
+    fail_input(fmt::format("a command is missing: {} (stepwright --help)", comma_list(known)));
   }
   const std::string& word = arguments.front();
   if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return;
   fail_input(fmt::format("there is no command '{}'{} (stepwright --help)", printable(word),
-                         hint_of(word, known)));
+                         spelling_hint(word, known)));
 }
 
 void add_options(const CLI::App& command, std::vector<std::string>& names) {
@@ -131,7 +131,7 @@ void check_options(const CLI::App& program, const std::vector<std::string>& argu
     const std::string option = argument.substr(0, argument.find('='));
     if (!option.starts_with("--") || std::ranges::find(names, option) != names.end()) continue;
     fail_input(fmt::format("{} has no option {}{} (stepwright {} --help)", command.get_name(),
-                           printable(option), hint_of(option, known), command.get_name()));
+                           printable(option), spelling_hint(option, known), command.get_name()));
   }
 }
 
@@ -154,7 +154,7 @@ void run_chosen(const Commands& commands, const Console& console) {
 
 }  // namespace
 
-int code_of_run(const std::vector<std::string>& arguments, const Console& console) try {
+int run_command_exit_code(const std::vector<std::string>& arguments, const Console& console) try {
   run_command(arguments, console);
   return 0;
 } catch (const Error& error) {
@@ -203,13 +203,13 @@ int run_command_line(int argc, char** argv, const std::filesystem::path& stand_i
   const bool answered = seen && ::isatty(STDIN_FILENO) == 1;
   StandardOutput out;
   TextStream text(out.stream());
-  const int code = code_of_run({argv + std::min(argc, 1), argv + argc},
-                               {.out = text,
-                                .log = log,
-                                .terminal = seen ? &std::cerr : nullptr,
-                                .keyboard = answered ? &std::cin : nullptr,
-                                .relayed = &out.stream(),
-                                .stand_in = stand_in});
+  const int code = run_command_exit_code({argv + std::min(argc, 1), argv + argc},
+                                         {.out = text,
+                                          .log = log,
+                                          .terminal = seen ? &std::cerr : nullptr,
+                                          .keyboard = answered ? &std::cin : nullptr,
+                                          .relayed = &out.stream(),
+                                          .stand_in = stand_in});
   text.flush();
   const int unwritten = out.finish();
   if (unwritten == 0) return code;

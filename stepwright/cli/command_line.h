@@ -16,7 +16,7 @@ void run_command(const std::vector<std::string>& arguments, const Console& conso
 
 /// Runs the command that the arguments name, as `run_command`, but logs the message of a failure
 /// instead of throwing. Returns the exit code of `run_command_line`.
-int code_of_run(const std::vector<std::string>& arguments, const Console& console);
+int run_command_exit_code(const std::vector<std::string>& arguments, const Console& console);
 
 /// Runs the command that the arguments name: its answer goes to standard output, all other messages
 /// to standard error. Returns the exit code: 0 success, 1 failure while running, 2 wrong input

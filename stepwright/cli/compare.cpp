@@ -36,11 +36,11 @@ class Compare : public Command {
   }
 
   void run(const Console& console) override {
-    const answers::ComparisonAnswer answer =
-        answers::answer_comparison(load_settled_plan(plan_, console), logs_);
-    if (report_.wanted()) report_.write(console, answers::comparison_report(answer));
+    const answers::LogComparisonAnswer answer =
+        answers::compare_plan_with_logs(load_settled_plan(plan_, console), logs_);
+    if (report_.wanted()) report_.write(console, answers::log_comparison_report(answer));
     if (json()) {
-      print_json(console.out, answers::comparison_answer_json(answer));
+      print_json(console.out, answers::log_comparison_answer_json(answer));
     } else {
       console.out << run_comparison_text(answer.run, answer.prediction);
     }

@@ -44,9 +44,9 @@ std::string scheme_text(const logs::LogComparison& comparison) {
 }  // namespace
 
 std::string comparison_text(const logs::LogComparison& comparison, const logs::Log& log) {
-  std::string text =
-      fmt::format("Collective calls of {} and {}: what the plan sends and what the logs hold\n\n",
-                  counted(comparison.ranks, "rank"), counted(comparison.steps, "step"));
+  std::string text = fmt::format(
+      "Collective calls of {} and {}: what the plan sends and what the logs hold\n\n",
+      count_with_noun(comparison.ranks, "rank"), count_with_noun(comparison.steps, "step"));
   if (!comparison.rows.empty()) text += scheme_text(comparison) + "\n";
   for (const std::string& difference : comparison.differences) text += difference + "\n";
   for (const std::string& remark : comparison.remarks) text += remark + "\n";
@@ -55,7 +55,7 @@ std::string comparison_text(const logs::LogComparison& comparison, const logs::L
          fmt::format(
              "{} of plan and logs are the same; {} are in the plan only, {} in the logs only; "
              "the payloads differ by {}.\n",
-             counted(comparison.matched, "call"), format_count(comparison.predicted_only),
+             count_with_noun(comparison.matched, "call"), format_count(comparison.predicted_only),
              format_count(comparison.logged_only),
              format_bytes(static_cast<double>(comparison.byte_difference)));
 }

@@ -46,9 +46,9 @@ class Diagnose : public Command {
   }
 
   void run(const Console& console) override {
-    std::vector<answers::GivenFile> given;
-    for (const std::string& file : files_) given.push_back(given_file(file, console));
-    const answers::DiagnosisAnswer answer = answers::answer_diagnosis(given, cluster_);
+    std::vector<answers::UserFile> given;
+    for (const std::string& file : files_) given.push_back(user_file(file, console));
+    const answers::JobDiagnosisAnswer answer = answers::diagnose_job_files(given, cluster_);
     if (!row_.empty()) add_row(console, answer);
     if (report_.wanted()) report_.write(console, answers::diagnosis_report(answer));
     if (json()) return print_json(console.out, answers::diagnosis_answer_json(answer));
@@ -56,9 +56,9 @@ class Diagnose : public Command {
   }
 
  private:
-  void add_row(const Console& console, const answers::DiagnosisAnswer& answer) const {
-    const std::string table = is_there(row_) ? read_input(row_, kMostTableBytes) : "";
-    const std::string line = answers::run_row(answer, table, row_);
+  void add_row(const Console& console, const answers::JobDiagnosisAnswer& answer) const {
+    const std::string table = path_exists(row_) ? read_input(row_, kMostTableBytes) : "";
+    const std::string line = answers::measured_run_row(answer, table, row_);
     AppendedFile file(row_);
     file.add(line);
     file.close();

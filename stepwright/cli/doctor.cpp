@@ -21,7 +21,7 @@ struct Capability {
   std::string name;
   std::string purpose;
   std::vector<std::string> found;
-  std::vector<Lack> missing;
+  std::vector<MissingRequirement> missing;
 };
 
 Capability planning() {

@@ -55,13 +55,13 @@ class Explain : public Command {
   }
 
  private:
-  [[nodiscard]] bool is_file() const { return words_.size() == 1 && is_there(words_.front()); }
+  [[nodiscard]] bool is_file() const { return words_.size() == 1 && path_exists(words_.front()); }
 
   /// Explains a plan's code, or else a term of the glossary.
   static std::vector<plan::CodeMark> explained(const std::string& text) try {
     return plan::explained_code(text);
   } catch (const Error&) {
-    const std::optional<Term> term = find_term(text);
+    const std::optional<GlossaryTerm> term = find_term(text);
     if (!term) throw;
     return {{.code = term->names, .field = "term", .means = term->meaning}};
   }

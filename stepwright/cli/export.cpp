@@ -171,13 +171,13 @@ class Export : public Command {
 
   void launch(const Console& console) const {
     if (plan_.empty()) fail_input(fmt::format("--plan is required for --to {}", to_));
-    const framework_files::LaunchFile file = exported_job({.to = to_,
-                                                           .release = release_,
-                                                           .plan = plan_,
-                                                           .output = output_,
-                                                           .nearest = nearest_,
-                                                           .even_if_it_does_not_fit = any_size_},
-                                                          console);
+    const framework_files::LaunchFile file = export_job_file({.to = to_,
+                                                              .release = release_,
+                                                              .plan = plan_,
+                                                              .output = output_,
+                                                              .nearest = nearest_,
+                                                              .even_if_it_does_not_fit = any_size_},
+                                                             console);
     write(console, fmt::format("the plan for {}", to_).c_str(),
           [&](std::ostream& out) { out << file.text; });
   }
@@ -220,7 +220,7 @@ class Export : public Command {
     const collective::ScheduleSpec spec{value_of(collective::kGeneratedNames, method_),
                                         value_of(kExportedCollectives, collective_), tiers_,
                                         chunks_};
-    if (const auto reason = collective::why_not(spec)) fail_input(*reason);
+    if (const auto reason = collective::no_schedule_reason(spec)) fail_input(*reason);
     if (collective::ranks_of(spec) > kMostExportedRanks) {
       fail_input(fmt::format("tiers: {} ranks, at most {}", collective::ranks_of(spec),
                              kMostExportedRanks));
@@ -230,7 +230,7 @@ class Export : public Command {
 
   static collective::CollectiveSchedule proven(const collective::ScheduleSpec& spec) {
     collective::CollectiveSchedule schedule = collective::generate(spec);
-    if (const auto defect = collective::defect_of(schedule))
+    if (const auto defect = collective::find_schedule_defect(schedule))
       throw Error(ErrorKind::kRuntime, defect->text);
     return schedule;
   }

@@ -36,8 +36,8 @@ std::string misfit_note(const simulate::Prediction& started) {
   const memory::MemoryReport& memory = started.memory;
   const bool tight = memory.verdict() == memory::FitVerdict::kTight;
   return fmt::format("What the file starts {}: {}it needs {}, {}",
-                     tight ? "is tight" : "DOES NOT FIT", misfit_chance(memory), memory_use(memory),
-                     misfit_excess(memory));
+                     tight ? "is tight" : "DOES NOT FIT", misfit_chance_text(memory),
+                     memory_use_text(memory), misfit_excess_text(memory));
 }
 
 [[noreturn]] void fail_misfit(const ExportRequest& request, const std::string& why) {
@@ -79,7 +79,7 @@ ExportRequest with_release(ExportRequest request, const plan::PlannedJob& planne
 
 }  // namespace
 
-framework_files::LaunchFile exported_job(const ExportRequest& given, const Console& console) {
+framework_files::LaunchFile export_job_file(const ExportRequest& given, const Console& console) {
   const plan::PlannedJob planned = load_settled_plan(
       given.plan, console, framework_files::target_framework(given.to, given.release));
   const ExportRequest request = with_release(given, planned, console);
@@ -102,8 +102,8 @@ framework_files::LaunchFile exported_job(const ExportRequest& given, const Conso
                         request.nearest ? "" : "--nearest writes the nearest plan that fits, "));
   }
   for (const std::string& note : file.notes) console.log.info(note);
-  const std::string other =
-      framework_files::other_ending(request.to, file.started.job.framework.version, request.output);
+  const std::string other = framework_files::wrong_file_ending_text(
+      request.to, file.started.job.framework.version, request.output);
   if (!other.empty()) console.log.warn(other);
   console.log.info(time_note(planned, there));
   if (!there.memory.fits()) console.log.warn(misfit_note(there) + ".");

@@ -23,6 +23,6 @@ struct ExportRequest {
 /// Returns the launch file of a plan. Logs the assumptions in it and the predicted step time of the
 /// exported plan. Fails with `kUnsupported` as `export_plan`, and with `kRuntime` if the exported
 /// plan does not fit in memory.
-framework_files::LaunchFile exported_job(const ExportRequest& request, const Console& console);
+framework_files::LaunchFile export_job_file(const ExportRequest& request, const Console& console);
 
 }  // namespace stepwright::cli

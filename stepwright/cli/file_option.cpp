@@ -57,7 +57,7 @@ void check_files(CLI::App& command) {
   }
   std::vector<NamedFile> inputs = marked_files(command, kReads);
   inputs.push_back({"standard output", "/dev/stdout"});
-  check_distinct(marked_files(command, kWrites), inputs);
+  check_distinct_outputs(marked_files(command, kWrites), inputs);
   for (CLI::App* inner : command.get_subcommands()) check_files(*inner);
 }
 

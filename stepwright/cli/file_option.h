@@ -18,7 +18,7 @@ enum class Output : std::uint8_t {
 /// Kinds of input that an option's value can name.
 enum class Input : std::uint8_t {
   kFile,  ///< A file that must be read from disk.
-  /// A job, plan or configuration, whose text may be given in memory instead (`given_file`).
+  /// A job, plan or configuration, whose text may be given in memory instead (`user_file`).
   kDocument,
 };
 
@@ -34,7 +34,7 @@ bool is_document(CLI::Option& option);
 
 /// Checks, after a command was parsed and before its work starts, that its outputs can be written
 /// and are different files, none of them an input. Standard output counts as an input. Fails as
-/// `check_distinct` and `check_output` of `answers`.
+/// `check_distinct_outputs` and `check_output` of `answers`.
 void check_files(CLI::App& command);
 
 }  // namespace stepwright::cli

@@ -120,7 +120,7 @@ class Fit : public Command {
     refuse(kOfConditions, "--runs and --snapshot");
     if (request_.files.empty()) fail_input("SAMPLES or --runs is required (stepwright fit --help)");
     if (request_.output.empty()) fail_input("--output is required (stepwright fit --help)");
-    if (!names_folder(request_.output)) check_output({"--output", request_.output});
+    if (!is_profile_folder(request_.output)) check_output({"--output", request_.output});
     if (!request_.plan.empty()) {
       refuse(kOfOperators, "operator samples");
       refuse(kOfCollectives, "collective samples");
@@ -177,7 +177,9 @@ class Fit : public Command {
 
 }  // namespace
 
-bool names_folder(const std::string& output) { return output.ends_with('/') || is_folder(output); }
+bool is_profile_folder(const std::string& output) {
+  return output.ends_with('/') || is_folder(output);
+}
 
 std::vector<std::string> source_names(const FitRequest& request) {
   std::vector<std::string> names;

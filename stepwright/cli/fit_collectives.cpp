@@ -70,7 +70,7 @@ Json useful_profiles(const fit::FittedCollectives& fitted, const std::string& un
 }
 
 void write_profiles(const Json& profiles, const std::string& output) {
-  const bool folder = names_folder(output);
+  const bool folder = is_profile_folder(output);
   if (!folder && profiles.size() > 1) {
     fail_input(fmt::format("{}: the samples are of {} machines; name a folder that ends in /",
                            output, profiles.size()));
@@ -96,14 +96,14 @@ void fit_collective_tables(const FitRequest& request, const Console& console) {
         messages_of(request.samples[i], machine_of_file(request, request.files[i]), unused));
   }
   const fit::FittedCollectives fitted = fit::fit_collectives(tables);
-  const Json profiles = useful_profiles(fitted, unused_text(unused), request);
+  const Json profiles = useful_profiles(fitted, unused_kernels_text(unused), request);
   if (request.json) {
     Json answer{{"profiles", profiles}, {"dropped", dropped_json(fitted)}};
-    if (!unused.empty()) answer["unused"] = unused_json(unused);
+    if (!unused.empty()) answer["unused"] = unused_kernels_json(unused);
     print_json(console.out, answer);
   } else {
     console.out << collective_fit_table(fitted) << '\n'
-                << dropped_samples_text(fitted) << unused_text(unused);
+                << dropped_samples_text(fitted) << unused_kernels_text(unused);
   }
   write_profiles(profiles, request.output);
 }

@@ -60,14 +60,14 @@ std::string measured_fit_text(const Json& profile) {
 
 }  // namespace
 
-void write_measured(const fit::ClusterFit& fit, const FitRequest& request,
-                    const std::string& heading, const Console& console) {
+void write_measured_profile(const fit::ClusterFit& fit, const FitRequest& request,
+                            const std::string& heading, const Console& console) {
   const std::string stem = std::filesystem::path(request.output).stem().string();
   const Json profile =
       fit::measured_json(fit, request.name.empty() ? stem : request.name, source_names(request));
   std::ostringstream text;
   print_json(text, profile);
-  fit::check_measured({text.str(), request.output, request.files});
+  fit::check_measured_profile({text.str(), request.output, request.files});
   if (request.json) {
     console.out << text.str();
   } else {
@@ -87,7 +87,7 @@ void fit_measured_tables(const FitRequest& request, const Console& console) {
     }
     fit::read_own_samples(*table, samples);
   }
-  write_measured(fit::fit_cluster(samples), request, {}, console);
+  write_measured_profile(fit::fit_cluster(samples), request, {}, console);
 }
 
 }  // namespace stepwright::cli

@@ -33,7 +33,7 @@ Json answer_json(const Json& profile, const fit::DeviceFit& fit, const UnusedByF
   Json answer = profile;
   for (auto& entry : answer["operators"]) entry.erase("trees");
   answer["dropped"] = dropped_json(fit);
-  if (!unused.empty()) answer["unused"] = unused_json(unused);
+  if (!unused.empty()) answer["unused"] = unused_kernels_json(unused);
   return answer;
 }
 
@@ -56,7 +56,7 @@ void check_samples(const std::vector<fit::OperatorTable>& tables, const FitReque
     dropped.insert(dropped.end(), table.bad.begin(), table.bad.end());
   }
   fail_input(fmt::format("{}: no sample is left:\n{}{}", fmt::join(request.files, ", "),
-                         dropped_text(dropped), unused_text(unused)));
+                         dropped_rows_text(dropped), unused_kernels_text(unused)));
 }
 
 }  // namespace
@@ -68,24 +68,24 @@ void fit_operator_tables(const FitRequest& request, const Console& console) {
   check_samples(tables, request, unused);
   const std::string device = request.device.empty() ? fit::sampled_device(tables) : request.device;
   const std::string stem = std::filesystem::path(request.output).stem().string();
-  const fit::ProfileHead head{.name = request.name.empty() ? stem : request.name,
-                              .target = fit::fit_target(device),
-                              .sources = source_names(request)};
+  const fit::ProfileHeader head{.name = request.name.empty() ? stem : request.name,
+                                .target = fit::fit_target(device),
+                                .sources = source_names(request)};
   const fit::DeviceFit fit = fit::fit_device(tables, head.target);
   const Json profile = fit::profile_json(head, fit);
   if (profile["operators"].empty()) {
     fail_input(fmt::format("{}: no fit of {} samples is better than the defaults:\n{}{}{}",
                            fmt::join(request.files, ", "), head.target.device.name, fit_table(fit),
-                           dropped_text(fit.dropped), unused_text(unused)));
+                           dropped_rows_text(fit.dropped), unused_kernels_text(unused)));
   }
   const std::string text = fit::profile_text(profile);
-  fit::check_operators({text, request.output, request.files});
+  fit::check_operator_profile({text, request.output, request.files});
   if (request.json) {
     print_json(console.out, answer_json(profile, fit, unused));
   } else {
     console.out << fmt::format("Profile {} of {}\n\n", head.name, head.target.device.name)
                 << fit_table(fit) << '\n'
-                << dropped_text(fit.dropped) << unused_text(unused);
+                << dropped_rows_text(fit.dropped) << unused_kernels_text(unused);
   }
   write_file(request.output, [&](std::ostream& out) { out << text; });
 }

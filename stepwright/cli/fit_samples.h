@@ -39,11 +39,11 @@ void fit_measured_tables(const FitRequest& request, const Console& console);
 void fit_step_traces(const FitRequest& request, const Console& console);
 
 /// Writes a fit as a measured profile, and prints `heading` and a line for each fitted law.
-void write_measured(const fit::ClusterFit& fit, const FitRequest& request,
-                    const std::string& heading, const Console& console);
+void write_measured_profile(const fit::ClusterFit& fit, const FitRequest& request,
+                            const std::string& heading, const Console& console);
 
 /// True if an output names a folder of profiles, which is created if it does not exist.
-bool names_folder(const std::string& output);
+bool is_profile_folder(const std::string& output);
 
 /// Returns the names of the request's files, without folders.
 std::vector<std::string> source_names(const FitRequest& request);

@@ -30,7 +30,7 @@ std::vector<plan::MemoryConditions> with_entry(std::vector<plan::MemoryCondition
 }  // namespace
 
 void fit_snapshot(const FitSnapshotRequest& request, const Console& console) {
-  const answers::MemoryAnswer answer = answers::answer_memory(
+  const answers::MemoryAnswer answer = answers::account_plan_memory(
       load_plan_file(request.plan, console),
       {.name = request.plan, .changes = {}, .reserve = {}, .snapshots = request.snapshots});
   const snapshot::LearnedMargins learned =

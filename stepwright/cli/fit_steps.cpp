@@ -27,7 +27,7 @@ void fit_step_traces(const FitRequest& request, const Console& console) {
     ranks.push_back(fit::host_steps(trace, widths));
   });
   const fit::StepFit fitted = fit::fit_steps(planned, ranks, log);
-  write_measured(fitted.fit, request, steps_text(fitted), console);
+  write_measured_profile(fitted.fit, request, steps_text(fitted), console);
 }
 
 }  // namespace stepwright::cli

@@ -29,7 +29,7 @@ std::string verdict(const fit::FittedOperator& fitted) {
 }
 
 double chosen_mean(const fit::FittedOperator& fitted, double fit::FitError::* value) {
-  const fit::Candidates& errors = fitted.errors;
+  const fit::FitCandidates& errors = fitted.errors;
   switch (fitted.entry.kind) {
     case cost::FitKind::kLaw: return errors.law.*value;
     case cost::FitKind::kTrees: return errors.trees.*value;
@@ -49,7 +49,8 @@ std::string median_line(const fit::DeviceFit& fit) {
   return fmt::format(
       "The mean errors of {} (each of an operator and a direction) have a median of {}% on sizes "
       "left out.\n",
-      counted(static_cast<std::int64_t>(means.size()), "fit"), percent(means[means.size() / 2]));
+      count_with_noun(static_cast<std::int64_t>(means.size()), "fit"),
+      percent(means[means.size() / 2]));
 }
 
 /// Returns the name of a fitted class: "product", "attention, cudnn".
@@ -74,7 +75,7 @@ std::string fit_table(const fit::DeviceFit& fit) {
                           {"chosen"}},
               .rows = {}};
   for (const fit::FittedOperator& fitted : fit.operators) {
-    const fit::Candidates& errors = fitted.errors;
+    const fit::FitCandidates& errors = fitted.errors;
     table.rows.push_back({fitted_name(fitted.entry),
                           std::string(name_of(cost::kPassNames, fitted.entry.pass)),
                           fmt::format("{}", fitted.rows), fmt::format("{}", sum_of(fitted.dropped)),
@@ -94,15 +95,15 @@ std::string fit_table(const fit::DeviceFit& fit) {
          to_text(table) + "\n" + median_line(fit);
 }
 
-std::string dropped_text(std::span<const fit::BadRow> dropped) {
+std::string dropped_rows_text(std::span<const fit::BadRow> dropped) {
   std::map<std::string, std::vector<const fit::BadRow*>> by_reason;
   for (const fit::BadRow& row : dropped) {
     by_reason[row.reason].push_back(&row);
   }
   std::string text;
   for (const auto& [reason, rows] : by_reason) {
-    text += fmt::format("{} dropped: {}\n", counted(static_cast<std::int64_t>(rows.size()), "row"),
-                        reason);
+    text += fmt::format("{} dropped: {}\n",
+                        count_with_noun(static_cast<std::int64_t>(rows.size()), "row"), reason);
     for (std::size_t i = 0; i < std::min(rows.size(), kShownRows); ++i) {
       text += fmt::format("  {}:{}: {}\n", rows[i]->file, rows[i]->line, rows[i]->detail);
     }

@@ -12,6 +12,6 @@ std::string fit_table(const fit::DeviceFit& fit);
 
 /// Returns the rows that the fit dropped: for each reason the first rows by file and line, and the
 /// number of further ones.
-std::string dropped_text(std::span<const fit::BadRow> dropped);
+std::string dropped_rows_text(std::span<const fit::BadRow> dropped);
 
 }  // namespace stepwright::cli

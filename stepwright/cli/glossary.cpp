@@ -19,15 +19,15 @@ std::string lower(std::string_view text) {
 }
 
 /// Reads the two cells of a table row; nullopt: the line is no row.
-std::optional<Term> row_of(const std::string& line) {
+std::optional<GlossaryTerm> row_of(const std::string& line) {
   constexpr std::string_view kBar = " | ";
   const std::size_t bar = line.find(kBar);
   if (!line.starts_with("| ") || bar == std::string::npos) return std::nullopt;
   const std::size_t start = bar + kBar.size();
-  return Term{line.substr(2, bar - 2), line.substr(start, line.rfind(" |") - start)};
+  return GlossaryTerm{line.substr(2, bar - 2), line.substr(start, line.rfind(" |") - start)};
 }
 
-bool names(const Term& term, const std::string& word) {
+bool names(const GlossaryTerm& term, const std::string& word) {
   const std::string list = ", " + lower(term.names) + ", ";
   return list.find(", " + word + ", ") != std::string::npos ||
          lower(term.meaning).find("; " + word + ": ") != std::string::npos;
@@ -35,10 +35,10 @@ bool names(const Term& term, const std::string& word) {
 
 }  // namespace
 
-std::optional<Term> find_term(std::string_view word) {
+std::optional<GlossaryTerm> find_term(std::string_view word) {
   std::istringstream lines{std::string(embedded_glossary().front().text)};
   for (std::string line; std::getline(lines, line);) {
-    const std::optional<Term> term = row_of(line);
+    const std::optional<GlossaryTerm> term = row_of(line);
     if (term && names(*term, lower(word))) return term;
   }
   return std::nullopt;

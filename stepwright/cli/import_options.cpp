@@ -73,7 +73,7 @@ answers::ImportRequest ImportOptions::request(const Console& console) const {
     request.files = {{.name = files_.back(), .text = capture::launch_json(captured)}};
     return request;
   }
-  for (const std::string& file : files_) request.files.push_back(given_file(file, console));
+  for (const std::string& file : files_) request.files.push_back(user_file(file, console));
   return request;
 }
 

@@ -52,18 +52,19 @@ std::string assumed_text(const framework_files::ImportReport& report) {
 
 }  // namespace
 
-std::string unread_text(const framework_files::ImportReport& report, bool names_harmless) {
+std::string unread_settings_text(const framework_files::ImportReport& report, bool names_harmless) {
   Table table{.columns = {{"not read"}, {"value"}, {"matters"}, {"where"}, {"what is left out"}},
               .rows = {}};
   std::vector<std::string> harmless;
   for (const framework_files::UnreadSetting& one : report.not_read) {
-    if (one.matters == framework_files::Matters::kNo) {
+    if (one.matters == framework_files::SettingImpact::kNo) {
       harmless.push_back(printable(one.name));
       continue;
     }
-    table.rows.push_back(
-        {one.name, one.value, std::string(name_of(framework_files::kMattersNames, one.matters)),
-         place_of(one.file, one.line), one.why.empty() ? "not known: perhaps nothing" : one.why});
+    table.rows.push_back({one.name, one.value,
+                          std::string(name_of(framework_files::kSettingImpactNames, one.matters)),
+                          place_of(one.file, one.line),
+                          one.why.empty() ? "not known: perhaps nothing" : one.why});
   }
   std::string text = table.rows.empty() ? "" : "\n" + to_text(table);
   if (harmless.empty()) return text;
@@ -71,13 +72,13 @@ std::string unread_text(const framework_files::ImportReport& report, bool names_
   std::string which = fmt::format("{}", fmt::join(harmless, ", "));
   if (!names_harmless && which.size() > kShort) {
     which = fmt::format("{}, which `stepwright import` names",
-                        counted(static_cast<std::int64_t>(harmless.size()), "setting"));
+                        count_with_noun(static_cast<std::int64_t>(harmless.size()), "setting"));
   }
   return text + fmt::format("\nnot read, and changes no figure: {}\n", which);
 }
 
 std::string import_text(const framework_files::ImportReport& report) {
-  return read_text(report) + assumed_text(report) + unread_text(report, true);
+  return read_text(report) + assumed_text(report) + unread_settings_text(report, true);
 }
 
 }  // namespace stepwright::cli

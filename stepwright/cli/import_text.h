@@ -13,6 +13,6 @@ std::string import_text(const framework_files::ImportReport& report);
 /// Returns the last section of `import_text`: settings that were not read and what a prediction
 /// therefore omits. Settings that change no figure are listed by name if `names_harmless`;
 /// otherwise a long list is replaced by its length.
-std::string unread_text(const framework_files::ImportReport& report, bool names_harmless);
+std::string unread_settings_text(const framework_files::ImportReport& report, bool names_harmless);
 
 }  // namespace stepwright::cli

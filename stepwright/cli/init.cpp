@@ -204,14 +204,14 @@ class Init : public Command {
 
   void check_model() {
     const auto meant = model::built_in_of_id(model_);
-    if (meant && !is_there(model_)) model_ = *meant;
+    if (meant && !path_exists(model_)) model_ = *meant;
     architecture_ = model_of_flag(model_);
   }
 
   void check_train() {
     if (train_.empty()) return;
     const Document document = Document::from(Tree(train_), "--train");
-    trained_ = document.root().choice(plan::kTrainedNames);
+    trained_ = document.root().choice(plan::kNewJobTrainingNames);
   }
 
   void check_framework() {
@@ -263,7 +263,7 @@ class Init : public Command {
   [[nodiscard]] fs::path folder() const { return fs::path(output_).parent_path(); }
 
   std::string model_, cluster_, nodes_, gpus_, batch_, length_, framework_, train_, output_;
-  plan::Trained trained_ = plan::Trained::kPretrain;
+  plan::NewJobTraining trained_ = plan::NewJobTraining::kPretrain;
   bool force_ = false;
   model::Architecture architecture_;
   cluster::Cluster machine_;

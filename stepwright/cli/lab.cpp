@@ -82,7 +82,8 @@ class LabCommand : public Command {
     const lab::LabSpec spec = lab::load_lab(file_);
     // It outlives the lab, so that no signal ends this process before the lab is removed.
     const Interrupts interrupts;
-    const std::string warning = too_fast(spec, lab::tcp_capacity_bytes_per_s(kSelfTestSeconds));
+    const std::string warning =
+        lab_too_fast_reason(spec, lab::tcp_capacity_bytes_per_s(kSelfTestSeconds));
     if (!warning.empty()) console.log.warn(warning);
     const lab::Lab lab(spec);
     const std::vector<lab::CommandLine> commands(spec.ranks(), command_);
@@ -106,7 +107,7 @@ class LabCommand : public Command {
     } else {
       console.out << lab_check_text(spec, capacity, busy);
     }
-    const std::string warning = too_fast(spec, capacity);
+    const std::string warning = lab_too_fast_reason(spec, capacity);
     if (!warning.empty()) throw Error(ErrorKind::kRuntime, warning);
   }
 

@@ -56,10 +56,10 @@ Json lab_check_json(const lab::LabSpec& spec, double capacity_bytes_per_s,
           {"shaped_bytes_per_s", spec.shaped_bytes_per_s()},
           {"capacity_bytes_per_s", capacity_bytes_per_s},
           {"busy", {{"nic", busy.nic}, {"inside", busy.inside}}},
-          {"fits", too_fast(spec, capacity_bytes_per_s).empty()}};
+          {"fits", lab_too_fast_reason(spec, capacity_bytes_per_s).empty()}};
 }
 
-std::string too_fast(const lab::LabSpec& spec, double capacity_bytes_per_s) {
+std::string lab_too_fast_reason(const lab::LabSpec& spec, double capacity_bytes_per_s) {
   const double shaped = spec.shaped_bytes_per_s();
   if (shaped <= kMostOfCapacity * capacity_bytes_per_s) return {};
   return fmt::format(

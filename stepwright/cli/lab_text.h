@@ -18,7 +18,7 @@ nlohmann::ordered_json lab_check_json(const lab::LabSpec& spec, double capacity_
 
 /// Returns the reason why a lab's links are too fast for a machine with this TCP rate; empty: they
 /// are not.
-std::string too_fast(const lab::LabSpec& spec, double capacity_bytes_per_s);
+std::string lab_too_fast_reason(const lab::LabSpec& spec, double capacity_bytes_per_s);
 
 /// Returns, as JSON, how the ranks of a run ended.
 nlohmann::ordered_json run_json(const lab::RunResult& result);

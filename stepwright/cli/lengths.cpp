@@ -27,7 +27,8 @@ constexpr std::size_t kLookedAt = 1024;  // bytes
 /// data sets), by its first bytes.
 bool holds_lengths(const std::filesystem::path& path) {
   if (path.extension() != ".json") return path.extension() == ".yaml";
-  return start_if_plain(path, kLookedAt).value_or("").find("\"lengths/") != std::string::npos;
+  return read_regular_file_start(path, kLookedAt).value_or("").find("\"lengths/") !=
+         std::string::npos;
 }
 
 /// Returns the length that a given share of the documents does not exceed.
@@ -108,9 +109,9 @@ class Lengths : public Command {
   }
 
   [[nodiscard]] std::string comment(const packing::LengthHistogram& all) const {
-    std::string text =
-        fmt::format("Lengths of {}: [tokens, documents].",
-                    counted(static_cast<std::int64_t>(packing::total_count(all)), "document"));
+    std::string text = fmt::format(
+        "Lengths of {}: [tokens, documents].",
+        count_with_noun(static_cast<std::int64_t>(packing::total_count(all)), "document"));
     if (!field_.name.empty()) text += fmt::format("\nOf field {}.", printable(field_.name));
     if (field_.characters_per_token > 0) {
       text +=
@@ -136,11 +137,12 @@ class Lengths : public Command {
   void say(std::ostream& out, const packing::LengthHistogram& all, std::int64_t empty) const {
     out << fmt::format(
         "{} with {} tokens: mean {:.1f}, median {}, 90% up to {}, 99% up to {}, longest {}\n",
-        counted(static_cast<std::int64_t>(packing::total_count(all)), "document"),
+        count_with_noun(static_cast<std::int64_t>(packing::total_count(all)), "document"),
         format_count(static_cast<std::int64_t>(packing::total_tokens(all))),
         packing::total_tokens(all) / packing::total_count(all), quantile(all, 0.5),
         quantile(all, 0.9), quantile(all, 0.99), all.back().length);
-    if (empty > 0) out << fmt::format("{} without a token left out\n", counted(empty, "document"));
+    if (empty > 0)
+      out << fmt::format("{} without a token left out\n", count_with_noun(empty, "document"));
     if (!output_.empty()) {
       out << fmt::format("{0} written; in a job: lengths: {{file: {0}}}\n", printable(output_));
     }

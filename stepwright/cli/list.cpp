@@ -26,7 +26,7 @@ struct Listing {
 constexpr Listing kListings[] = {{"models", models_json, models_text},
                                  {"profiles", profiles_json, profiles_text},
                                  {"shardings", shardings_json, shardings_text},
-                                 {"schedules", schedules_json, described_text},
+                                 {"schedules", schedules_json, schedule_list_text},
                                  {"collectives", collectives_json, collectives_text},
                                  {"frameworks", frameworks_json, frameworks_text}};
 

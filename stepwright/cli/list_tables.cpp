@@ -218,7 +218,7 @@ std::string collectives_text(const Json& entries) {
   return to_text(table);
 }
 
-std::string described_text(const Json& entries) {
+std::string schedule_list_text(const Json& entries) {
   Table table{.columns = {{"name"}, {"supported"}, {"what it is"}}, .rows = {}};
   for (const Json& entry : entries) {
     table.rows.push_back({word_of(entry, "name"), entry.at("supported").get<bool>() ? "yes" : "no",

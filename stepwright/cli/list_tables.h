@@ -25,7 +25,7 @@ std::string models_text(const nlohmann::ordered_json& models);
 std::string profiles_text(const nlohmann::ordered_json& profiles);
 std::string shardings_text(const nlohmann::ordered_json& shardings);
 /// Returns a table of schedules: name, whether it is supported, description.
-std::string described_text(const nlohmann::ordered_json& entries);
+std::string schedule_list_text(const nlohmann::ordered_json& entries);
 /// Returns a table of collective algorithms: name, whether a plan may name it, whether
 /// `collective/` generates schedules for it, description.
 std::string collectives_text(const nlohmann::ordered_json& entries);

@@ -155,7 +155,7 @@ std::string sources_text(const std::vector<logs::LogSource>& sources) {
   std::int64_t number = 0;
   for (const logs::LogSource& source : sources) {
     ++number;
-    for (const logs::Unexplained& one : source.first) {
+    for (const logs::UnexplainedLine& one : source.first) {
       text += fmt::format("log {}, line {}: not explained: {}\n", number, one.line,
                           printable(one.reason, kLongestReason));
     }
@@ -172,10 +172,10 @@ std::string sources_text(const std::vector<logs::LogSource>& sources) {
 
 std::string characterize_text(const logs::Characterization& of) {
   std::string text =
-      fmt::format("{} in {}, of all ranks that the logs hold; {}.\n\n", counted(of.calls, "call"),
-                  counted(std::ssize(of.sources), "log"),
+      fmt::format("{} in {}, of all ranks that the logs hold; {}.\n\n",
+                  count_with_noun(of.calls, "call"), count_with_noun(std::ssize(of.sources), "log"),
                   of.unexplained == 0 ? "every line is explained"
-                                      : counted(of.unexplained, "line") + " not explained");
+                                      : count_with_noun(of.unexplained, "line") + " not explained");
   if (!of.by_operation.empty()) {
     text += volume_text(of.by_operation) +
             "\nCalls by their payload, in classes from a power of two to the next\n\n" +

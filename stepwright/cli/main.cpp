@@ -7,7 +7,7 @@
 #include "stepwright/core/unfinished_path.h"
 
 int main(int argc, char** argv) {
-  stepwright::end_where_memory_is_over("stepwright");
+  stepwright::exit_when_out_of_memory("stepwright");
   stepwright::fill_standard_streams();
   // If the file size limit is reached, the write then fails with a reason instead of ending the
   // program.

@@ -37,7 +37,8 @@ Json as_mapping(const std::string& answer) {
 
 mcp::ToolResult called(CLI::App& program, const std::string& name, const std::string& arguments) {
   const auto row = std::ranges::find(tool_commands(), name, &ToolCommand::command);
-  const ToolWords given = tool_words(*program.get_subcommand(name), row->excluded, arguments);
+  const ToolCommandLine given =
+      tool_command_line(*program.get_subcommand(name), row->excluded, arguments);
   std::vector<std::string> words = {name};
   if (!row->schemas.empty()) words.emplace_back("--json");
   words.insert(words.end(), given.words.begin(), given.words.end());
@@ -47,12 +48,12 @@ mcp::ToolResult called(CLI::App& program, const std::string& name, const std::st
     said += fmt::format("{}{}\n", level == "warning" ? "warning: " : "", text);
   });
   std::ostringstream out;
-  const int code = code_of_run(words, {.out = out, .log = log, .texts = given.texts});
+  const int code = run_command_exit_code(words, {.out = out, .log = log, .texts = given.texts});
   const std::string answer = out.str();
   if (code != 0 && answer.empty()) return {.text = said, .structured = {}, .failed = true};
   if (row->schemas.empty() || answer.empty()) return {.text = said + answer};
   const auto whole = std::make_shared<const Json>(as_mapping(answer));
-  return {.text = said + mcp::short_text(*whole), .structured = whole};
+  return {.text = said + mcp::shorten_json_answer(*whole), .structured = whole};
 }
 
 class Mcp : public Command {

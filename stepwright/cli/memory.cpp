@@ -64,12 +64,12 @@ std::string allocated_text(const std::vector<memory::AllocatedMemory>& stages) {
 }
 
 std::string verdict(const memory::MemoryReport& report) {
-  const std::string sizes = memory_use(report);
+  const std::string sizes = memory_use_text(report);
   if (report.fits()) return fmt::format("The fullest device needs {}.\n", sizes);
   const bool tight = report.verdict() == memory::FitVerdict::kTight;
   return fmt::format("{}: {}the fullest device needs {}. That is {}; the largest part is {}.\n",
-                     tight ? "TIGHT" : "DOES NOT FIT", misfit_chance(report), sizes,
-                     misfit_excess(report), memory::largest_part(report));
+                     tight ? "TIGHT" : "DOES NOT FIT", misfit_chance_text(report), sizes,
+                     misfit_excess_text(report), memory::largest_memory_part(report));
 }
 
 class Memory : public Command {
@@ -100,7 +100,7 @@ class Memory : public Command {
   }
 
   void run(const Console& console) override {
-    const answers::MemoryAnswer answer = answers::answer_memory(
+    const answers::MemoryAnswer answer = answers::account_plan_memory(
         load_plan_file(plan_, console),
         {.name = plan_, .changes = changes_, .reserve = reserve_.given(), .snapshots = snapshots_});
     if (!written_.empty()) {
@@ -121,7 +121,7 @@ class Memory : public Command {
   std::vector<std::string> changes_;
   std::vector<std::string> snapshots_;
   std::string written_;
-  MemoryReserve reserve_{app()};
+  MemoryHeadroom reserve_{app()};
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace stepwright::cli {
 
-MemoryReserve::MemoryReserve(CLI::App& command) {
+MemoryHeadroom::MemoryHeadroom(CLI::App& command) {
   CLI::Option* confidence =
       command
           .add_option("--memory-confidence", given_.confidence,
@@ -17,7 +17,7 @@ MemoryReserve::MemoryReserve(CLI::App& command) {
       .add_option("--memory-reserve", given_.share,
                   "Instead: share of the device's memory that plans leave free, whatever the\n"
                   "account may miss")
-      ->check(runtime::number_in({0, answers::kMostReserve}))
+      ->check(runtime::number_in({0, answers::kMaxMemoryHeadroom}))
       ->type_name("SHARE")
       ->excludes(confidence);
 }

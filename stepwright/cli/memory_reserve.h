@@ -10,14 +10,14 @@ namespace stepwright::cli {
 
 /// The options `--memory-confidence` and `--memory-reserve`, for commands that tell whether a plan
 /// fits.
-class MemoryReserve {
+class MemoryHeadroom {
  public:
-  explicit MemoryReserve(CLI::App& command);
+  explicit MemoryHeadroom(CLI::App& command);
 
-  [[nodiscard]] const answers::MemoryReserve& given() const { return given_; }
+  [[nodiscard]] const answers::MemoryHeadroom& given() const { return given_; }
 
  private:
-  answers::MemoryReserve given_;
+  answers::MemoryHeadroom given_;
 };
 
 }  // namespace stepwright::cli

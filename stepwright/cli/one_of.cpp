@@ -23,7 +23,7 @@ class OneOf : public CLI::Validator {
         return CLI::detail::to_lower(word) == CLI::detail::to_lower(given);
       });
       if (same != known.end()) given = *same;
-      return answers::unknown_word_text(given, known);
+      return answers::unknown_word_message(given, known);
     };
   }
 };

@@ -42,30 +42,30 @@ class PhasesCommand : public Command {
   }
 
   void run(const Console& console) override {
-    const answers::PhasesAnswer answer =
+    const answers::StepPhasesAnswer answer =
         is_plan_file(file_, console) ? of_plan(console) : of_job(console);
     if (!output_.empty()) write_plan(answer.step.update.planned, console);
-    if (json()) return print_json(console.out, answers::phases_answer_json(answer));
+    if (json()) return print_json(console.out, answers::step_phases_answer_json(answer));
     console.out << phased_step_text(answer.step, verbose_);
     if (answer.splits) console.out << splits_text(*answer.splits);
   }
 
  private:
-  answers::PhasesAnswer of_plan(const Console& console) {
+  answers::StepPhasesAnswer of_plan(const Console& console) {
     if (!output_.empty()) fail_input("--output belongs to a job, whose plan is looked for");
-    return answers::answer_plan_phases(load_settled_plan(file_, console),
-                                       {.name = file_, .reserve = reserve_.given()});
+    return answers::predict_step_phases(load_settled_plan(file_, console),
+                                        {.name = file_, .reserve = reserve_.given()});
   }
 
-  answers::PhasesAnswer of_job(const Console& console) {
+  answers::StepPhasesAnswer of_job(const Console& console) {
     ProgressLine line(console.terminal);
-    return answers::answer_job_phases(load_job_file(file_, console),
-                                      {.name = file_,
-                                       .reserve = reserve_.given(),
-                                       .threads = threads_,
-                                       .progress = [&](const tune::TuneProgress& state) {
-                                         line.show(progress_text(state), state.done, state.most);
-                                       }});
+    return answers::find_best_device_split(
+        load_job_file(file_, console), {.name = file_,
+                                        .reserve = reserve_.given(),
+                                        .threads = threads_,
+                                        .progress = [&](const tune::TuneProgress& state) {
+                                          line.show(progress_text(state), state.done, state.most);
+                                        }});
   }
 
   void write_plan(const plan::PlannedJob& planned, const Console& console) {
@@ -77,7 +77,7 @@ class PhasesCommand : public Command {
   std::string output_;
   int threads_ = 0;
   bool verbose_ = false;
-  MemoryReserve reserve_{app()};
+  MemoryHeadroom reserve_{app()};
 };
 
 }  // namespace

@@ -22,7 +22,8 @@ std::string words_of(const phases::PhasedStep& step, const phases::StepPhase& ph
     case phases::PhaseKind::kReference: return "log-probabilities of the reference";
     case phases::PhaseKind::kValues: return "values of the critic";
     case phases::PhaseKind::kUpdate:
-      return step.method().updates == 1 ? "update" : counted(step.method().updates, "update");
+      return step.method().updates == 1 ? "update"
+                                        : count_with_noun(step.method().updates, "update");
     case phases::PhaseKind::kCriticUpdate: return "the same of the critic";
     case phases::PhaseKind::kWeightSync: return "weights to where sequences are generated";
     case phases::PhaseKind::kSwitch: break;
@@ -31,10 +32,10 @@ std::string words_of(const phases::PhasedStep& step, const phases::StepPhase& ph
 }
 
 std::string devices_line(const phases::PhasedStep& step) {
-  std::string text = counted(step.update.planned.job.cluster.devices(), "GPU");
+  std::string text = count_with_noun(step.update.planned.job.cluster.devices(), "GPU");
   text += " train";
   const plan::SecondModel& critic = step.method().critic;
-  if (critic.place == plan::ModelPlace::kOther) {
+  if (critic.place == plan::SecondModelPlace::kOther) {
     text += fmt::format(" the policy, {} the critic", critic.devices);
   }
   if (!step.method().rollout) return text;
@@ -47,7 +48,8 @@ std::string devices_line(const phases::PhasedStep& step) {
 std::string step_line(const phases::PhasedStep& step) {
   return fmt::format("{} ({} to {}, with a probability of 80%), {} tokens/s on each of {}",
                      format_time(step.step_s), format_time(step.low_s), format_time(step.high_s),
-                     format_number(step.tokens_per_s_per_device()), counted(step.devices, "GPU"));
+                     format_number(step.tokens_per_s_per_device()),
+                     count_with_noun(step.devices, "GPU"));
 }
 
 /// Returns the memory verdict, such as ": tight, 83% that it fits"; empty: it fits.
@@ -98,8 +100,8 @@ std::string phases_table(const phases::PhasedStep& step) {
 /// Returns where a step's critic is trained; "-": there is none.
 std::string critic_text(const phases::PhasedStep& step) {
   const plan::SecondModel& critic = step.method().critic;
-  if (critic.place == plan::ModelPlace::kOther) return format_count(critic.devices);
-  return critic.place == plan::ModelPlace::kNone ? "-" : "there";
+  if (critic.place == plan::SecondModelPlace::kOther) return format_count(critic.devices);
+  return critic.place == plan::SecondModelPlace::kNone ? "-" : "there";
 }
 
 }  // namespace

@@ -4,28 +4,28 @@
 
 namespace stepwright::cli {
 
-answers::GivenFile given_file(const std::string& path, const Console& console) {
-  const auto given = std::ranges::find(console.texts, path, &answers::GivenFile::name);
+answers::UserFile user_file(const std::string& path, const Console& console) {
+  const auto given = std::ranges::find(console.texts, path, &answers::UserFile::name);
   if (given != console.texts.end()) return *given;
   return {.name = path, .text = {}, .folder = {}};
 }
 
 plan::Job load_job_file(const std::string& path, const Console& console,
                         const std::string& framework) {
-  return answers::read_job(given_file(path, console), framework);
+  return answers::read_job(user_file(path, console), framework);
 }
 
 plan::PlannedJob load_plan_file(const std::string& path, const Console& console) {
-  return answers::read_plan(given_file(path, console));
+  return answers::read_plan(user_file(path, console));
 }
 
 plan::PlannedJob load_settled_plan(const std::string& path, const Console& console,
                                    const plan::Framework& unsaid) {
-  return answers::read_settled_plan(given_file(path, console), unsaid);
+  return answers::read_resolved_plan(user_file(path, console), unsaid);
 }
 
 bool is_plan_file(const std::string& path, const Console& console) {
-  return answers::is_plan(given_file(path, console));
+  return answers::is_plan_document(user_file(path, console));
 }
 
 }  // namespace stepwright::cli

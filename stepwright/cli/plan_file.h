@@ -7,12 +7,12 @@
 
 namespace stepwright::cli {
 
-using answers::settled_plan;
+using answers::with_resolved_schedule;
 
 /// Returns the file at a path, or the console's text with that name if there is one.
-answers::GivenFile given_file(const std::string& path, const Console& console);
+answers::UserFile user_file(const std::string& path, const Console& console);
 
-/// Reads a job (or plan) through `given_file`, with the checks of the function of the same purpose
+/// Reads a job (or plan) through `user_file`, with the checks of the function of the same purpose
 /// in `answers`.
 plan::Job load_job_file(const std::string& path, const Console& console,
                         const std::string& framework = "");

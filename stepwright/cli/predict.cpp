@@ -61,7 +61,7 @@ class Predict : public Command {
     write_files(answer.prediction, console);
     if (report_.wanted()) report_.write(console, answers::prediction_report(answer));
     if (json()) return print_json(console.out, answers::prediction_answer_json(answer));
-    const whole_run::AskedRun asked{.run = answer.run};
+    const whole_run::RequestedRun asked{.run = answer.run};
     console.out << (answer.before ? comparison_text(*answer.before, answer.prediction, asked)
                                   : prediction_text(answer.prediction, asked))
                 << ranked_notes_text(answer.prediction.ranked_notes(), verbose_)
@@ -85,7 +85,7 @@ class Predict : public Command {
   std::string plan_;
   std::vector<std::string> changes_;
   TrainingRunOptions run_{app()};
-  MemoryReserve reserve_{app()};
+  MemoryHeadroom reserve_{app()};
   ReportFile report_{app()};
   std::string trace_;
   std::string program_;

@@ -79,7 +79,7 @@ std::string examples_line(const simulate::Prediction& prediction, std::int64_t d
 
 /// Returns days and GPU-hours of the requested run, else of a trillion tokens; for fine-tuning
 /// jobs, `examples_line`.
-std::string run_line(const simulate::Prediction& prediction, const whole_run::AskedRun& asked) {
+std::string run_line(const simulate::Prediction& prediction, const whole_run::RequestedRun& asked) {
   const plan::Job& job = prediction.planned.job;
   const bool assumed = !asked.run && !job.run.tokens;
   if (assumed && tunes(job)) {
@@ -123,13 +123,13 @@ std::string mfu_text(const simulate::Prediction& prediction) {
                             format_percent(prediction.unmasked_mfu));
 }
 
-std::string summary(const simulate::Prediction& prediction, const whole_run::AskedRun& asked,
+std::string summary(const simulate::Prediction& prediction, const whole_run::RequestedRun& asked,
                     const std::string& framework = "") {
   const plan::Job& job = prediction.planned.job;
   const double step_s = prediction.step_time_s();
   const std::string of_frameworks =
       prediction.frameworks
-          ? fmt::format("frameworks  {}\n", simulate::span_words(*prediction.frameworks))
+          ? fmt::format("frameworks  {}\n", simulate::framework_span_text(*prediction.frameworks))
           : "";
   return fmt::format(
       "{}\n\n"
@@ -167,12 +167,12 @@ std::string documents_text(const simulate::Prediction& prediction) {
       format_percent(figures.uneven.waits_s / step_s), format_time(step_s + figures.uneven.low_s),
       format_time(step_s + figures.uneven.high_s));
   if (figures.too_long > 0) {
-    const packing::TooLong rule = prediction.planned.job.documents->packing.too_long;
+    const packing::LongDocumentPolicy rule = prediction.planned.job.documents->packing.too_long;
     text += fmt::format("            {} of the data's documents are too long, and {}\n",
                         format_percent(figures.too_long),
-                        rule == packing::TooLong::kSplit  ? "split"
-                        : rule == packing::TooLong::kDrop ? "dropped"
-                                                          : "cut short");
+                        rule == packing::LongDocumentPolicy::kSplit  ? "split"
+                        : rule == packing::LongDocumentPolicy::kDrop ? "dropped"
+                                                                     : "cut short");
   }
   Table table{.columns = {{"packing"},
                           {"step time", Align::kRight},
@@ -193,14 +193,14 @@ std::string documents_text(const simulate::Prediction& prediction) {
 }  // namespace
 
 std::string prediction_text(const simulate::Prediction& prediction,
-                            const whole_run::AskedRun& asked, const std::string& framework) {
+                            const whole_run::RequestedRun& asked, const std::string& framework) {
   return fmt::format("{}{}\n{}{}", summary(prediction, asked, framework),
                      documents_text(prediction), whose_time(prediction),
                      breakdown_text(critical(prediction)));
 }
 
 std::string comparison_text(const simulate::Prediction& before, const simulate::Prediction& after,
-                            const whole_run::AskedRun& asked) {
+                            const whole_run::RequestedRun& asked) {
   return fmt::format("{}\n{}\n{}", summary(after, asked), figures_text(before, after),
                      difference_text(critical(before), critical(after)));
 }
@@ -229,25 +229,26 @@ std::string unmeasured_text(const simulate::Prediction& prediction) {
 }
 
 std::string memory_line(const memory::MemoryReport& memory) {
-  const std::string line = memory_use(memory);
+  const std::string line = memory_use_text(memory);
   if (memory.fits()) return line;
   const bool tight = memory.verdict() == memory::FitVerdict::kTight;
   return fmt::format("{}, {}: {}{}, most of it {}", line, tight ? "tight" : "DOES NOT FIT",
-                     misfit_chance(memory), misfit_excess(memory), memory::largest_part(memory));
+                     misfit_chance_text(memory), misfit_excess_text(memory),
+                     memory::largest_memory_part(memory));
 }
 
-std::string misfit_chance(const memory::MemoryReport& memory) {
+std::string misfit_chance_text(const memory::MemoryReport& memory) {
   if (memory.fits() || memory.confidence == 0 || memory.fits_devices()) return "";
   return fmt::format("{:.0f}% that it fits; ", 100 * memory.p_fits);
 }
 
-std::string misfit_excess(const memory::MemoryReport& memory) {
+std::string misfit_excess_text(const memory::MemoryReport& memory) {
   const std::string bytes = format_bytes(memory.over_by_bytes());
   if (memory.verdict() != memory::FitVerdict::kTight) return bytes + " too much";
   return fmt::format("{} above what fits with {}", bytes, format_percent(memory.confidence));
 }
 
-std::string_view misfit_mark(memory::FitVerdict verdict) {
+std::string_view fit_status_text(memory::FitVerdict verdict) {
   switch (verdict) {
     case memory::FitVerdict::kTight: return "tight";
     case memory::FitVerdict::kDoesNotFit: return "does not fit";
@@ -256,7 +257,7 @@ std::string_view misfit_mark(memory::FitVerdict verdict) {
   return "";
 }
 
-std::string memory_use(const memory::MemoryReport& memory) {
+std::string memory_use_text(const memory::MemoryReport& memory) {
   std::string text =
       fmt::format("{} of {}", format_bytes(memory.peak_bytes), format_bytes(memory.capacity_bytes));
   if (memory.reserve_bytes > 0) {

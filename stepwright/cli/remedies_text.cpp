@@ -13,7 +13,7 @@ constexpr std::size_t kMostLines = 6;
 
 }  // namespace
 
-std::string remedies_table(const std::vector<check::SaidRemedy>& remedies) {
+std::string remedies_table(const std::vector<check::RemedyWithFlags>& remedies) {
   if (remedies.empty()) return "";
   Table table{
       .columns = {{"it fits with"}, {"step", Align::kRight}, {"memory", Align::kRight}, {"set"}},

@@ -9,6 +9,6 @@ namespace stepwright::cli {
 
 /// Returns a table, with heading, of the changes that would let a job fit in memory; empty: there
 /// are none.
-std::string remedies_table(const std::vector<check::SaidRemedy>& remedies);
+std::string remedies_table(const std::vector<check::RemedyWithFlags>& remedies);
 
 }  // namespace stepwright::cli

@@ -34,7 +34,7 @@ class WholeRuns : public Command {
         app()
             .add_option("--simulate", simulated_,
                         "Also play so many runs event by event, beside the closed form")
-            ->check(runtime::whole_number(1, answers::kMostPlayedRuns))
+            ->check(runtime::whole_number(1, answers::kMaxSimulatedRuns))
             ->type_name("N");
     app()
         .add_option("--seed", seed_, "Of the random numbers of --simulate")
@@ -49,17 +49,17 @@ class WholeRuns : public Command {
   }
 
   void run(const Console& console) override {
-    const answers::RunAnswer answer =
+    const answers::WholeRunAnswer answer =
         is_plan_file(file_, console)
-            ? answers::answer_plan_run(load_settled_plan(file_, console), asked())
+            ? answers::predict_whole_run(load_settled_plan(file_, console), asked())
             : of_job(console);
-    if (json()) return print_json(console.out, answers::run_answer_json(answer));
+    if (json()) return print_json(console.out, answers::whole_run_answer_json(answer));
     console.out << whole_run_text(answer.best.prediction, answer.best.run, answer.played);
     if (answer.comparison) console.out << plans_by_run_text(*answer.comparison);
   }
 
  private:
-  [[nodiscard]] answers::RunRequest asked() const {
+  [[nodiscard]] answers::WholeRunRequest asked() const {
     return {.name = file_,
             .settings = run_.words(),
             .reserve = reserve_.given(),
@@ -68,7 +68,7 @@ class WholeRuns : public Command {
             .search = search_};
   }
 
-  answers::RunAnswer of_job(const Console& console) {
+  answers::WholeRunAnswer of_job(const Console& console) {
     ProgressLine line(console.terminal);
     search_.progress = [&](const tune::TuneProgress& state) {
       line.show(progress_text(state), state.done, state.most);
@@ -81,7 +81,7 @@ class WholeRuns : public Command {
   std::uint64_t seed_ = 1;
   tune::TuneOptions search_;
   RunSettingsOptions run_{app()};
-  MemoryReserve reserve_{app()};
+  MemoryHeadroom reserve_{app()};
 };
 
 }  // namespace

@@ -27,8 +27,9 @@ std::string ledger_text(const logs::Comparison& found) {
   }
   for (const logs::RoutedCalls& row : found.routed) text += routed_text(row) + '\n';
   return text + fmt::format("The plan has {} on {}; the run differs in {}.\n",
-                            counted(found.calls, "call"),
-                            counted(found.communicators, "communicator"), found.differences.size());
+                            count_with_noun(found.calls, "call"),
+                            count_with_noun(found.communicators, "communicator"),
+                            found.differences.size());
 }
 
 std::string step_text(double logged_s, const simulate::Prediction& prediction) {

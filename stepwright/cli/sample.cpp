@@ -52,11 +52,11 @@ class Sample : public Command {
     if (!place || place->rank == 0) check_output({"--output", options_.output});
     const std::filesystem::path program = runtime::rank_program();
     const std::vector<std::string> words = sample::sample_arguments(options_);
-    if (place) runtime::become(program, words);
+    if (place) runtime::exec_in_place(program, words);
     const std::int64_t cores = std::max(2U, std::thread::hardware_concurrency());
     const runtime::RanksEnding ending = runtime::run_ranks(
         program, words, options_.ranks > 0 ? options_.ranks : cores, kSampleGrace);
-    if (ending.interrupted != 0) end_by(ending.interrupted);
+    if (ending.interrupted != 0) end_by_signal(ending.interrupted);
     if (ending.killed) {
       throw Error(ErrorKind::kRuntime, "sampling failed: " + killed_rank_text(*ending.killed));
     }

@@ -27,7 +27,7 @@ class ScalingOptions {
   std::vector<std::string> payloads_;
   std::vector<std::string> operations_;
   std::vector<std::string> schedules_;
-  double message_s_ = collective::kMessageStart;
+  double message_s_ = collective::kMessageStartSeconds;
   std::int64_t play_ranks_ = 0;
   bool every_rank_ = false;
 };

@@ -9,6 +9,6 @@ namespace stepwright::cli {
 
 /// Returns a table of all schedules, then a drawing of each: a line for each stage, time from left
 /// to right.
-std::string schedules_text(const std::vector<study::SchedulePlay>& plays);
+std::string schedules_text(const std::vector<study::ScheduleSimulation>& plays);
 
 }  // namespace stepwright::cli

@@ -37,7 +37,7 @@ std::string ranks_text(const snapshot::SnapshotComparison& comparison) {
                           {"missing", Align::kRight}},
               .rows = {}};
   for (const snapshot::ComparedRank& rank : comparison.ranks) {
-    const snapshot::Recording& recording = rank.recording;
+    const snapshot::DeviceRecording& recording = rank.recording;
     table.rows.push_back(
         {printable(rank.file), rank.rank < 0 ? "" : fmt::format("{}", rank.rank),
          fmt::format("{}", rank.stage), bytes_text(recording.peak_bytes),
@@ -54,7 +54,8 @@ std::string unexplained_text(const std::vector<snapshot::BlockGroup>& groups) {
   std::string text = "\nIn use at the peak, not in the plan\n\n";
   for (std::size_t i = 0; i < std::min(groups.size(), kShownGroups); ++i) {
     const snapshot::BlockGroup& group = groups[i];
-    text += fmt::format("{:>10}  {}\n", bytes_text(group.bytes), counted(group.count, "block"));
+    text +=
+        fmt::format("{:>10}  {}\n", bytes_text(group.bytes), count_with_noun(group.count, "block"));
     if (group.frames.empty()) text += "            no frames were recorded\n";
     for (const std::string& frame : group.frames) {
       text += fmt::format("            {}\n", printable(frame));
@@ -67,7 +68,7 @@ std::string unexplained_text(const std::vector<snapshot::BlockGroup>& groups) {
   return text;
 }
 
-std::string missing_text(const std::vector<snapshot::Missing>& groups) {
+std::string missing_text(const std::vector<snapshot::MissingBlocks>& groups) {
   if (groups.empty()) return {};
   Table table{.columns = {{"in the plan at its peak, not in the run"},
                           {"blocks", Align::kRight},

@@ -80,7 +80,7 @@ class StudyCommand : public Command {
     if (!file_.empty()) {
       fail_input(fmt::format("study schedules has no job, only the times of a stage: '{}'", file_));
     }
-    const std::vector<study::SchedulePlay> plays =
+    const std::vector<study::ScheduleSimulation> plays =
         study::study_schedules(schedules_.pipeline(app()));
     const nlohmann::ordered_json answer = study::schedules_study_json(plays);
     report(console, "What pipeline schedules cost with equal stages", answer);
@@ -94,7 +94,7 @@ class StudyCommand : public Command {
   void compare(const Console& console) {
     const plan::Job job = load_job_file(file_, console);
     const study::SearchComparison comparison = study::compare_searches(job);
-    const nlohmann::ordered_json answer = study::comparison_json(comparison);
+    const nlohmann::ordered_json answer = study::search_comparison_json(comparison);
     report(console, "What other ways to choose a plan choose: " + plan::job_line(job), answer);
     if (json()) {
       print_json(console.out, answer);

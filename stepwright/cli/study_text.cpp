@@ -12,7 +12,7 @@
 namespace stepwright::cli {
 namespace {
 
-std::string panel_text(const study::Panel& panel) {
+std::string panel_text(const study::ChartPanel& panel) {
   const study::Chart& chart = panel.chart;
   Table table{.columns = {{chart.x.title, Align::kRight}}, .rows = {}};
   std::map<double, std::vector<std::string>> cells;
@@ -37,7 +37,7 @@ std::string panel_text(const study::Panel& panel) {
 std::string study_text(const study::Study& study) {
   std::string text = fmt::format("{}\nplan         {}\n", plan::job_line(study.planned.job),
                                  plan::plan_words(study.planned.plan, study.planned.job));
-  for (const study::Panel& panel : study.panels) text += '\n' + panel_text(panel);
+  for (const study::ChartPanel& panel : study.panels) text += '\n' + panel_text(panel);
   return text;
 }
 

@@ -34,7 +34,7 @@ std::string sweep_text(const tune::Sweep& sweep, const std::optional<tune::Train
                           {"MFU", Align::kRight}},
               .rows = {}};
   if (run) {
-    for (const std::string& header : run_headers(*run)) {
+    for (const std::string& header : run_cost_headers(*run)) {
       table.columns.push_back({header, Align::kRight});
     }
   }
@@ -50,7 +50,7 @@ std::string sweep_text(const tune::Sweep& sweep, const std::optional<tune::Train
     }
     const double step_s = point.best->step_time_s;
     plans.push_back(point.best->plan);
-    const std::string_view mark = misfit_mark(point.best->verdict);
+    const std::string_view mark = fit_status_text(point.best->verdict);
     row.push_back(plan::plan_code(point.best->plan) +
                   (mark.empty() ? "" : fmt::format(" ({})", mark)));
     row.push_back(format_time(step_s));

@@ -46,7 +46,7 @@ class Words {
     for (const Json& each : value) add_word(option, word_of(option, key, each));
   }
 
-  ToolWords made() && {
+  ToolCommandLine made() && {
     words_.words.emplace_back("--");
     std::ranges::move(unnamed_, std::back_inserter(words_.words));
     return std::move(words_);
@@ -90,7 +90,7 @@ class Words {
     return name;
   }
 
-  ToolWords words_;
+  ToolCommandLine words_;
   std::vector<std::string> unnamed_;
 };
 
@@ -120,8 +120,8 @@ std::vector<CLI::Option*> tool_options(CLI::App& command,
   });
 }
 
-ToolWords tool_words(CLI::App& command, const std::vector<std::string>& excluded,
-                     const std::string& arguments) {
+ToolCommandLine tool_command_line(CLI::App& command, const std::vector<std::string>& excluded,
+                                  const std::string& arguments) {
   const Json given = Json::parse(arguments);
   const std::vector<CLI::Option*> options = tool_options(command, excluded);
   std::vector<std::string> keys;
@@ -130,7 +130,7 @@ ToolWords tool_words(CLI::App& command, const std::vector<std::string>& excluded
     if (std::ranges::find(keys, key) != keys.end()) continue;
     const std::vector<std::string_view> known(keys.begin(), keys.end());
     fail_input(fmt::format("{}: {} has no such argument{}", printable(key), command.get_name(),
-                           hint_of(key, known)));
+                           spelling_hint(key, known)));
   }
   Words words;
   for (std::size_t i = 0; i < options.size(); ++i) {

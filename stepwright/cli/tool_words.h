@@ -14,9 +14,9 @@ class Option;
 namespace stepwright::cli {
 
 /// A command line made from a tool's arguments, and the documents to be read from memory.
-struct ToolWords {
+struct ToolCommandLine {
   std::vector<std::string> words;
-  std::vector<answers::GivenFile> texts;
+  std::vector<answers::UserFile> texts;
 };
 
 /// Returns the name of an option as a tool's argument: "price_per_gpu_hour", "job". A positional
@@ -36,7 +36,7 @@ std::vector<CLI::Option*> tool_options(CLI::App& command, const std::vector<std:
 /// Converts a tool's arguments (a JSON text) into a command line. A mapping given instead of a path
 /// becomes a text that the command reads instead of the file. Fails with `kInput` for an argument
 /// that the tool does not have, and for a value of the wrong type.
-ToolWords tool_words(CLI::App& command, const std::vector<std::string>& excluded,
-                     const std::string& arguments);
+ToolCommandLine tool_command_line(CLI::App& command, const std::vector<std::string>& excluded,
+                                  const std::string& arguments);
 
 }  // namespace stepwright::cli

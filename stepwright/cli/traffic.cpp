@@ -51,7 +51,7 @@ class Traffic : public Command {
   }
 
   void run(const Console& console) override {
-    const answers::TrafficAnswer answer = answers::answer_traffic(
+    const answers::TrafficAnswer answer = answers::list_plan_messages(
         load_plan_file(plan_, console),
         {.name = plan_, .changes = changes_, .rank = rank_, .links = links_, .sweep = sweep_});
     if (!matrix_.empty()) {

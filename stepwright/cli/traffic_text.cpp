@@ -9,7 +9,7 @@
 namespace stepwright::cli {
 namespace {
 
-std::string totals_text(const traffic::Ledger& ledger) {
+std::string totals_text(const traffic::TrafficLedger& ledger) {
   Table table{.columns = {{"parallelism"},
                           {"calls", Align::kRight},
                           {"bytes sent", Align::kRight},
@@ -26,7 +26,7 @@ std::string totals_text(const traffic::Ledger& ledger) {
   return to_text(table);
 }
 
-std::string messages_text(const traffic::Ledger& ledger) {
+std::string messages_text(const traffic::TrafficLedger& ledger) {
   Table table{.columns = {{"parallelism"},
                           {"phase"},
                           {"operation"},
@@ -55,7 +55,7 @@ std::vector<std::string> link_row(const collective::LinkLoad& load) {
 
 }  // namespace
 
-std::string traffic_text(const traffic::Ledger& ledger, std::optional<std::int64_t> rank) {
+std::string traffic_text(const traffic::TrafficLedger& ledger, std::optional<std::int64_t> rank) {
   const std::string whose = rank ? fmt::format("rank {}", *rank) : "all ranks";
   if (ledger.messages.empty()) return fmt::format("No messages in a step of {}.\n", whose);
   return fmt::format("Messages of one step, {}\n\n{}\n{}", whose, totals_text(ledger),

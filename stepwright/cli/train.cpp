@@ -71,7 +71,7 @@ class Train : public Command {
   void run(const Console& console) override {
     runtime::check_train_options(options_);
     const plan::PlannedJob given = load_plan_file(options_.plan, console);
-    const plan::PlannedJob planned = settled_plan(given, options_.plan);
+    const plan::PlannedJob planned = with_resolved_schedule(given, options_.plan);
     if (!options_.hold) runtime::check_executable(planned);
     runtime::check_for_plan(options_, planned);
     const std::filesystem::path program = runtime::rank_program();
@@ -85,7 +85,7 @@ class Train : public Command {
     check_ranks(options_.plan, ranks, place ? place->size : wanted,
                 place ? place->launcher + " started" : "--ranks says");
     const std::vector<std::string> words = arguments(planned, planned.plan != given.plan);
-    if (place) runtime::become(program, words);
+    if (place) runtime::exec_in_place(program, words);
     if (!options_.hold) check_data(planned.job);
     if (!options_.hold) runtime::check_room(planned, options_);
     finish(runtime::run_ranks(program, words, wanted, kGrace), console);
@@ -96,7 +96,7 @@ class Train : public Command {
   void finish(const runtime::RanksEnding& ending, const Console& console) const {
     if (ending.interrupted != 0) {
       console.log.error("interrupted" + how_to_go_on());
-      end_by(ending.interrupted);
+      end_by_signal(ending.interrupted);
     }
     if (ending.killed) {
       throw Error(ErrorKind::kRuntime,
@@ -124,7 +124,7 @@ class Train : public Command {
     const std::vector<NamedFile> outputs = runtime::files_to_write(options_);
     for (const NamedFile& output : outputs) check_output(output);
     const NamedFile inputs[] = {{"PLAN", options_.plan}, {"--data", options_.data}};
-    check_distinct(outputs, inputs);
+    check_distinct_outputs(outputs, inputs);
   }
 
   /// Warns before a run about formats to which its checkpoints cannot be converted.

@@ -20,8 +20,8 @@ std::string tokens_text(double tokens) {
   return fmt::format("{} tokens", format_count(std::llround(tokens)));
 }
 
-std::string run_words(const plan::Job& job, double step_time_s, std::int64_t devices_idle,
-                      const tune::TrainingRun& run) {
+std::string run_cost_sentence(const plan::Job& job, double step_time_s, std::int64_t devices_idle,
+                              const tune::TrainingRun& run) {
   const tune::RunCost cost = tune::run_cost(job, step_time_s, devices_idle, run);
   return fmt::format(
       "{} take {} days and {} GPU-hours{}, without restarts, checkpoints and evaluation",
@@ -29,7 +29,7 @@ std::string run_words(const plan::Job& job, double step_time_s, std::int64_t dev
       cost.cost ? fmt::format(", which cost {}", amount(*cost.cost)) : "");
 }
 
-std::vector<std::string> run_headers(const tune::TrainingRun& run) {
+std::vector<std::string> run_cost_headers(const tune::TrainingRun& run) {
   std::vector<std::string> headers = {"days", "GPU-hours"};
   if (run.price_per_gpu_hour) headers.emplace_back("cost");
   return headers;
@@ -43,9 +43,9 @@ std::vector<std::string> run_cells(const plan::Job& job, double step_time_s,
   return cells;
 }
 
-std::string run_text(const tune::TuneResult& result, const tune::TrainingRun& run) {
+std::string run_cost_text(const tune::TuneResult& result, const tune::TrainingRun& run) {
   Table table{.columns = {{"plan"}}, .rows = {}};
-  for (const std::string& header : run_headers(run)) {
+  for (const std::string& header : run_cost_headers(run)) {
     table.columns.push_back({header, Align::kRight});
   }
   const auto add = [&](const tune::TunedPlan& tuned) {

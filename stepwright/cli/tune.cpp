@@ -50,7 +50,7 @@ class Tune : public Command {
     app()
         .add_option("--top", top_,
                     "Show the plain list of the N best plans, not the best of each family")
-        ->check(runtime::whole_number(1, answers::kMostPlans))
+        ->check(runtime::whole_number(1, answers::kMaxRequestedPlans))
         ->type_name("N")
         ->capture_default_str();
     app().add_flag("--exhaustive", options_.exhaustive,
@@ -118,7 +118,7 @@ class Tune : public Command {
                                  }};
     if (!plan_.empty()) request.plan_file = plan_;
     if (!own_.empty()) {
-      request.own = answers::read_own_plan(given_file(own_, console), job_, job);
+      request.own = answers::read_user_plan(user_file(own_, console), job_, job);
     }
     return request;
   }
@@ -134,20 +134,20 @@ class Tune : public Command {
 
   /// Prints the answer about the user's own runs of the job.
   void answer_runs(const plan::Job& job, const Console& console) {
-    const answers::OwnRunsRequest request = own_runs_.request(job_);
-    const learn::ClosedLoop loop = [&] {
+    const answers::MeasuredRunsRequest request = own_runs_.request(job_);
+    const learn::MeasuredRunsVerdict loop = [&] {
       ProgressLine line(console.terminal);
       options_.progress = [&](const tune::TuneProgress& state) {
         line.show(progress_text(state), state.done, state.most);
       };
-      return answers::answer_own_runs(job, request, options_);
+      return answers::learn_from_measured_runs(job, request, options_);
     }();
     if (json()) {
-      print_json(console.out, learn::closed_loop_json(loop));
+      print_json(console.out, learn::measured_runs_verdict_json(loop));
     } else {
-      console.out << runs_answer_text(loop);
+      console.out << measured_runs_text(loop);
     }
-    const std::string fault = answers::fault_of(loop, request);
+    const std::string fault = answers::failure_reason(loop, request);
     if (!fault.empty()) throw Error(ErrorKind::kRuntime, fault);
     if (!plan_.empty()) write_plan(loop.best->planned, console);
   }
@@ -166,7 +166,7 @@ class Tune : public Command {
   bool verbose_ = false;
   TuneRuns own_runs_;
   tune::TuneOptions options_;
-  MemoryReserve reserve_{app()};
+  MemoryHeadroom reserve_{app()};
   TrainingRunOptions run_{app()};
   ReportFile report_{app()};
 };

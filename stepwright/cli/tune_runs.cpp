@@ -14,7 +14,7 @@
 namespace stepwright::cli {
 namespace {
 
-std::vector<std::string> plan_cells(const learn::LoopPlan& one) {
+std::vector<std::string> plan_cells(const learn::RejudgedPlan& one) {
   return {one.id, plan::plan_code(one.planned.plan), format_time(one.expected_s),
           fmt::format("{} to {}", format_time(one.low_s), format_time(one.high_s)),
           fmt::format("{:.2f}", one.p_fits)};
@@ -29,7 +29,7 @@ Table plan_table() {
           .rows = {}};
 }
 
-std::string best_text(const learn::ClosedLoop& loop) {
+std::string best_text(const learn::MeasuredRunsVerdict& loop) {
   if (!loop.best) return "NONE OF THE CANDIDATES FITS IN MEMORY.\n";
   Table table = plan_table();
   table.rows.push_back(plan_cells(*loop.best));
@@ -37,11 +37,11 @@ std::string best_text(const learn::ClosedLoop& loop) {
                      loop.best->ran ? "measured" : "not measured yet", to_text(table));
 }
 
-std::string next_text(const learn::ClosedLoop& loop) {
+std::string next_text(const learn::MeasuredRunsVerdict& loop) {
   if (loop.next.empty()) return "\nNo candidate is left to measure.\n";
   Table table = plan_table();
   table.columns.push_back({"gain", Align::kRight});
-  for (const learn::LoopPlan& one : loop.next) {
+  for (const learn::RejudgedPlan& one : loop.next) {
     table.rows.push_back(plan_cells(one));
     table.rows.back().push_back(loop.measured == 0 ? "" : format_percent(one.gain));
   }
@@ -55,7 +55,7 @@ std::string error_text(double predicted_s, double measured_s) {
   return fmt::format("{:+.1f} %", 100 * (predicted_s / measured_s - 1));
 }
 
-std::string runs_text(const learn::ClosedLoop& loop) {
+std::string runs_text(const learn::MeasuredRunsVerdict& loop) {
   if (loop.runs.empty()) return "";
   Table table{.columns = {{"row"},
                           {"measured", Align::kRight},
@@ -64,7 +64,7 @@ std::string runs_text(const learn::ClosedLoop& loop) {
                           {"predicted now", Align::kRight},
                           {"error", Align::kRight}},
               .rows = {}};
-  for (const learn::LoopRun& run : loop.runs) {
+  for (const learn::RunWithPrediction& run : loop.runs) {
     table.rows.push_back({run.id.empty() ? fmt::format("line {}", run.line) : run.id,
                           format_time(run.measured_s), format_time(run.before_s),
                           error_text(run.before_s, run.measured_s), format_time(run.now_s),
@@ -74,7 +74,7 @@ std::string runs_text(const learn::ClosedLoop& loop) {
                      to_text(table));
 }
 
-std::string contrary_text(const learn::ClosedLoop& loop) {
+std::string contrary_text(const learn::MeasuredRunsVerdict& loop) {
   std::string text;
   for (const learn::LearnedConstant& one : loop.contrary) {
     text += fmt::format(
@@ -85,7 +85,7 @@ std::string contrary_text(const learn::ClosedLoop& loop) {
   return text;
 }
 
-std::string learned_text(const learn::ClosedLoop& loop) {
+std::string learned_text(const learn::MeasuredRunsVerdict& loop) {
   if (loop.learned.empty()) return "";
   Table table{.columns = {{"constant"}, {"of"}, {"before", Align::kRight}, {"now", Align::kRight}},
               .rows = {}};
@@ -114,7 +114,7 @@ void TuneRuns::add_to(CLI::App& command) {
   command
       .add_option("--next", request_.next,
                   "With --runs: name the N plans whose measurement is worth most")
-      ->check(runtime::whole_number(0, answers::kMostNext))
+      ->check(runtime::whole_number(0, answers::kMaxPlansToMeasureNext))
       ->type_name("N")
       ->needs(runs)
       ->capture_default_str();
@@ -124,16 +124,16 @@ void TuneRuns::add_to(CLI::App& command) {
   }
 }
 
-answers::OwnRunsRequest TuneRuns::request(const std::string& job_file) const {
-  answers::OwnRunsRequest request = request_;
+answers::MeasuredRunsRequest TuneRuns::request(const std::string& job_file) const {
+  answers::MeasuredRunsRequest request = request_;
   request.name = job_file;
   return request;
 }
 
-std::string runs_answer_text(const learn::ClosedLoop& loop) {
+std::string measured_runs_text(const learn::MeasuredRunsVerdict& loop) {
   std::vector<plan::Plan> plans;
   if (loop.best) plans.push_back(loop.best->planned.plan);
-  for (const learn::LoopPlan& one : loop.next) plans.push_back(one.planned.plan);
+  for (const learn::RejudgedPlan& one : loop.next) plans.push_back(one.planned.plan);
   return fmt::format("{}{}\n{}{}{}{}\n{}{}", best_text(loop), next_text(loop),
                      plan::code_legend(plans), runs_text(loop), learned_text(loop),
                      contrary_text(loop),

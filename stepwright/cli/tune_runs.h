@@ -18,13 +18,13 @@ class TuneRuns {
   [[nodiscard]] bool asked() const { return !request_.runs.empty(); }
 
   /// Returns the request for the job in a file.
-  [[nodiscard]] answers::OwnRunsRequest request(const std::string& job_file) const;
+  [[nodiscard]] answers::MeasuredRunsRequest request(const std::string& job_file) const;
 
  private:
-  answers::OwnRunsRequest request_;
+  answers::MeasuredRunsRequest request_;
 };
 
 /// Returns the answer of `tune --runs` as text for people.
-std::string runs_answer_text(const learn::ClosedLoop& loop);
+std::string measured_runs_text(const learn::MeasuredRunsVerdict& loop);
 
 }  // namespace stepwright::cli

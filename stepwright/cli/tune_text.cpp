@@ -28,11 +28,11 @@ constexpr std::string_view kDetails =
     "why combinations are not legal";
 
 bool ties_simply(const tune::TunedPlan& tuned, const tune::TunedPlan& best) {
-  return tuned.tied && tune::is_simpler(tuned.plan, best.plan);
+  return tuned.tied && tune::needs_less_parallelism(tuned.plan, best.plan);
 }
 
 std::string mark(const tune::TunedPlan& tuned, const tune::TunedPlan& best) {
-  if (!tuned.fits) return std::string(misfit_mark(tuned.verdict));
+  if (!tuned.fits) return std::string(fit_status_text(tuned.verdict));
   return ties_simply(tuned, best) ? "tied, simpler" : tuned.tied ? "tied" : "";
 }
 
@@ -45,7 +45,7 @@ std::string marks_legend(const std::vector<tune::TunedPlan>& plans) {
   std::string text = fmt::format(
       "tied: at most {:.0f}% slower than the best; measured, such plans often come in the other "
       "order\n",
-      100 * tune::kOrderUnknown);
+      100 * tune::kUndecidedStepDifference);
   if (std::ranges::any_of(plans, simply)) {
     text += "simpler: with fewer kinds of parallelism than the best, data not counted\n";
   }
@@ -103,7 +103,7 @@ std::string alternatives_text(const tune::TuneResult& result) {
 
 /// Returns the front of time against memory, reduced to a few points: both ends, and points evenly
 /// between.
-std::string front_text(const std::vector<tune::FrontPoint>& front) {
+std::string front_text(const std::vector<tune::ParetoPoint>& front) {
   Table table{.columns = {{"plan"}, {"time", Align::kRight}, {"memory", Align::kRight}},
               .rows = {}};
   const std::size_t shown = std::min(front.size(), kMostFront);
@@ -113,7 +113,8 @@ std::string front_text(const std::vector<tune::FrontPoint>& front) {
                           format_bytes(front[at].peak_memory_bytes)});
   }
   return fmt::format("\nLess memory for more time ({} of {})\n\n{}", shown,
-                     counted(static_cast<std::int64_t>(front.size()), "plan"), to_text(table));
+                     count_with_noun(static_cast<std::int64_t>(front.size()), "plan"),
+                     to_text(table));
 }
 
 std::string more_memory_text(const tune::TuneResult& result,
@@ -190,9 +191,9 @@ std::string baseline_text(const tune::TuneResult& result) {
 
 /// Formats a framework's run: "megatron-core (cudnn, 58.1 s)".
 std::string framework_text(const tune::FrameworkRun& run) {
-  return fmt::format("{} ({}, {}{}{})", run.framework,
-                     name_of(cluster::kAttentionKernelNames, run.attention),
-                     format_time(run.step_time_s), run.fits ? "" : ", ", misfit_mark(run.verdict));
+  return fmt::format(
+      "{} ({}, {}{}{})", run.framework, name_of(cluster::kAttentionKernelNames, run.attention),
+      format_time(run.step_time_s), run.fits ? "" : ", ", fit_status_text(run.verdict));
 }
 
 std::string nearest_text(const std::vector<tune::FrameworkRun>& runs, const plan::Plan& best) {
@@ -311,15 +312,16 @@ std::string warning(const answers::TuneAnswer& answer) {
 }
 
 std::string best_text(const answers::TuneAnswer& answer) {
-  return prediction_text(answer.best, {answer.run, whole_run::idle_of(answer.result)},
+  return prediction_text(answer.best,
+                         {answer.run, whole_run::idle_devices_of_search(answer.result)},
                          framework_line(answer));
 }
 
 /// Returns text about the additional questions: the user's own plan, the run and the sweep.
 std::string asked_text(const answers::TuneAnswer& answer) {
   std::string text;
-  if (answer.against) text += against_text(answer.result, *answer.against);
-  if (answer.run) text += run_text(answer.result, *answer.run);
+  if (answer.against) text += user_plan_comparison_text(answer.result, *answer.against);
+  if (answer.run) text += run_cost_text(answer.result, *answer.run);
   if (answer.sweep) text += sweep_text(*answer.sweep, answer.run);
   return text;
 }

@@ -30,7 +30,7 @@ std::string shortened(const std::string& name) {
 
 }  // namespace
 
-std::string unused_text(const UnusedByFile& unused) {
+std::string unused_kernels_text(const UnusedByFile& unused) {
   std::string text;
   for (const auto& [file, names] : unused) {
     const auto rows = longest_first(names);
@@ -49,7 +49,7 @@ std::string unused_text(const UnusedByFile& unused) {
   return text;
 }
 
-nlohmann::ordered_json unused_json(const UnusedByFile& unused) {
+nlohmann::ordered_json unused_kernels_json(const UnusedByFile& unused) {
   auto list = nlohmann::ordered_json::array();
   for (const auto& [file, names] : unused) {
     for (const auto* row : longest_first(names)) {

@@ -37,7 +37,7 @@ class Validate : public Command {
   void run(const Console& console) override {
     options_.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     const validate::Validation validation = validate::validate(load_csv(file_), options_);
-    if (validation.used == 0) fail_input(unusable_text(file_, validation));
+    if (validation.used == 0) fail_input(no_usable_rows_text(file_, validation));
     if (report_.wanted()) write_report(validation, console);
     if (json()) {
       print_json(console.out, validate::validation_json(validation));

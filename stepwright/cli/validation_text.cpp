@@ -15,7 +15,7 @@ constexpr std::size_t kWorst = 10;
 
 std::string signed_percent(double fraction) { return fmt::format("{:+.1f}%", 100 * fraction); }
 
-std::vector<Column> error_columns(const std::string& first) {
+std::vector<TableColumn> error_columns(const std::string& first) {
   return {{first},
           {"rows", Align::kRight},
           {"median", Align::kRight},
@@ -86,7 +86,7 @@ std::string labels_text(const validate::LabelCount& labels) {
 }
 
 /// Returns text about the quality of the plans that predictions would choose.
-std::string choices_text(const validate::Choices& choices) {
+std::string choices_text(const validate::PlanChoiceQuality& choices) {
   if (choices.groups == 0) return "";
   return fmt::format(
       "\nOf {} groups of plans for the same job the predicted fastest is the fastest in {}.\n"
@@ -162,7 +162,7 @@ std::string validation_text(const validate::Validation& v) {
   return text + worst_text(v);
 }
 
-std::string unusable_text(const std::string& file, const validate::Validation& validation) {
+std::string no_usable_rows_text(const std::string& file, const validate::Validation& validation) {
   return fmt::format(
       "{}: none of its {} rows can be used{}", file, validation.rows,
       validation.skipped.empty() ? "" : ":\n" + skipped_text(validation.skipped, "skipped"));

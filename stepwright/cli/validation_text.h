@@ -11,6 +11,6 @@ namespace stepwright::cli {
 std::string validation_text(const validate::Validation& validation);
 
 /// Returns the message for a file of which no row could be used, with the reasons.
-std::string unusable_text(const std::string& file, const validate::Validation& validation);
+std::string no_usable_rows_text(const std::string& file, const validate::Validation& validation);
 
 }  // namespace stepwright::cli

@@ -42,14 +42,14 @@ std::string failures_line(const whole_run::WholeRun& run) {
                   whole_run::duration_text(process.restart_s));
   if (process.repair_s == 0) return text;
   text += fmt::format(", a repair {}; {}", whole_run::duration_text(process.repair_s),
-                      counted(process.spare_nodes, "spare node"));
+                      count_with_noun(process.spare_nodes, "spare node"));
   if (run.best_spare_nodes == process.spare_nodes) return text + ", the cheapest number";
   return text + fmt::format(", {} would be cheapest", *run.best_spare_nodes);
 }
 
 std::string every_text(const whole_run::WholeRun& run, std::int64_t every) {
   return fmt::format("{} ({})", whole_run::duration_text(run.interval_s(every)),
-                     counted(every, "step"));
+                     count_with_noun(every, "step"));
 }
 
 std::string checkpoints_line(const whole_run::WholeRun& run) {
@@ -112,7 +112,7 @@ std::string played_text(const whole_run::SimulatedRuns& played) {
   return fmt::format(
       "\n{} played event by event took {} days in the mean (standard error {}); a tenth less than "
       "{}, a tenth more than {}.\n",
-      counted(played.runs, "run"), days(played.mean.wall_s), days(played.error_s()),
+      count_with_noun(played.runs, "run"), days(played.mean.wall_s), days(played.error_s()),
       days(played.low_s), days(played.high_s));
 }
 
@@ -131,8 +131,8 @@ std::string endless_text(const whole_run::PlansByRun& comparison) {
                      comparison.endless.size() == 1
                          ? "One plan is"
                          : fmt::format("{} plans are", comparison.endless.size()),
-                     plan::plan_code(planned.plan), counted(planned.job.cluster.nodes, "node"),
-                     format_time(step_s), why);
+                     plan::plan_code(planned.plan),
+                     count_with_noun(planned.job.cluster.nodes, "node"), format_time(step_s), why);
 }
 
 }  // namespace
@@ -151,7 +151,7 @@ std::string whole_run_text(const simulate::Prediction& prediction, const whole_r
       plan::job_line(job), plan::plan_words(plan, job), misfit_line(prediction.memory),
       tokens_text(run.tokens), days_range(run), amount(run.gpu_hours(run.time.wall_s)),
       cost_text(run), format_percent(run.useful_share()), format_percent(run.useful_low),
-      format_percent(run.useful_high), counted(run.process.steps, "step"),
+      format_percent(run.useful_high), count_with_noun(run.process.steps, "step"),
       format_time(run.process.step_s), failures_line(run), checkpoints_line(run));
   text += times_text(run, played);
   if (played) text += played_text(*played);
@@ -209,7 +209,8 @@ std::string whole_run_line(const simulate::Prediction& prediction,
     const tune::TrainingRun steps{.tokens = *settings.tokens,
                                   .price_per_gpu_hour = settings.price_per_gpu_hour};
     return fmt::format(
-        "{}: {}", run_words(prediction.planned.job, prediction.step_time_s(), idle.devices, steps),
+        "{}: {}",
+        run_cost_sentence(prediction.planned.job, prediction.step_time_s(), idle.devices, steps),
         error.what());
   }
 }

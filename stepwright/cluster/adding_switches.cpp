@@ -5,13 +5,13 @@
 #include "stepwright/cluster/generation.h"
 
 namespace stepwright::cluster {
-AddingSwitches adding_switches(const Cluster& cluster) {
+InNetworkReduction in_network_reduction(const Cluster& cluster) {
   const bool adds =
-      generation_of(cluster.device).adding_switches &&
-      std::ranges::any_of(cluster.levels, [](const Level& level) {
-        return level.links == Links::kNvlink && level.size >= kAddingRanks && !level.mesh;
+      device_generation_of(cluster.device).adding_switches &&
+      std::ranges::any_of(cluster.levels, [](const FabricLevel& level) {
+        return level.links == LinkTechnology::kNvlink && level.size >= kMinNvlsRanks && !level.mesh;
       });
-  return adds ? AddingSwitches::kInsideNodes : AddingSwitches::kNone;
+  return adds ? InNetworkReduction::kInsideNodes : InNetworkReduction::kNone;
 }
 
 }  // namespace stepwright::cluster

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json listed_level(const Cluster& cluster, const Level& level) {
+Json listed_level(const Cluster& cluster, const FabricLevel& level) {
   const bool spans_all = level.network && &level == &cluster.levels.back();
   return {{"name", level.name},
           {"size", spans_all ? Json(nullptr) : Json(level.size)},
@@ -28,7 +28,7 @@ Json listed_cluster(std::string_view name) {
     peaks[std::string(name_of(kDTypeNames, type))] = flops;
   }
   Json levels = Json::array();
-  for (const Level& level : cluster.levels) levels.push_back(listed_level(cluster, level));
+  for (const FabricLevel& level : cluster.levels) levels.push_back(listed_level(cluster, level));
   return {{"name", cluster.name},
           {"device", cluster.device.name},
           {"devices_per_node", cluster.devices_per_node},
@@ -43,8 +43,10 @@ Json listed_cluster(std::string_view name) {
 
 }  // namespace
 
-std::vector<std::string_view> built_in_clusters() { return names_of(embedded_clusters()); }
-std::vector<std::string_view> built_in_devices() { return names_of(embedded_devices()); }
+std::vector<std::string_view> built_in_clusters() {
+  return embedded_file_names(embedded_clusters());
+}
+std::vector<std::string_view> built_in_devices() { return embedded_file_names(embedded_devices()); }
 
 std::optional<Cluster> built_in_cluster(std::string_view name, std::int64_t nodes) {
   if (find_embedded(embedded_clusters(), name) == nullptr) return std::nullopt;

@@ -11,7 +11,7 @@
 
 namespace stepwright::cluster {
 
-struct Generation;
+struct DeviceGeneration;
 
 /// One kind of accelerator. Rates are peaks of one device; bandwidths are per direction.
 struct Device {
@@ -22,8 +22,8 @@ struct Device {
   double memory_bandwidth_bytes_per_s = 0;
   /// Bandwidth to the memory of its host, in each direction; 0: not stated.
   double host_link_bytes_per_s = 0;
-  /// Generation, if stated; null: `generation_of` infers it (cluster/generation.h).
-  const Generation* generation = nullptr;
+  /// Generation, if stated; null: `device_generation_of` infers it (cluster/generation.h).
+  const DeviceGeneration* generation = nullptr;
   /// True for a board that differs from those in published runs of its generation: in power, memory
   /// or links.
   bool variant = false;
@@ -36,15 +36,15 @@ struct Device {
 
 /// Kinds of links of a level. Only NVLink is distinguished, because its switches add from Hopper
 /// on.
-enum class Links : std::uint8_t { kOther, kNvlink };
-inline constexpr Named<Links> kLinksNames[] = {{Links::kOther, "other"},
-                                               {Links::kNvlink, "nvlink"}};
+enum class LinkTechnology : std::uint8_t { kOther, kNvlink };
+inline constexpr Named<LinkTechnology> kLinkTechnologyNames[] = {
+    {LinkTechnology::kOther, "other"}, {LinkTechnology::kNvlink, "nvlink"}};
 
 /// One level of the fabric; levels are ordered from the innermost outwards. A level joins units of
 /// the level below (single devices for the first) into units of `size` devices. All traffic that
 /// leaves a lower unit shares `uplink_bytes_per_s`, whether it stays within this level's unit or
 /// goes further.
-struct Level {
+struct FabricLevel {
   std::string name;               ///< Any name: nvlink, pcie, network, leaf, spine, ...
   std::int64_t size = 1;          ///< Devices in one unit; may exceed those of the cluster.
   double uplink_bytes_per_s = 0;  ///< Bandwidth of one lower unit's uplink, per direction.
@@ -57,9 +57,9 @@ struct Level {
   /// one in its unit by an equal share of its uplink, so that a group of a few units has only the
   /// links between them.
   bool mesh = false;
-  Links links = Links::kOther;
+  LinkTechnology links = LinkTechnology::kOther;
 
-  bool operator==(const Level&) const = default;
+  bool operator==(const FabricLevel&) const = default;
 };
 
 /// The host of a node, whose memory and links offloading uses. 0: not stated.
@@ -83,7 +83,7 @@ struct Cluster {
   double nic_bytes_per_s = 0;  ///< Bandwidth of one NIC, per direction; 0: nodes have no network.
   /// For each device of a node, the index of its nearest NIC.
   std::vector<std::int64_t> nic_of_device;
-  std::vector<Level> levels;
+  std::vector<FabricLevel> levels;
   Host host;
   /// Measured bus bandwidth, as nccl-tests counts it, of an all-reduce of 1 GiB over all devices of
   /// several nodes; 0: not stated.

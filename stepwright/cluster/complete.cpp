@@ -28,7 +28,7 @@ void count_nodes(ClusterDescription& cluster, Node node) {
   }
   if (cluster.nodes > 0) return;
   cluster.nodes = std::max<std::int64_t>(1, cluster.devices / per_node);
-  if (cluster.devices < per_node) return cut_node(cluster, cluster.devices);
+  if (cluster.devices < per_node) return limit_devices_per_node(cluster, cluster.devices);
   if (cluster.devices % per_node == 0) return;
   const std::int64_t whole = cluster.nodes * per_node;
   place_of(node, "devices")
@@ -44,7 +44,7 @@ void check_node_levels(const ClusterDescription& cluster, Node node) {
   const bool needed = cluster.levels.empty() && devices > 1;
   const Node place = needed ? node.get("levels") : place_of(node, "levels");
   std::int64_t lower = 1;
-  for (const Level& level : cluster.levels) {
+  for (const FabricLevel& level : cluster.levels) {
     // A single node may end in an incomplete unit: three devices, two of which form a pair.
     const bool whole = level.size % lower == 0 || (level.size == devices && cluster.nodes == 1);
     if (level.size <= lower || !whole) {
@@ -113,7 +113,7 @@ void add_network(Cluster& cluster, const std::vector<NetworkLevel>& network) {
   for (const NetworkLevel& stated : network) {
     const std::int64_t nics = lower / cluster.devices_per_node * cluster.nics_per_node;
     const std::int64_t all = std::max(cluster.devices(), lower);
-    Level& level = cluster.levels.emplace_back();
+    FabricLevel& level = cluster.levels.emplace_back();
     level.name = stated.name;
     level.size = stated.nodes == 0 ? all : stated.nodes * cluster.devices_per_node;
     level.uplink_bytes_per_s =
@@ -127,7 +127,7 @@ void add_network(Cluster& cluster, const std::vector<NetworkLevel>& network) {
 
 }  // namespace
 
-void cut_node(ClusterDescription& cluster, std::int64_t devices) {
+void limit_devices_per_node(ClusterDescription& cluster, std::int64_t devices) {
   const std::int64_t nics = cluster.nics_per_node * devices / cluster.devices_per_node;
   cluster.nics_per_node = std::max<std::int64_t>(1, nics);
   const double left_of_host =
@@ -136,12 +136,12 @@ void cut_node(ClusterDescription& cluster, std::int64_t devices) {
   cluster.host.memory_bandwidth_bytes_per_s *= left_of_host;
   cluster.nic_of_device.clear();
   cluster.devices_per_node = devices;
-  std::vector<Level> left;
-  for (Level& level : cluster.levels) {
+  std::vector<FabricLevel> left;
+  for (FabricLevel& level : cluster.levels) {
     if (level.mesh && level.size > devices) {  // the links to the removed devices are removed too
       const std::int64_t lower = left.empty() ? 1 : left.back().size;
       const std::int64_t peers = level.size / lower - 1;
-      const std::int64_t left_peers = divide_up(devices, lower) - 1;
+      const std::int64_t left_peers = ceil_divide(devices, lower) - 1;
       level.uplink_bytes_per_s *= static_cast<double>(left_peers) / static_cast<double>(peers);
     }
     level.size = std::min(level.size, devices);

@@ -30,7 +30,7 @@ struct ClusterDescription {
   std::int64_t nics_per_node = 0;
   double nic_bytes_per_s = 0;
   std::vector<std::int64_t> nic_of_device;
-  std::vector<Level> levels;  ///< Levels inside a node.
+  std::vector<FabricLevel> levels;  ///< Levels inside a node.
   std::vector<NetworkLevel> network;
   Host host;
   double all_reduce_bytes_per_s = 0;
@@ -38,7 +38,7 @@ struct ClusterDescription {
 };
 
 /// The most devices, and the most NICs, of one node.
-inline constexpr std::int64_t kMaxPerNode = 65536;
+inline constexpr std::int64_t kMaxDevicesPerNode = 65536;
 
 /// Default latency of one message in seconds, not fitted to measurements: inside a node, and over
 /// network level `index` (from 0), where each level adds one switch on the way up and one on the
@@ -49,8 +49,8 @@ constexpr double network_latency(std::size_t index) {
 }
 
 /// Returns the kind of links of a level that does not state it: NVLink if its name says so.
-constexpr Links links_by_name(std::string_view level) {
-  return level == "nvlink" ? Links::kNvlink : Links::kOther;
+constexpr LinkTechnology link_technology_by_name(std::string_view level) {
+  return level == "nvlink" ? LinkTechnology::kNvlink : LinkTechnology::kOther;
 }
 
 /// Returns the default NIC of each device: contiguous blocks of devices share one NIC.
@@ -65,7 +65,7 @@ void read_device(Node node, Device& device);
 ClusterDescription read_description(Node node, const std::filesystem::path& directory);
 
 /// Reduces a node to fewer devices, together with its levels, NICs and host.
-void cut_node(ClusterDescription& cluster, std::int64_t devices);
+void limit_devices_per_node(ClusterDescription& cluster, std::int64_t devices);
 
 /// Checks a description and derives the remaining values. Errors point at `node`, the mapping that
 /// was read.

@@ -22,7 +22,7 @@ void read_peaks(Node node, std::map<DType, double>& peaks) {
     if (const auto peak = node.find(type.name))
       peaks[type.value] = read_quantity(*peak, Quantity::kFlops, 1, kMost);
   }
-  if (peaks.empty()) node.fail("must state at least one of " + list_of(precisions));
+  if (peaks.empty()) node.fail("must state at least one of " + comma_list(precisions));
 }
 
 void read_mapping(Node node, Place place, Device& device) {
@@ -41,7 +41,7 @@ void read_mapping(Node node, Place place, Device& device) {
     device.generation = nullptr;  // its peaks are different
   }
   if (const auto generation = node.find("generation")) {
-    device.generation = &generation_named(generation->text(), *generation);
+    device.generation = &find_device_generation(generation->text(), *generation);
   }
   if (const auto variant = node.find("variant")) device.variant = variant->boolean();
   if (const auto power = node.find("board_power")) device.board_power_w = power->number(1, 1e5);
@@ -66,9 +66,9 @@ void read_device(Node node, Device& device) {
 Device built_in_device(std::string_view name) {
   const EmbeddedFile* file = find_embedded(embedded_devices(), name);
   if (file == nullptr) {
-    fail_input(
-        fmt::format("there is no device '{}'{}", printable(name),
-                    known_words(name, names_of(embedded_devices()), "stepwright list profiles")));
+    fail_input(fmt::format(
+        "there is no device '{}'{}", printable(name),
+        known_words(name, embedded_file_names(embedded_devices()), "stepwright list profiles")));
   }
   return read_file(*file);
 }

@@ -11,8 +11,8 @@
 namespace stepwright::cluster {
 namespace {
 
-std::vector<Generation> read_embedded() {
-  std::vector<Generation> all;
+std::vector<DeviceGeneration> read_embedded() {
+  std::vector<DeviceGeneration> all;
   for (const EmbeddedFile& file : embedded_generations()) {
     const Document document = Document::parse(file.text, std::string(file.name) + ".yaml");
     all.push_back(read_generation(document.root()));
@@ -20,31 +20,31 @@ std::vector<Generation> read_embedded() {
   return all;
 }
 
-const Generation* find_generation(std::string_view word) {
-  const auto called = [=](const Generation& one) {
+const DeviceGeneration* find_generation(std::string_view word) {
+  const auto called = [=](const DeviceGeneration& one) {
     return one.name == word || (!word.empty() && one.architecture == word);
   };
-  const auto found = std::ranges::find_if(generations(), called);
-  return found == generations().end() ? nullptr : &*found;
+  const auto found = std::ranges::find_if(device_generations(), called);
+  return found == device_generations().end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-std::span<const Generation> generations() {
-  static const std::vector<Generation> kAll = read_embedded();
+std::span<const DeviceGeneration> device_generations() {
+  static const std::vector<DeviceGeneration> kAll = read_embedded();
   return kAll;
 }
 
-const Generation& generation_named(std::string_view word, Node where) {
-  if (const Generation* found = find_generation(word)) return *found;
+const DeviceGeneration& find_device_generation(std::string_view word, Node where) {
+  if (const DeviceGeneration* found = find_generation(word)) return *found;
   std::vector<std::string_view> names;
-  for (const Generation& one : generations()) names.push_back(one.name);
-  where.fail(fmt::format("unknown generation '{}'{} (allowed: {})", word, hint_of(word, names),
-                         list_of(names)));
+  for (const DeviceGeneration& one : device_generations()) names.push_back(one.name);
+  where.fail(fmt::format("unknown generation '{}'{} (allowed: {})", word,
+                         spelling_hint(word, names), comma_list(names)));
 }
 
-const Generation& generation_named(std::string_view word) {
-  const Generation* found = find_generation(word);
+const DeviceGeneration& find_device_generation(std::string_view word) {
+  const DeviceGeneration* found = find_generation(word);
   if (found == nullptr) fail_input(fmt::format("there is no generation '{}'", word));
   return *found;
 }
@@ -57,19 +57,19 @@ double sixteen_bit_flops(const Device& device) {
   return device.peak_flops.empty() ? 1 : device.peak_flops.begin()->second;
 }
 
-const Generation& generation_of(const Device& device) {
+const DeviceGeneration& device_generation_of(const Device& device) {
   return device.generation != nullptr ? *device.generation
                                       : generation_of_peak(sixteen_bit_flops(device));
 }
 
-const Generation& generation_of_peak(double sixteen_bit_flops_per_s) {
-  for (const Generation& one : generations()) {
+const DeviceGeneration& generation_of_peak(double sixteen_bit_flops_per_s) {
+  for (const DeviceGeneration& one : device_generations()) {
     if (sixteen_bit_flops_per_s >= one.lowest_flops &&
         sixteen_bit_flops_per_s <= one.highest_flops) {
       return one;
     }
   }
-  return generation_named(kOtherDevice);
+  return find_device_generation(kFallbackGeneration);
 }
 
 }  // namespace stepwright::cluster

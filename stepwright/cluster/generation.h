@@ -15,7 +15,7 @@ namespace stepwright::cluster {
 
 /// Figures shared by the devices of one architecture, which reach similar shares of their peaks.
 /// Each is a file in `generations/` with a source for each figure (docs/formats.md, "Generation").
-struct Generation {
+struct DeviceGeneration {
   std::string name;          ///< Name of the generation: that of its best-known device.
   std::string architecture;  ///< Name of the architecture, such as Hopper; empty: none.
   /// Range of the dense 16-bit peaks of its devices, in FLOP/s; 0: devices belong to it only by
@@ -56,37 +56,37 @@ struct Generation {
 /// may be left out.
 struct GenerationFigure {
   std::string_view key;
-  double Generation::* value;
+  double DeviceGeneration::* value;
   double lowest, highest;
 };
 inline constexpr GenerationFigure kGenerationFigures[] = {
-    {"matrix_share", &Generation::matrix_share, 0.01, 1},
-    {"sustained_share", &Generation::sustained_share, 0.01, 1},
-    {"fp8_speedup", &Generation::fp8_speedup, 1, 4},
-    {"fp4_speedup", &Generation::fp4_speedup, 1, 8},
-    {"fp8_attention_speedup", &Generation::fp8_attention_speedup, 1, 4},
-    {"board_power", &Generation::board_power_w, 1, 1e5},
-    {"board_tflops", &Generation::board_tflops, 1, 1e7},
-    {"tf32_slowdown", &Generation::tf32_slowdown, 1, 64},
-    {"start_us", &Generation::start_us, 0, 1000},
-    {"network_share", &Generation::network_share, 0.01, 1}};
+    {"matrix_share", &DeviceGeneration::matrix_share, 0.01, 1},
+    {"sustained_share", &DeviceGeneration::sustained_share, 0.01, 1},
+    {"fp8_speedup", &DeviceGeneration::fp8_speedup, 1, 4},
+    {"fp4_speedup", &DeviceGeneration::fp4_speedup, 1, 8},
+    {"fp8_attention_speedup", &DeviceGeneration::fp8_attention_speedup, 1, 4},
+    {"board_power", &DeviceGeneration::board_power_w, 1, 1e5},
+    {"board_tflops", &DeviceGeneration::board_tflops, 1, 1e7},
+    {"tf32_slowdown", &DeviceGeneration::tf32_slowdown, 1, 64},
+    {"start_us", &DeviceGeneration::start_us, 0, 1000},
+    {"network_share", &DeviceGeneration::network_share, 0.01, 1}};
 
 /// Reads the file of a generation. Fails with `kInput` on unknown and missing keys, values out of
 /// range, and figures without a source.
-Generation read_generation(Node root);
+DeviceGeneration read_generation(Node root);
 
 /// Returns all generations of `generations/`, in the order of their files. They exist until the
 /// program ends, so that pointers to them can be compared and kept.
-std::span<const Generation> generations();
+std::span<const DeviceGeneration> device_generations();
 
 /// Returns the generation with this name or architecture. If there is none, fails at `where`,
 /// naming all.
-const Generation& generation_named(std::string_view word, Node where);
+const DeviceGeneration& find_device_generation(std::string_view word, Node where);
 /// Returns the generation with this name or architecture, which must exist.
-const Generation& generation_named(std::string_view word);
+const DeviceGeneration& find_device_generation(std::string_view word);
 
 /// Name of the generation for devices that match no other, so that any device can be priced.
-inline constexpr std::string_view kOtherDevice = "other device";
+inline constexpr std::string_view kFallbackGeneration = "other device";
 
 /// Returns the dense bf16 peak of a device in FLOP/s. If the device states none, its peak in fp16,
 /// fp32 or fp64, in this order, else in any precision that it states; 1 if it states no peak.
@@ -94,7 +94,7 @@ double sixteen_bit_flops(const Device& device);
 
 /// Returns the generation that a device states; if it states none, the generation whose range of
 /// dense 16-bit peaks contains the device's peak. So a device can be described by its peaks alone.
-const Generation& generation_of(const Device& device);
-const Generation& generation_of_peak(double sixteen_bit_flops_per_s);
+const DeviceGeneration& device_generation_of(const Device& device);
+const DeviceGeneration& generation_of_peak(double sixteen_bit_flops_per_s);
 
 }  // namespace stepwright::cluster

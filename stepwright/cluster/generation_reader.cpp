@@ -11,7 +11,7 @@ constexpr std::string_view kOthers[] = {"peak",    "compute_capability", "adding
                                         "kernels", "attention",          "attention_backward"};
 
 /// Reads the sources: one for all figures, or one for each key.
-void read_sources(Node root, Generation& read) {
+void read_sources(Node root, DeviceGeneration& read) {
   const Node given = root.get("source");
   const auto add = [&](std::string_view key) {
     if (!root.find(key)) return;
@@ -26,7 +26,7 @@ void read_sources(Node root, Generation& read) {
   for (const std::string_view key : keys) add(key);
 }
 
-void read_attention(Node root, Generation& read) {
+void read_attention(Node root, DeviceGeneration& read) {
   const Node shares = root.get("attention");
   std::vector<std::string_view> fused;
   for (const auto& [kernel, name] : kAttentionKernelNames) {
@@ -53,12 +53,12 @@ void read_attention(Node root, Generation& read) {
 
 }  // namespace
 
-Generation read_generation(Node root) {
+DeviceGeneration read_generation(Node root) {
   std::vector<std::string_view> keys = {"name", "architecture", "source"};
   keys.insert(keys.end(), std::begin(kOthers), std::end(kOthers));
   for (const GenerationFigure& figure : kGenerationFigures) keys.push_back(figure.key);
   check_keys(root, Place::kFile, "generation/1", keys);
-  Generation read;
+  DeviceGeneration read;
   read_name(root, "name", read.name);
   if (root.find("architecture")) read_name(root, "architecture", read.architecture);
   if (const auto peak = root.find("peak")) {

@@ -26,17 +26,17 @@ double latency_of(Node node, double otherwise) {
   return latency ? read_quantity(*latency, Quantity::kTime, 0, 1) : otherwise;
 }
 
-Level read_level(Node node) {
+FabricLevel read_level(Node node) {
   node.allow_only({"name", "size", "bandwidth", "latency", "mesh", "links", "source"});
-  Level level;
+  FabricLevel level;
   level.size = 0;  // not stated yet
   read_name(node, "name", level.name);
-  read_count(node, "size", kMaxPerNode, level.size);
+  read_count(node, "size", kMaxDevicesPerNode, level.size);
   read_amount(node, "bandwidth", Quantity::kRate, level.uplink_bytes_per_s);
   level.latency_s = latency_of(node, kNodeLatency);
   if (const auto mesh = node.find("mesh")) level.mesh = mesh->boolean();
-  level.links = links_by_name(level.name);
-  if (const auto links = node.find("links")) level.links = links->choice(kLinksNames);
+  level.links = link_technology_by_name(level.name);
+  if (const auto links = node.find("links")) level.links = links->choice(kLinkTechnologyNames);
   return level;
 }
 
@@ -77,9 +77,9 @@ void read_lists(Node node, ClusterDescription& cluster) {
   }
   if (const auto nics = node.find("nic_of_device")) {
     cluster.nic_of_device.clear();
-    const std::size_t count = length_of(*nics, kMaxPerNode);
+    const std::size_t count = length_of(*nics, kMaxDevicesPerNode);
     for (std::size_t i = 0; i < count; ++i) {
-      cluster.nic_of_device.push_back(nics->at(i).integer(0, kMaxPerNode - 1));
+      cluster.nic_of_device.push_back(nics->at(i).integer(0, kMaxDevicesPerNode - 1));
     }
   }
 }
@@ -108,9 +108,9 @@ void read_host(Node node, Host& host) {
 void read_node_size(Node node, ClusterDescription& cluster) {
   const std::int64_t of_profile = cluster.devices_per_node;
   std::int64_t devices = of_profile;
-  read_count(node, "devices_per_node", kMaxPerNode, devices);
+  read_count(node, "devices_per_node", kMaxDevicesPerNode, devices);
   if (of_profile > devices && !cluster.levels.empty() && !node.find("levels")) {
-    return cut_node(cluster, devices);
+    return limit_devices_per_node(cluster, devices);
   }
   cluster.devices_per_node = devices;
   if (of_profile == 0) return;
@@ -132,7 +132,7 @@ void read_keys(Node node, ClusterDescription& cluster) {
   read_node_size(node, cluster);
   if (node.find("nic") || node.find("nics_per_node")) {
     read_amount(node, "nic", Quantity::kRate, cluster.nic_bytes_per_s);
-    read_count(node, "nics_per_node", kMaxPerNode, cluster.nics_per_node);
+    read_count(node, "nics_per_node", kMaxDevicesPerNode, cluster.nics_per_node);
   }
   read_lists(node, cluster);
   if (const auto host = node.find("host")) read_host(*host, cluster.host);
@@ -195,9 +195,9 @@ class Reader {
     const std::string text = stepwright::read_name(node, kLongestPath);
     const std::size_t colon = std::min(text.rfind(':'), text.size());
     read_profile(node, text.substr(0, colon), directory);
-    const IntegerReading nodes =
+    const IntegerParseResult nodes =
         read_integer(colon < text.size() ? std::string_view(text).substr(colon + 1) : "1");
-    if (nodes.status != IntegerReading::Status::kGood || nodes.value < 1 ||
+    if (nodes.status != IntegerParseResult::Status::kGood || nodes.value < 1 ||
         nodes.value > kMaxDevices) {
       node.fail(
           fmt::format("must be a profile, as dgx-h100, or PROFILE:NODES with 1 to {} nodes; "
@@ -237,7 +237,7 @@ class Reader {
       fail_unknown(node, "profile", name, embedded_clusters(), "the path of a file");
     }
     const std::filesystem::path path = directory / name;
-    if (!is_there(path)) {
+    if (!path_exists(path)) {
       node.fail(fmt::format("there is no file '{}'", path.string()));
     }
     const Document document = Document::load(path);

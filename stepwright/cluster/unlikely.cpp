@@ -37,7 +37,7 @@ class Remarks {
 
 }  // namespace
 
-std::vector<std::string> unlikely_figures(const Cluster& cluster) {
+std::vector<std::string> implausible_cluster_notes(const Cluster& cluster) {
   Remarks remarks;
   const Device& device = cluster.device;
   remarks.judge("device.memory", device.memory_bytes, Quantity::kBytes, kUsualMemory);
@@ -50,7 +50,7 @@ std::vector<std::string> unlikely_figures(const Cluster& cluster) {
   if (cluster.nic_bytes_per_s > 0) {
     remarks.judge("nic", cluster.nic_bytes_per_s, Quantity::kRate, kUsualNic);
   }
-  for (const Level& level : cluster.levels) {
+  for (const FabricLevel& level : cluster.levels) {
     if (!level.network) {
       remarks.judge(fmt::format("levels.{}.bandwidth", level.name), level.uplink_bytes_per_s,
                     Quantity::kRate, kUsualLink);

@@ -25,19 +25,19 @@ Json device_json(const Device& device) {
   return mapping;
 }
 
-Json level_json(const Level& level) {
+Json level_json(const FabricLevel& level) {
   Json entry = {{"name", level.name},
                 {"size", level.size},
                 {"bandwidth", level.uplink_bytes_per_s},
                 {"latency", level.latency_s}};
   if (level.mesh) entry["mesh"] = true;
-  if (level.links != links_by_name(level.name)) {
-    entry["links"] = name_of(kLinksNames, level.links);
+  if (level.links != link_technology_by_name(level.name)) {
+    entry["links"] = name_of(kLinkTechnologyNames, level.links);
   }
   return entry;
 }
 
-Json network_level_json(const Level& level, std::int64_t nodes) {
+Json network_level_json(const FabricLevel& level, std::int64_t nodes) {
   Json entry = {{"name", level.name}};
   if (nodes > 0) entry["nodes"] = nodes;
   entry["oversubscription"] = level.oversubscription;
@@ -50,7 +50,7 @@ Json network_level_json(const Level& level, std::int64_t nodes) {
 Json inline_cluster(const Cluster& cluster) {
   Json levels = Json::array();
   Json network = Json::array();
-  for (const Level& level : cluster.levels) {
+  for (const FabricLevel& level : cluster.levels) {
     const bool last = &level == &cluster.levels.back();
     const std::int64_t nodes = last ? 0 : level.size / cluster.devices_per_node;
     if (level.network) network.push_back(network_level_json(level, nodes));

@@ -8,7 +8,7 @@ bool covers(Algorithm algorithm, Collective collective) {
   return definition_of(algorithm).covers.has(collective);
 }
 
-bool suits(Algorithm algorithm, const GroupForm& form) {
+bool suits(Algorithm algorithm, const GroupNodeLayout& form) {
   if (algorithm == Algorithm::kLibrary) return true;
   const AlgorithmDefinition& it = definition_of(algorithm);
   if (form.ranks < 2 || (it.lies != nullptr && !it.lies(form))) return false;
@@ -18,7 +18,7 @@ bool suits(Algorithm algorithm, const GroupForm& form) {
 
 std::string_view needs(Algorithm algorithm) { return definition_of(algorithm).needs; }
 
-Algorithm settled(Algorithm algorithm, Collective collective, const GroupForm& form) {
+Algorithm settled(Algorithm algorithm, Collective collective, const GroupNodeLayout& form) {
   return covers(algorithm, collective) && suits(algorithm, form) ? algorithm : Algorithm::kLibrary;
 }
 

@@ -79,7 +79,7 @@ inline constexpr auto& kGeneratedNames =
     AlgorithmNames<2, std::make_index_sequence<std::size(kAlgorithmRows) - 2>>::kNames;
 
 /// How the ranks of a group are distributed over the nodes of a cluster.
-struct GroupForm {
+struct GroupNodeLayout {
   std::int64_t ranks = 1;
   std::int64_t members = 1;  ///< Largest number of the group's ranks in a node.
   std::int64_t nodes = 1;    ///< Number of nodes if each holds `members` ranks, rounded up.
@@ -93,7 +93,7 @@ struct GroupForm {
 bool covers(Algorithm algorithm, Collective collective);
 
 /// True if a group has the shape that an algorithm needs (`needs`).
-bool suits(Algorithm algorithm, const GroupForm& form);
+bool suits(Algorithm algorithm, const GroupNodeLayout& form);
 
 /// The group shape that an algorithm needs, to follow "needs ..."; empty if any group of several
 /// ranks will do.
@@ -101,7 +101,7 @@ std::string_view needs(Algorithm algorithm);
 
 /// Returns the algorithm that carries out an operation of a group if a plan asks for `algorithm`:
 /// that one if it supports the operation and the group, else the library.
-Algorithm settled(Algorithm algorithm, Collective collective, const GroupForm& form);
+Algorithm settled(Algorithm algorithm, Collective collective, const GroupNodeLayout& form);
 
 /// True if NCCL and similar libraries have the algorithm for an operation.
 bool in_library(Algorithm algorithm, Collective collective);

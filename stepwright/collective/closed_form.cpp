@@ -22,22 +22,23 @@ double chunked_chain(double stages, double chunks, const ChunkHop& hop) {
   return stages * (hop.bytes_s + hop.latency_s) + (chunks - 1) * hop.bytes_s;
 }
 
-double pass_s(const ClosedTerms& t, Inner inner) {
+double pass_s(const ClosedFormTerms& t, IntraGroupPattern inner) {
   if (t.members == 1) return 0;
   const double bytes_s = (t.members - 1) * t.inside.bytes_s;
-  return inner == Inner::kDirect ? bytes_s : bytes_s + (t.members - 2) * t.inside.latency_s;
+  return inner == IntraGroupPattern::kDirect ? bytes_s
+                                             : bytes_s + (t.members - 2) * t.inside.latency_s;
 }
 
-Inner inner_for(const cluster::Cluster& cluster) {
-  const bool one_switch = levels_in_node(cluster) == 1 && !cluster.levels.front().mesh;
-  return one_switch ? Inner::kDirect : Inner::kRing;
+IntraGroupPattern intra_node_pattern(const cluster::Cluster& cluster) {
+  const bool one_switch = intra_node_level_count(cluster) == 1 && !cluster.levels.front().mesh;
+  return one_switch ? IntraGroupPattern::kDirect : IntraGroupPattern::kRing;
 }
 
 GroupLinks group_links(const cluster::Cluster& cluster, std::int32_t members, std::int32_t nodes) {
-  GroupLinks links{.members = members, .nodes = nodes, .message_s = kMessageStart};
-  const auto node_levels = static_cast<std::size_t>(levels_in_node(cluster));
+  GroupLinks links{.members = members, .nodes = nodes, .message_s = kMessageStartSeconds};
+  const auto node_levels = static_cast<std::size_t>(intra_node_level_count(cluster));
   for (std::size_t i = 0; i < node_levels; ++i) {
-    const cluster::Level& level = cluster.levels[i];
+    const cluster::FabricLevel& level = cluster.levels[i];
     const std::int64_t lower = i == 0 ? 1 : cluster.levels[i - 1].size;
     if (lower >= members || level.uplink_bytes_per_s <= 0) continue;
     links.inside_s_per_byte = std::max(links.inside_s_per_byte, 1 / level.uplink_bytes_per_s);
@@ -55,7 +56,7 @@ GroupLinks group_links(const cluster::Cluster& cluster, std::int32_t members, st
   links.lone_s_per_byte = nic > 0 ? 1 / nic : 0;
   links.rail_s_per_byte = links.lone_s_per_byte * *std::max_element(on_nic.begin(), on_nic.end());
   for (std::size_t i = node_levels; i < cluster.levels.size(); ++i) {
-    const cluster::Level& level = cluster.levels[i];
+    const cluster::FabricLevel& level = cluster.levels[i];
     const std::int64_t lower = i == 0 ? 1 : cluster.levels[i - 1].size;
     if (lower >= std::int64_t{cluster.devices_per_node} * nodes) continue;
     links.network_latency_s = level.latency_s;
@@ -69,20 +70,22 @@ GroupLinks group_links(const cluster::Cluster& cluster, std::int32_t members, st
   return links;
 }
 
-double closed_seconds(const ScheduleSpec& spec, const GroupLinks& links, double payload_bytes) {
-  const ClosedTerms terms(spec, links, payload_bytes);
+double closed_form_seconds(const ScheduleSpec& spec, const GroupLinks& links,
+                           double payload_bytes) {
+  const ClosedFormTerms terms(spec, links, payload_bytes);
   if (terms.ranks == 1) return 0;
   return definition_of(spec.method).seconds(terms);
 }
 
-ScheduleSpec with_best_chunks(ScheduleSpec spec, const GroupLinks& links, double payload_bytes) {
+ScheduleSpec with_fastest_chunk_count(ScheduleSpec spec, const GroupLinks& links,
+                                      double payload_bytes) {
   ScheduleSpec best = spec;
   best.chunks = 1;
-  double least = closed_seconds(best, links, payload_bytes);
+  double least = closed_form_seconds(best, links, payload_bytes);
   for (std::int32_t chunks = 2; chunks <= kMostChunks; chunks *= 2) {
     spec.chunks = chunks;
-    if (why_not(spec)) break;
-    const double seconds = closed_seconds(spec, links, payload_bytes);
+    if (no_schedule_reason(spec)) break;
+    const double seconds = closed_form_seconds(spec, links, payload_bytes);
     if (seconds >= least * (1 - kSameTime)) continue;
     least = seconds;
     best = spec;
@@ -96,9 +99,9 @@ ScheduleSpec fastest_schedule(Collective collective, const GroupLinks& links,
   double least = -1;
   for (const auto& [method, name] : kGeneratedNames) {
     const ScheduleSpec spec{method, collective, {links.members, links.nodes}};
-    if (why_not(spec)) continue;
-    const ScheduleSpec chunked = with_best_chunks(spec, links, payload_bytes);
-    const double seconds = closed_seconds(chunked, links, payload_bytes);
+    if (no_schedule_reason(spec)) continue;
+    const ScheduleSpec chunked = with_fastest_chunk_count(spec, links, payload_bytes);
+    const double seconds = closed_form_seconds(chunked, links, payload_bytes);
     if (least >= 0 && seconds >= least) continue;
     least = seconds;
     best = chunked;

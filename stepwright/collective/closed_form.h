@@ -22,11 +22,11 @@ struct GroupLinks {
   double message_s = 0;  ///< Seconds that each message needs at both ends before its bytes flow.
 };
 
-/// Largest number of chunks into which `with_best_chunks` cuts a block.
+/// Largest number of chunks into which `with_fastest_chunk_count` cuts a block.
 inline constexpr std::int32_t kMostChunks = 256;
 
 /// Assumed `GroupLinks::message_s` until it is measured: the host work of one step.
-inline constexpr double kMessageStart = 1e-6;
+inline constexpr double kMessageStartSeconds = 1e-6;
 
 /// Returns the links of the first ranks of a cluster, `members` in each node. Several levels in a
 /// node count as one, with the rate of the slowest level and the latency of the outermost.
@@ -34,12 +34,12 @@ GroupLinks group_links(const cluster::Cluster& cluster, std::int32_t members, st
 
 /// Returns how the ranks of a node pass blocks to each other: directly if one switch joins them,
 /// else in a ring.
-Inner inner_for(const cluster::Cluster& cluster);
+IntraGroupPattern intra_node_pattern(const cluster::Cluster& cluster);
 
 /// Returns the seconds of the schedule of `spec` for a full buffer of `payload_bytes`, without
 /// generating it; tiers are {members, nodes}, in full duplex. `docs/collectives.md` has the
 /// formulas and their error against simulated schedules.
-double closed_seconds(const ScheduleSpec& spec, const GroupLinks& links, double payload_bytes);
+double closed_form_seconds(const ScheduleSpec& spec, const GroupLinks& links, double payload_bytes);
 
 /// Seconds in which an HO-Ring's bytes pass each level, at any rates.
 struct OverlappedLevels {
@@ -56,7 +56,8 @@ struct OverlappedLevels {
 };
 
 /// Returns `spec` with its fastest number of chunks (a power of two up to 256).
-ScheduleSpec with_best_chunks(ScheduleSpec spec, const GroupLinks& links, double payload_bytes);
+ScheduleSpec with_fastest_chunk_count(ScheduleSpec spec, const GroupLinks& links,
+                                      double payload_bytes);
 
 /// Returns the fastest schedule of an operation for a group of {members, nodes}, with the best
 /// number of chunks.

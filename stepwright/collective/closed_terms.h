@@ -17,8 +17,8 @@ double chunked_chain(double stages, double chunks, const ChunkHop& hop);
 inline bool both_ways(Collective collective) { return collective == Collective::kAllReduce; }
 
 /// Terms shared by the closed forms of a spec.
-struct ClosedTerms {
-  ClosedTerms(const ScheduleSpec& of, const GroupLinks& links, double payload_bytes)
+struct ClosedFormTerms {
+  ClosedFormTerms(const ScheduleSpec& of, const GroupLinks& links, double payload_bytes)
       : spec(of),
         members(links.members),
         nodes(links.nodes),
@@ -52,12 +52,14 @@ struct ClosedTerms {
 };
 
 /// Seconds in which one chunk of the group's blocks passes among the members of a node.
-double pass_s(const ClosedTerms& t, Inner inner);
+double pass_s(const ClosedFormTerms& t, IntraGroupPattern inner);
 
 /// Latency of the last message inside a node; 0 if a node has one member.
-inline double end_latency(const ClosedTerms& t) { return t.members > 1 ? t.inside.latency_s : 0; }
+inline double end_latency(const ClosedFormTerms& t) {
+  return t.members > 1 ? t.inside.latency_s : 0;
+}
 
 /// Seconds of a ring over all ranks, with hops `within` nodes and `across` nodes.
-double round_s(const ClosedTerms& t, const ChunkHop& within, const ChunkHop& across);
+double round_s(const ClosedFormTerms& t, const ChunkHop& within, const ChunkHop& across);
 
 }  // namespace stepwright::collective

@@ -16,7 +16,7 @@ std::uint64_t mixed(std::uint64_t number) {
 
 }  // namespace
 
-Promise::Promise(const CollectiveSchedule& schedule)
+CollectiveContract::CollectiveContract(const CollectiveSchedule& schedule)
     : collective_(schedule.collective),
       pieces_(schedule.pieces),
       block_(schedule.pieces /
@@ -25,12 +25,12 @@ Promise::Promise(const CollectiveSchedule& schedule)
   for (std::int32_t rank = 0; rank < std::ssize(schedule.ranks); ++rank) all_ += word(rank);
 }
 
-std::uint64_t Promise::word(std::int32_t rank) const {
+std::uint64_t CollectiveContract::word(std::int32_t rank) const {
   const auto number = static_cast<std::uint64_t>(rank);
   return exact_ ? std::uint64_t{1} << number : mixed((number + 1) * 0x9e3779b97f4a7c15);
 }
 
-Contributions Promise::given(std::int32_t rank, std::int32_t piece) const {
+Contributions CollectiveContract::given(std::int32_t rank, std::int32_t piece) const {
   const std::int64_t whose = rank;
   switch (collective_) {
     case Collective::kAllGather: return {whose * block_ + piece, word(rank)};
@@ -39,7 +39,7 @@ Contributions Promise::given(std::int32_t rank, std::int32_t piece) const {
   }
 }
 
-std::optional<Contributions> Promise::due(std::int32_t rank, std::int32_t piece) const {
+std::optional<Contributions> CollectiveContract::due(std::int32_t rank, std::int32_t piece) const {
   const std::int32_t owner = block_ > 0 ? piece / block_ : 0;
   switch (collective_) {
     case Collective::kAllGather: return Contributions{piece, word(owner)};
@@ -59,7 +59,8 @@ std::optional<Contributions> Promise::due(std::int32_t rank, std::int32_t piece)
   return {};
 }
 
-std::optional<Contributions> Promise::sum(const Contributions& a, const Contributions& b) const {
+std::optional<Contributions> CollectiveContract::sum(const Contributions& a,
+                                                     const Contributions& b) const {
   if (a.place != b.place || (exact_ && (a.ranks & b.ranks) != 0)) return {};
   return Contributions{a.place, a.ranks + b.ranks};
 }

@@ -19,9 +19,9 @@ struct Contributions {
 };
 
 /// The inputs and the required outputs of a collective.
-class Promise {
+class CollectiveContract {
  public:
-  explicit Promise(const CollectiveSchedule& schedule);
+  explicit CollectiveContract(const CollectiveSchedule& schedule);
 
   /// Returns the content of a piece of a rank's input.
   [[nodiscard]] Contributions given(std::int32_t rank, std::int32_t piece) const;

@@ -41,7 +41,7 @@ enum class MessagePattern : std::uint8_t {
 };
 
 /// How the nodes of a schedule are related to each other.
-enum class Across : std::uint8_t {
+enum class InterNodeMode : std::uint8_t {
   kAlike,   ///< All nodes do the same, each with the next one.
   kHalves,  ///< All nodes do the same, in each step with a node that is farther away.
   kUnlike,
@@ -61,7 +61,7 @@ struct AlgorithmDefinition {
   Operations covers;
   /// True if the algorithm differs from simpler ones on a group of this shape; nullptr: on any
   /// group of several ranks.
-  bool (*lies)(const GroupForm&) = nullptr;
+  bool (*lies)(const GroupNodeLayout&) = nullptr;
   /// True if a schedule exists for `members` ranks on each of `nodes` nodes; nullptr: for all.
   bool (*exists)(std::int64_t members, std::int64_t nodes) = nullptr;
   /// Conditions that `lies` and `exists` check, to follow "needs ...".
@@ -73,7 +73,7 @@ struct AlgorithmDefinition {
   /// needs one.
   bool in_process_group = false;
   MessagePattern pattern = MessagePattern::kAsScheduled;
-  Across across = Across::kAlike;
+  InterNodeMode across = InterNodeMode::kAlike;
   /// True if one rank of each node sends only to other nodes, and not inside.
   bool one_leaves = false;
   /// Returns the mean bytes that a rank sends; nullptr: `sent_bytes` of the operation.
@@ -86,7 +86,7 @@ struct AlgorithmDefinition {
   /// Returns the schedule of one rank; nullptr: none is generated.
   RankSchedule (*rank)(const ScheduleSpec&, std::int32_t rank) = nullptr;
   /// Returns the seconds of the schedule in closed form, for at least two ranks.
-  double (*seconds)(const ClosedTerms&) = nullptr;
+  double (*seconds)(const ClosedFormTerms&) = nullptr;
 };
 
 inline const AlgorithmDefinition& definition_of(Algorithm algorithm) {
@@ -94,7 +94,7 @@ inline const AlgorithmDefinition& definition_of(Algorithm algorithm) {
 }
 
 /// True if hierarchical algorithms differ from flat ones on this group.
-inline bool on_two_levels(const GroupForm& form) {
+inline bool on_two_levels(const GroupNodeLayout& form) {
   return form.members > 1 && form.nodes > 1 && form.even();
 }
 inline constexpr std::string_view kTwoLevelNeeds =

@@ -21,12 +21,12 @@ std::int32_t ranks_of(const ScheduleSpec& spec) {
   return std::accumulate(spec.tiers.begin(), spec.tiers.end(), 1, std::multiplies<>());
 }
 
-std::int32_t block_pieces(const ScheduleSpec& spec) {
+std::int32_t pieces_per_block(const ScheduleSpec& spec) {
   const auto parts = definition_of(spec.method).parts;
   return parts == nullptr ? spec.chunks : spec.chunks * parts(spec);
 }
 
-std::optional<std::string> why_not(const ScheduleSpec& spec) {
+std::optional<std::string> no_schedule_reason(const ScheduleSpec& spec) {
   std::int64_t pieces = std::max(1, spec.chunks);
   for (const std::int32_t size : spec.tiers) {
     if (size < 1) return fmt::format("tiers: {} is not a number of ranks", size);
@@ -46,17 +46,17 @@ std::optional<std::string> why_not(const ScheduleSpec& spec) {
     return fmt::format("{} needs {}; there are {} on each of {} nodes", word, it.needs, members,
                        nodes);
   }
-  if (std::int64_t{ranks_of(spec)} * block_pieces(spec) > std::int64_t{kMostPieces}) {
+  if (std::int64_t{ranks_of(spec)} * pieces_per_block(spec) > std::int64_t{kMostPieces}) {
     return "ranks x chunks exceed 2^30";
   }
   return {};
 }
 
-CollectiveSchedule schedule_frame(const ScheduleSpec& spec) {
-  if (const auto reason = why_not(spec)) fail_unsupported(*reason);
+CollectiveSchedule schedule_without_ranks(const ScheduleSpec& spec) {
+  if (const auto reason = no_schedule_reason(spec)) fail_unsupported(*reason);
   const AlgorithmDefinition& it = definition_of(spec.method);
   CollectiveSchedule frame{.collective = spec.collective};
-  const std::int32_t block = block_pieces(spec);
+  const std::int32_t block = pieces_per_block(spec);
   frame.pieces = it.whole_buffer ? spec.chunks : ranks_of(spec) * block;
   frame.input_pieces = spec.collective == Collective::kAllGather ? block : frame.pieces;
   frame.output_pieces = spec.collective == Collective::kReduceScatter ? block : frame.pieces;
@@ -69,7 +69,7 @@ RankSchedule schedule_rank(const ScheduleSpec& spec, std::int32_t rank) {
 }
 
 CollectiveSchedule generate(const ScheduleSpec& spec) {
-  CollectiveSchedule schedule = schedule_frame(spec);
+  CollectiveSchedule schedule = schedule_without_ranks(spec);
   const std::int32_t ranks = ranks_of(spec);
   schedule.ranks.reserve(static_cast<std::size_t>(ranks));
   for (std::int32_t rank = 0; rank < ranks; ++rank) {

@@ -13,11 +13,11 @@ struct InsideChunk {
   double pace_s = 0;  ///< Seconds from one chunk to the next if chunks are summed and passed on.
 };
 
-InsideChunk inside_chunk(cluster::AddingSwitches where, const GroupLinks& links,
+InsideChunk inside_chunk(cluster::InNetworkReduction where, const GroupLinks& links,
                          double chunk_bytes) {
   const double m = links.members;
   if (links.members == 1) return {};
-  if (where == cluster::AddingSwitches::kBetweenNodes) {
+  if (where == cluster::InNetworkReduction::kBetweenNodes) {
     const double once = (m - 1) * (links.message_s + chunk_bytes / m * links.inside_s_per_byte);
     return {once, 2 * once};
   }
@@ -27,7 +27,7 @@ InsideChunk inside_chunk(cluster::AddingSwitches where, const GroupLinks& links,
 
 }  // namespace
 
-double in_network_seconds(cluster::AddingSwitches where, const GroupLinks& links,
+double in_network_seconds(cluster::InNetworkReduction where, const GroupLinks& links,
                           double payload_bytes) {
   const bool leaves = links.nodes > 1;
   const double latency =

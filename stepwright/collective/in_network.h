@@ -18,7 +18,7 @@ namespace stepwright::collective {
 ///
 /// `where` must be kBetweenNodes or kEverywhere. Switches add at line rate, and have memory for all
 /// chunks in flight.
-double in_network_seconds(cluster::AddingSwitches where, const GroupLinks& links,
+double in_network_seconds(cluster::InNetworkReduction where, const GroupLinks& links,
                           double payload_bytes);
 
 }  // namespace stepwright::collective

@@ -30,7 +30,7 @@ LinkLoad load_of(std::string name, const std::vector<double>& bytes) {
 }  // namespace
 
 LinkBytes::LinkBytes(const cluster::Cluster& cluster, std::int64_t ranks)
-    : cluster_(cluster), node_levels_(static_cast<std::size_t>(levels_in_node(cluster))) {
+    : cluster_(cluster), node_levels_(static_cast<std::size_t>(intra_node_level_count(cluster))) {
   for (std::size_t i = 0; i < cluster.levels.size(); ++i) {
     levels_.emplace_back(units(ranks, lower_size(cluster, i)));
   }

@@ -10,7 +10,7 @@ LinkMap::LinkMap(const cluster::Cluster& cluster, bool full_duplex, Nodes nodes)
     : cluster_(cluster),
       full_duplex_(full_duplex),
       nodes_(nodes),
-      node_levels_(static_cast<std::size_t>(levels_in_node(cluster))) {}
+      node_levels_(static_cast<std::size_t>(intra_node_level_count(cluster))) {}
 
 LinkPath LinkMap::path(std::int64_t from, std::int64_t to) {
   const std::int64_t devices = cluster_.devices_per_node;
@@ -31,7 +31,7 @@ void LinkMap::add_level(LinkPath& path, std::size_t level, std::int64_t from, st
     out = standing_for(out, 1);
     in = standing_for(in, 1);
   }
-  const cluster::Level& crossed = cluster_.levels[level];
+  const cluster::FabricLevel& crossed = cluster_.levels[level];
   path.latency_s = crossed.latency_s;
   const auto number = static_cast<std::int32_t>(level);
   if (crossed.mesh) {

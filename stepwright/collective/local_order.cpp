@@ -32,7 +32,7 @@ class LocalOrder {
     }
   }
 
-  std::optional<Defect> run() {
+  std::optional<ScheduleDefect> run() {
     for (bool progress = true; progress;) {
       progress = false;
       for (std::size_t c = 0; c < width_; ++c) {
@@ -44,7 +44,7 @@ class LocalOrder {
     }
     for (std::size_t c = 0; c < width_; ++c) {
       if (done_[c] < std::ssize(rank_.channels[c].steps)) {
-        return Defect{DefectKind::kDeadlock, 0, ref(c), "waits in a circle"};
+        return ScheduleDefect{ScheduleDefectKind::kDeadlock, 0, ref(c), "waits in a circle"};
       }
     }
     return {};
@@ -86,10 +86,10 @@ class LocalOrder {
     now_ = {now, now + width_};
   }
 
-  std::optional<Defect> take(std::size_t c) {
+  std::optional<ScheduleDefect> take(std::size_t c) {
     advance_clock(c);
     const ScheduleStep& step = rank_.channels[c].steps[static_cast<std::size_t>(done_[c])];
-    std::optional<Defect> defect;
+    std::optional<ScheduleDefect> defect;
     for (std::int32_t i = 0; i < step.pieces && !defect; ++i) {
       if (reads(step)) defect = read(c, step.source, i);
       if (!defect && step.kind == StepKind::kReduce) defect = read(c, step.target, i);
@@ -106,36 +106,37 @@ class LocalOrder {
     return now_[channel] >= step;
   }
 
-  std::optional<Defect> fault(std::size_t c, DefectKind kind, PieceRun place, std::int32_t i,
-                              std::string_view what) const {
+  std::optional<ScheduleDefect> fault(std::size_t c, ScheduleDefectKind kind, PieceRun place,
+                                      std::int32_t i, std::string_view what) const {
     place.piece = (place.piece + static_cast<std::uint32_t>(i)) & kMostPieces;
-    return Defect{kind, 0, ref(c), fmt::format("{} {}", what, place_text(place))};
+    return ScheduleDefect{kind, 0, ref(c), fmt::format("{} {}", what, piece_position_text(place))};
   }
 
-  std::optional<Defect> read(std::size_t c, PieceRun place, std::int32_t i) {
+  std::optional<ScheduleDefect> read(std::size_t c, PieceRun place, std::int32_t i) {
     if (place.buffer == RankBuffer::kInput) return {};
     const auto buffer = static_cast<std::size_t>(place.buffer);
     const std::size_t piece = place.piece + static_cast<std::size_t>(i);
     const auto [channel, step] = writers_[buffer][piece];
-    if (step == 0) return fault(c, DefectKind::kUnwritten, place, i, "nothing has written");
+    if (step == 0) return fault(c, ScheduleDefectKind::kUnwritten, place, i, "nothing has written");
     if (!over(static_cast<std::size_t>(channel), step)) {
-      return fault(c, DefectKind::kConflict, place, i, "a write may still be under way to");
+      return fault(c, ScheduleDefectKind::kConflict, place, i, "a write may still be under way to");
     }
     readers_[buffer][piece * width_ + c] = done_[c] + 1;
     return {};
   }
 
-  std::optional<Defect> write(std::size_t c, PieceRun place, std::int32_t i) {
+  std::optional<ScheduleDefect> write(std::size_t c, PieceRun place, std::int32_t i) {
     const auto buffer = static_cast<std::size_t>(place.buffer);
     const std::size_t piece = place.piece + static_cast<std::size_t>(i);
     auto& [channel, step] = writers_[buffer][piece];
     if (!over(static_cast<std::size_t>(channel), step)) {
-      return fault(c, DefectKind::kConflict, place, i, "another write may be under way to");
+      return fault(c, ScheduleDefectKind::kConflict, place, i, "another write may be under way to");
     }
     for (std::size_t k = 0; k < width_; ++k) {
       std::int32_t& reader = readers_[buffer][piece * width_ + k];
       if (k != c && !over(k, reader)) {
-        return fault(c, DefectKind::kConflict, place, i, "a read may still be under way of");
+        return fault(c, ScheduleDefectKind::kConflict, place, i,
+                     "a read may still be under way of");
       }
       reader = 0;
     }
@@ -159,7 +160,8 @@ class LocalOrder {
 
 }  // namespace
 
-std::optional<Defect> disordered(const CollectiveSchedule& frame, const RankSchedule& rank) {
+std::optional<ScheduleDefect> first_unordered_step(const CollectiveSchedule& frame,
+                                                   const RankSchedule& rank) {
   return LocalOrder(frame, rank).run();
 }
 

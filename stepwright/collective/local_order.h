@@ -10,6 +10,7 @@ namespace stepwright::collective {
 /// piece without order relative to another step, given the rank's own channels and waits; or waits
 /// that form a circle; nullopt: none. Uses vector clocks over the channels, as race detectors do
 /// (Flanagan and Freund 2009, FastTrack). `rank` must not be malformed.
-std::optional<Defect> disordered(const CollectiveSchedule& frame, const RankSchedule& rank);
+std::optional<ScheduleDefect> first_unordered_step(const CollectiveSchedule& frame,
+                                                   const RankSchedule& rank);
 
 }  // namespace stepwright::collective

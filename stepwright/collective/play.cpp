@@ -34,7 +34,7 @@ struct PlayedGroup {
 class SchedulePlay {
  public:
   SchedulePlay(const CollectiveSchedule& schedule, const PlayedGroup& group,
-               const cluster::Cluster& cluster, const PlaySetting& setting)
+               const cluster::Cluster& cluster, const ScheduleSimulationOptions& setting)
       : schedule_(schedule),
         group_(group),
         played_(static_cast<std::int32_t>(std::ssize(schedule.ranks))),
@@ -252,7 +252,7 @@ void check_room(std::int64_t ranks, const cluster::Cluster& cluster) {
 
 /// True if one level of switches joins the nodes, so that every pair of nodes has equal links.
 bool has_one_network(const cluster::Cluster& cluster) {
-  const auto node_levels = static_cast<std::size_t>(levels_in_node(cluster));
+  const auto node_levels = static_cast<std::size_t>(intra_node_level_count(cluster));
   for (std::size_t i = node_levels + 1; i < cluster.levels.size(); ++i) {
     if (cluster.levels[i - 1].size < cluster.devices()) return false;
   }
@@ -261,33 +261,34 @@ bool has_one_network(const cluster::Cluster& cluster) {
 
 }  // namespace
 
-double play_seconds(const CollectiveSchedule& schedule, const cluster::Cluster& cluster,
-                    const PlaySetting& setting) {
+double simulate_schedule_seconds(const CollectiveSchedule& schedule,
+                                 const cluster::Cluster& cluster,
+                                 const ScheduleSimulationOptions& setting) {
   check_room(std::ssize(schedule.ranks), cluster);
   const auto ranks = static_cast<std::int32_t>(std::ssize(schedule.ranks));
   return SchedulePlay(schedule, {ranks}, cluster, setting).run();
 }
 
 bool nodes_are_alike(const ScheduleSpec& spec, const cluster::Cluster& cluster) {
-  if (definition_of(spec.method).across == Across::kUnlike) return false;
+  if (definition_of(spec.method).across == InterNodeMode::kUnlike) return false;
   return spec.tiers.size() == 2 && spec.tiers.front() == cluster.devices_per_node &&
          spec.tiers.back() <= cluster.nodes && has_one_network(cluster);
 }
 
-double play_generated(const ScheduleSpec& spec, const cluster::Cluster& cluster,
-                      const PlaySetting& setting) {
-  if (setting.every_rank && ranks_of(spec) > kMostEveryRank) {
+double simulate_generated_schedule(const ScheduleSpec& spec, const cluster::Cluster& cluster,
+                                   const ScheduleSimulationOptions& setting) {
+  if (setting.every_rank && ranks_of(spec) > kMaxFullySimulatedRanks) {
     fail_input(fmt::format("every rank: {} ranks, at most {} are simulated one by one",
-                           ranks_of(spec), kMostEveryRank));
+                           ranks_of(spec), kMaxFullySimulatedRanks));
   }
   if (setting.every_rank || !nodes_are_alike(spec, cluster)) {
-    return play_seconds(generate(spec), cluster, setting);
+    return simulate_schedule_seconds(generate(spec), cluster, setting);
   }
-  CollectiveSchedule node = schedule_frame(spec);
+  CollectiveSchedule node = schedule_without_ranks(spec);
   for (std::int32_t rank = 0; rank < spec.tiers.front(); ++rank) {
     node.ranks.push_back(schedule_rank(spec, rank));
   }
-  const bool halves = definition_of(spec.method).across == Across::kHalves;
+  const bool halves = definition_of(spec.method).across == InterNodeMode::kHalves;
   return SchedulePlay(node, {ranks_of(spec), halves}, cluster, setting).run();
 }
 

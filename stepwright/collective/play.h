@@ -9,12 +9,13 @@
 namespace stepwright::collective {
 
 /// Settings for the simulation of a schedule.
-struct PlaySetting {
+struct ScheduleSimulationOptions {
   double payload_bytes = 0;  ///< Bytes of the full buffer.
   /// True if both directions of a link have its full rate; false: they share it.
   bool full_duplex = true;
   double message_s = 0;  ///< Seconds that each message needs at both ends before its bytes flow.
-  /// For `play_generated`: true if every rank is simulated even if one node could represent all.
+  /// For `simulate_generated_schedule`: true if every rank is simulated even if one node could
+  /// represent all.
   bool every_rank = false;
 };
 
@@ -25,22 +26,24 @@ struct PlaySetting {
 /// when its bytes have arrived; all other steps follow completed steps. Copies and sums take no
 /// time. Throws `Error{kInput}` if the cluster has too few devices, `Error{kRuntime}` if the
 /// schedule does not end.
-double play_seconds(const CollectiveSchedule& schedule, const cluster::Cluster& cluster,
-                    const PlaySetting& setting);
+double simulate_schedule_seconds(const CollectiveSchedule& schedule,
+                                 const cluster::Cluster& cluster,
+                                 const ScheduleSimulationOptions& setting);
 
 /// Largest group whose ranks are all simulated, for which most machines have memory.
-inline constexpr std::int32_t kMostEveryRank = 8192;
+inline constexpr std::int32_t kMaxFullySimulatedRanks = 8192;
 
 /// True if one node can represent all: under `spec` every node does the same towards nodes at the
 /// same distance (for the halving algorithms: whose number differs in the same bit), on equal
 /// links. Needs tiers {devices of a node, nodes}, one level of switches between nodes, and no tree.
 bool nodes_are_alike(const ScheduleSpec& spec, const cluster::Cluster& cluster);
 
-/// Returns `play_seconds` of the schedule generated from `spec`. If nodes are alike, only the ranks
-/// of one node are generated and simulated, and their messages to other nodes arrive at themselves,
-/// which gives the same seconds for a cluster of any size. Throws as `play_seconds` and
-/// `schedule_frame`, and `Error{kInput}` if every rank of more than `kMostEveryRank` is requested.
-double play_generated(const ScheduleSpec& spec, const cluster::Cluster& cluster,
-                      const PlaySetting& setting);
+/// Returns `simulate_schedule_seconds` of the schedule generated from `spec`. If nodes are alike,
+/// only the ranks of one node are generated and simulated, and their messages to other nodes arrive
+/// at themselves, which gives the same seconds for a cluster of any size. Throws as
+/// `simulate_schedule_seconds` and `schedule_without_ranks`, and `Error{kInput}` if every rank of
+/// more than `kMaxFullySimulatedRanks` is requested.
+double simulate_generated_schedule(const ScheduleSpec& spec, const cluster::Cluster& cluster,
+                                   const ScheduleSimulationOptions& setting);
 
 }  // namespace stepwright::collective

@@ -6,20 +6,21 @@
 
 namespace stepwright::collective {
 
-std::optional<Defect> defect_of_rank(const CollectiveSchedule& frame, const RankSchedule& schedule,
-                                     std::int32_t rank, std::int32_t ranks) {
-  auto defect = malformed(frame, schedule, ranks);
-  if (!defect) defect = disordered(frame, schedule);
+std::optional<ScheduleDefect> find_rank_defect(const CollectiveSchedule& frame,
+                                               const RankSchedule& schedule, std::int32_t rank,
+                                               std::int32_t ranks) {
+  auto defect = first_malformed_step(frame, schedule, ranks);
+  if (!defect) defect = first_unordered_step(frame, schedule);
   if (defect) defect->rank = rank;
   return defect;
 }
 
-std::optional<Defect> defect_of(const CollectiveSchedule& schedule) {
+std::optional<ScheduleDefect> find_schedule_defect(const CollectiveSchedule& schedule) {
   const auto ranks = static_cast<std::int32_t>(std::ssize(schedule.ranks));
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    if (auto defect = defect_of_rank(schedule, schedule.ranks[rank], rank, ranks)) return defect;
+    if (auto defect = find_rank_defect(schedule, schedule.ranks[rank], rank, ranks)) return defect;
   }
-  return run_symbols(schedule);
+  return run_schedule_symbolically(schedule);
 }
 
 }  // namespace stepwright::collective

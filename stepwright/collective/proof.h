@@ -9,7 +9,7 @@
 namespace stepwright::collective {
 
 /// The kinds of defects of a schedule.
-enum class DefectKind : std::uint8_t {
+enum class ScheduleDefectKind : std::uint8_t {
   kMalformed,  ///< A piece, peer, wait or buffer that does not exist, or a write to the input.
   kDeadlock,   ///< Steps that wait for each other, or for a message that no rank sends.
   kMismatch,   ///< A message whose ends differ in length.
@@ -23,8 +23,8 @@ enum class DefectKind : std::uint8_t {
 };
 
 /// The first defect of a schedule.
-struct Defect {
-  DefectKind kind{};
+struct ScheduleDefect {
+  ScheduleDefectKind kind{};
   std::int32_t rank = 0;
   StepRef at;        ///< Step with the defect; does not exist if no single step has it.
   std::string text;  ///< Explanation of the defect, for people.
@@ -41,12 +41,13 @@ struct Defect {
 /// The second property makes the third independent of timing, so that one symbolic run proves it.
 /// Sets of contributions are exact up to 64 ranks; for more ranks, sums of one random 64-bit number
 /// per rank represent them, and a wrong set passes with a probability of about 2^-64.
-std::optional<Defect> defect_of(const CollectiveSchedule& schedule);
+std::optional<ScheduleDefect> find_schedule_defect(const CollectiveSchedule& schedule);
 
 /// Returns the first defect that concerns `rank` alone, for `schedule_rank`s of schedules too large
 /// to hold: malformed steps, reads before writes, conflicts, circular waits. `frame` gives the
 /// sizes of buffers and has no ranks; `ranks`: number of ranks of the schedule.
-std::optional<Defect> defect_of_rank(const CollectiveSchedule& frame, const RankSchedule& schedule,
-                                     std::int32_t rank, std::int32_t ranks);
+std::optional<ScheduleDefect> find_rank_defect(const CollectiveSchedule& frame,
+                                               const RankSchedule& schedule, std::int32_t rank,
+                                               std::int32_t ranks);
 
 }  // namespace stepwright::collective

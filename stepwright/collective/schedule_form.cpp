@@ -21,10 +21,10 @@ bool holds(const CollectiveSchedule& frame, PieceRun place, std::int32_t pieces)
 std::optional<std::string> malformed_step(const CollectiveSchedule& frame, const ScheduleStep& step,
                                           std::int32_t ranks) {
   if (reads(step) && !holds(frame, step.source, step.pieces)) {
-    return fmt::format("no {} pieces from {}", step.pieces, place_text(step.source));
+    return fmt::format("no {} pieces from {}", step.pieces, piece_position_text(step.source));
   }
   if (writes(step) && !holds(frame, step.target, step.pieces)) {
-    return fmt::format("no {} pieces from {}", step.pieces, place_text(step.target));
+    return fmt::format("no {} pieces from {}", step.pieces, piece_position_text(step.target));
   }
   if (writes(step) && step.target.buffer == RankBuffer::kInput) return "writes to its input";
   const bool remote = sends(step) || receives(step);
@@ -42,7 +42,7 @@ bool malformed_wait(const RankSchedule& rank, const ScheduleChannel& channel, st
 }
 
 /// Returns a defect if messages of a lane to (or from) one peer are on several channels.
-std::optional<Defect> ambiguous(const RankSchedule& rank, std::int32_t ranks) {
+std::optional<ScheduleDefect> ambiguous(const RankSchedule& rank, std::int32_t ranks) {
   std::map<std::pair<std::uint8_t, bool>, std::vector<std::int32_t>> channels;
   for (std::int32_t c = 0; c < std::ssize(rank.channels); ++c) {
     const ScheduleChannel& channel = rank.channels[static_cast<std::size_t>(c)];
@@ -53,11 +53,11 @@ std::optional<Defect> ambiguous(const RankSchedule& rank, std::int32_t ranks) {
       by_peer.resize(static_cast<std::size_t>(ranks), -1);
       std::int32_t& known = by_peer[static_cast<std::size_t>(step.peer)];
       if (known >= 0 && known != c) {
-        return Defect{DefectKind::kAmbiguous,
-                      0,
-                      {c, s},
-                      fmt::format("messages of lane {} with rank {} stand in two channels",
-                                  channel.lane, step.peer)};
+        return ScheduleDefect{ScheduleDefectKind::kAmbiguous,
+                              0,
+                              {c, s},
+                              fmt::format("messages of lane {} with rank {} stand in two channels",
+                                          channel.lane, step.peer)};
       }
       known = c;
     }
@@ -67,27 +67,27 @@ std::optional<Defect> ambiguous(const RankSchedule& rank, std::int32_t ranks) {
 
 }  // namespace
 
-std::string place_text(PieceRun place) {
+std::string piece_position_text(PieceRun place) {
   return fmt::format("piece {} of its {}", std::uint32_t{place.piece},
                      kBufferWords[static_cast<std::size_t>(place.buffer)]);
 }
 
-std::optional<Defect> malformed(const CollectiveSchedule& frame, const RankSchedule& rank,
-                                std::int32_t ranks) {
+std::optional<ScheduleDefect> first_malformed_step(const CollectiveSchedule& frame,
+                                                   const RankSchedule& rank, std::int32_t ranks) {
   for (std::int32_t c = 0; c < std::ssize(rank.channels); ++c) {
     const ScheduleChannel& channel = rank.channels[static_cast<std::size_t>(c)];
     for (std::int32_t s = 0; s < std::ssize(channel.steps); ++s) {
       const ScheduleStep& step = channel.steps[static_cast<std::size_t>(s)];
       if (const auto text = malformed_step(frame, step, ranks)) {
-        return Defect{DefectKind::kMalformed, 0, {c, s}, *text};
+        return ScheduleDefect{ScheduleDefectKind::kMalformed, 0, {c, s}, *text};
       }
     }
     for (std::size_t w = 0; w < channel.waits.size(); ++w) {
       if (malformed_wait(rank, channel, w)) {
-        return Defect{DefectKind::kMalformed,
-                      0,
-                      {c, channel.waits[w].step},
-                      "a wait for no step, or out of order"};
+        return ScheduleDefect{ScheduleDefectKind::kMalformed,
+                              0,
+                              {c, channel.waits[w].step},
+                              "a wait for no step, or out of order"};
       }
     }
   }

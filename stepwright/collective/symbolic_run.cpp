@@ -22,7 +22,7 @@ class SymbolicRun {
     }
   }
 
-  std::optional<Defect> run() {
+  std::optional<ScheduleDefect> run() {
     for (std::int32_t r = 0; r < std::ssize(ranks_); ++r) wake(r);
     while (!awake_.empty() && !defect_) {
       const std::int32_t rank = awake_.back();
@@ -56,9 +56,10 @@ class SymbolicRun {
     awake_.push_back(rank);
   }
 
-  void fail(DefectKind kind, std::int32_t rank, std::size_t c, std::string text) {
+  void fail(ScheduleDefectKind kind, std::int32_t rank, std::size_t c, std::string text) {
     if (defect_) return;
-    defect_ = Defect{kind, rank, {static_cast<std::int32_t>(c), at(rank).done[c]}, std::move(text)};
+    defect_ = ScheduleDefect{
+        kind, rank, {static_cast<std::int32_t>(c), at(rank).done[c]}, std::move(text)};
   }
 
   /// Returns the next step of a channel if it may start; else null.
@@ -122,7 +123,7 @@ class SymbolicRun {
 
   void deliver(const End& from, const End& to) {
     if (from.step.pieces != to.step.pieces) {
-      fail(DefectKind::kMismatch, from.rank, from.channel,
+      fail(ScheduleDefectKind::kMismatch, from.rank, from.channel,
            fmt::format("sends {} pieces, rank {} takes {}", from.step.pieces, to.rank,
                        to.step.pieces));
       return;
@@ -152,7 +153,7 @@ class SymbolicRun {
         const Contributions added =
             step.kind == StepKind::kReduce ? target : value(rank, step.source, i);
         const auto sum = promise_.sum(result, added);
-        if (!sum) return fail(DefectKind::kTwice, rank, c, fault(result, added));
+        if (!sum) return fail(ScheduleDefectKind::kTwice, rank, c, fault(result, added));
         result = *sum;
       }
       target = result;
@@ -170,7 +171,7 @@ class SymbolicRun {
         const ScheduleChannel& stuck = channel(r, c);
         if (at(r).done[c] == std::ssize(stuck.steps)) continue;
         const ScheduleStep& step = stuck.steps[static_cast<std::size_t>(at(r).done[c])];
-        return fail(DefectKind::kDeadlock, r, c,
+        return fail(ScheduleDefectKind::kDeadlock, r, c,
                     step.peer < 0 ? "waits for ever"
                                   : fmt::format("waits for ever for rank {}", step.peer));
       }
@@ -182,25 +183,26 @@ class SymbolicRun {
       for (std::int32_t piece = 0; piece < schedule_.output_pieces; ++piece) {
         const auto due = promise_.due(r, piece);
         if (!due || at(r).output[static_cast<std::size_t>(piece)] == *due) continue;
-        defect_ = Defect{DefectKind::kWrongResult,
-                         r,
-                         {},
-                         fmt::format("piece {} of its output is not what it should be", piece)};
+        defect_ =
+            ScheduleDefect{ScheduleDefectKind::kWrongResult,
+                           r,
+                           {},
+                           fmt::format("piece {} of its output is not what it should be", piece)};
         return;
       }
     }
   }
 
   const CollectiveSchedule& schedule_;
-  Promise promise_;
+  CollectiveContract promise_;
   std::vector<Rank> ranks_;
   std::vector<std::int32_t> awake_;
-  std::optional<Defect> defect_;
+  std::optional<ScheduleDefect> defect_;
 };
 
 }  // namespace
 
-std::optional<Defect> run_symbols(const CollectiveSchedule& schedule) {
+std::optional<ScheduleDefect> run_schedule_symbolically(const CollectiveSchedule& schedule) {
   return SymbolicRun(schedule).run();
 }
 

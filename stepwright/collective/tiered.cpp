@@ -9,11 +9,11 @@
 
 namespace stepwright::collective {
 
-Tiered one_tier(const ScheduleSpec& spec) {
+TieredRingSpec one_tier(const ScheduleSpec& spec) {
   return {.tiers = Tiers({ranks_of(spec)}), .chunks = spec.chunks};
 }
 
-Tiered all_tiers(const ScheduleSpec& spec) {
+TieredRingSpec all_tiers(const ScheduleSpec& spec) {
   std::vector<std::int32_t> sizes;
   for (std::size_t i = 0; i + 1 < spec.tiers.size(); ++i) {
     if (spec.tiers[i] > 1) sizes.push_back(spec.tiers[i]);
@@ -22,11 +22,11 @@ Tiered all_tiers(const ScheduleSpec& spec) {
   return {.tiers = Tiers(std::move(sizes)), .chunks = spec.chunks, .inner = spec.inner};
 }
 
-std::int32_t tiered_scratch(const Tiered& tiered, Collective collective) {
+std::int32_t tiered_scratch(const TieredRingSpec& tiered, Collective collective) {
   return collective == Collective::kAllGather ? 0 : tiered_reduce_scratch(tiered);
 }
 
-RankSchedule tiered_rank(const Tiered& tiered, Collective collective, std::int32_t rank) {
+RankSchedule tiered_rank(const TieredRingSpec& tiered, Collective collective, std::int32_t rank) {
   RankWriter writer(tiered.tiers.levels());
   if (collective == Collective::kAllGather) {
     write_tiered_gather(tiered, rank, {}, writer);

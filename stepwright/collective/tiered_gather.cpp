@@ -9,7 +9,7 @@ namespace {
 /// chunk c + 1 arrives.
 class TieredGather {
  public:
-  TieredGather(const Tiered& tiered, std::int32_t rank, const std::vector<StepRef>& own,
+  TieredGather(const TieredRingSpec& tiered, std::int32_t rank, const std::vector<StepRef>& own,
                RankWriter& writer)
       : tiered_(tiered),
         tiers_(tiered.tiers),
@@ -67,7 +67,7 @@ class TieredGather {
   }
 
   void write_blocks(int level, const Round& round) {
-    const bool direct = tiered_.inner == Inner::kDirect;
+    const bool direct = tiered_.inner == IntraGroupPattern::kDirect;
     for (std::int32_t k = 1; k < tiers_.size(level); ++k) {
       const std::int32_t sent = direct ? round.block : tiers_.moved(round.block, level, 1 - k);
       pass(level, direct ? k : 1, {sent, round.chunk, round.after});
@@ -92,7 +92,7 @@ class TieredGather {
     arrived_[taken] = last_;
   }
 
-  const Tiered& tiered_;
+  const TieredRingSpec& tiered_;
   const Tiers& tiers_;
   std::int32_t rank_;
   bool from_input_;
@@ -103,8 +103,8 @@ class TieredGather {
 
 }  // namespace
 
-void write_tiered_gather(const Tiered& tiered, std::int32_t rank, const std::vector<StepRef>& own,
-                         RankWriter& writer) {
+void write_tiered_gather(const TieredRingSpec& tiered, std::int32_t rank,
+                         const std::vector<StepRef>& own, RankWriter& writer) {
   TieredGather(tiered, rank, own, writer).write();
 }
 

@@ -9,7 +9,7 @@ namespace stepwright::collective {
 
 /// Writes the gather of all blocks into the output. `own`: for each chunk, the step that wrote the
 /// rank's own block to the output; empty: the block is in the input, and is copied.
-void write_tiered_gather(const Tiered& tiered, std::int32_t rank, const std::vector<StepRef>& own,
-                         RankWriter& writer);
+void write_tiered_gather(const TieredRingSpec& tiered, std::int32_t rank,
+                         const std::vector<StepRef>& own, RankWriter& writer);
 
 }  // namespace stepwright::collective

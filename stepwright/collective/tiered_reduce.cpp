@@ -21,14 +21,14 @@ struct SumRegion {
 constexpr std::int32_t kBufferedStages = 4;
 
 /// Number of stages whose partial sums exist at the same time.
-std::int32_t buffered_stages(const Tiered& tiered) {
+std::int32_t buffered_stages(const TieredRingSpec& tiered) {
   const std::int32_t stages = tiered.tiers.size(tiered.tiers.levels() - 1);
   return tiered.in_turn ? stages : std::min(stages, kBufferedStages);
 }
 
 /// Returns the scratch regions of each tier; the last entry is the end. The outermost tier has sums
 /// of its own only if there is no tier below; otherwise it adds to those of the tier below.
-std::vector<SumRegion> sum_regions(const Tiered& tiered) {
+std::vector<SumRegion> sum_regions(const TieredRingSpec& tiered) {
   const Tiers& tiers = tiered.tiers;
   const int top = tiers.levels() - 1;
   std::vector<SumRegion> regions;
@@ -37,7 +37,7 @@ std::vector<SumRegion> sum_regions(const Tiered& tiered) {
     SumRegion region{.first = end};
     if (level < top) {
       region.between = tiers.stride(top) / tiers.stride(level + 1);
-      region.width = tiered.inner == Inner::kRing ? tiers.size(level) : 1;
+      region.width = tiered.inner == IntraGroupPattern::kRing ? tiers.size(level) : 1;
     }
     regions.push_back(region);
     if (level == top && top > 0) break;
@@ -53,7 +53,7 @@ std::vector<SumRegion> sum_regions(const Tiered& tiered) {
 /// 1 places before.
 class TieredReduce {
  public:
-  TieredReduce(const Tiered& tiered, std::int32_t rank, std::int32_t first_output,
+  TieredReduce(const TieredRingSpec& tiered, std::int32_t rank, std::int32_t first_output,
                RankWriter& writer)
       : tiered_(tiered),
         tiers_(tiered.tiers),
@@ -142,7 +142,7 @@ class TieredReduce {
   void write_group(int level, const Round& round, std::int32_t block) {
     const std::int32_t size = tiers_.size(level);
     for (std::int32_t k = 1; k < size; ++k) {
-      if (tiered_.inner == Inner::kDirect) {
+      if (tiered_.inner == IntraGroupPattern::kDirect) {
         send(level, k, value_below(level, round, tiers_.moved(block, level, k)));
         add(level, k, round, {block, k == 1, k + 1 == size});
       } else {
@@ -223,7 +223,7 @@ class TieredReduce {
     return sum_of(std::max(0, top_ - 1), round, aimed(round.stage));
   }
 
-  const Tiered& tiered_;
+  const TieredRingSpec& tiered_;
   const Tiers& tiers_;
   int top_;
   std::int32_t rank_;
@@ -239,12 +239,12 @@ class TieredReduce {
 
 }  // namespace
 
-std::vector<StepRef> write_tiered_reduce(const Tiered& tiered, std::int32_t rank,
+std::vector<StepRef> write_tiered_reduce(const TieredRingSpec& tiered, std::int32_t rank,
                                          std::int32_t first_output, RankWriter& writer) {
   return TieredReduce(tiered, rank, first_output, writer).write();
 }
 
-std::int32_t tiered_reduce_scratch(const Tiered& tiered) {
+std::int32_t tiered_reduce_scratch(const TieredRingSpec& tiered) {
   return sum_regions(tiered).back().first;
 }
 

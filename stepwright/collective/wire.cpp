@@ -43,7 +43,7 @@ void add_ring(LevelLoads& loads, Collective collective, double payload_bytes,
 /// Returns the layout of the part of a group that is in one node.
 cluster::GroupLayout part_in_node(const cluster::GroupLayout& layout, int node_levels) {
   cluster::GroupLayout part = layout;
-  part.size = members_in_node(layout, node_levels);
+  part.size = group_members_per_node(layout, node_levels);
   part.span = -1;
   for (int i = 0; i < node_levels; ++i) {
     if (members_below(layout, i) < part.size) part.span = i;
@@ -95,26 +95,26 @@ double sent_bytes(Collective collective, double payload_bytes, std::int64_t size
 }
 
 double sent_bytes(Algorithm algorithm, Collective collective, double payload_bytes,
-                  const GroupForm& form) {
+                  const GroupNodeLayout& form) {
   const auto sent = definition_of(algorithm).sent;
   if (sent == nullptr) return sent_bytes(collective, payload_bytes, form.ranks);
   return sent(payload_bytes, static_cast<double>(form.members), static_cast<double>(form.nodes));
 }
 
-int levels_in_node(const cluster::Cluster& cluster) {
+int intra_node_level_count(const cluster::Cluster& cluster) {
   int levels = 0;
-  for (const cluster::Level& level : cluster.levels) {
+  for (const cluster::FabricLevel& level : cluster.levels) {
     if (level.size <= cluster.devices_per_node) ++levels;
   }
   return levels;
 }
 
-std::int64_t members_in_node(const cluster::GroupLayout& layout, int node_levels) {
+std::int64_t group_members_per_node(const cluster::GroupLayout& layout, int node_levels) {
   return std::max<std::int64_t>(1, members_below(layout, std::min(node_levels, layout.levels)));
 }
 
-std::int64_t nodes_of(const cluster::GroupLayout& layout, int node_levels) {
-  return units(layout, members_in_node(layout, node_levels));
+std::int64_t group_node_count(const cluster::GroupLayout& layout, int node_levels) {
+  return units(layout, group_members_per_node(layout, node_levels));
 }
 
 LevelLoads level_loads(Collective collective, Algorithm algorithm, double payload_bytes,
@@ -125,8 +125,8 @@ LevelLoads level_loads(Collective collective, Algorithm algorithm, double payloa
     case Collective::kPointToPoint: return neighbour_loads(payload_bytes, layout);
     default: break;
   }
-  const bool one_level =
-      members_in_node(layout, node_levels) == 1 || nodes_of(layout, node_levels) == 1;
+  const bool one_level = group_members_per_node(layout, node_levels) == 1 ||
+                         group_node_count(layout, node_levels) == 1;
   const MessagePattern pattern = definition_of(algorithm).pattern;
   const bool by_levels =
       pattern == MessagePattern::kLevelsInTurn || pattern == MessagePattern::kLevelsAtOnce;
@@ -134,10 +134,10 @@ LevelLoads level_loads(Collective collective, Algorithm algorithm, double payloa
   return two_level_loads(collective, payload_bytes, layout, node_levels);
 }
 
-GroupForm group_form(const cluster::GroupLayout& layout, int node_levels, bool inside_adds) {
+GroupNodeLayout group_form(const cluster::GroupLayout& layout, int node_levels, bool inside_adds) {
   return {.ranks = layout.size,
-          .members = members_in_node(layout, node_levels),
-          .nodes = nodes_of(layout, node_levels),
+          .members = group_members_per_node(layout, node_levels),
+          .nodes = group_node_count(layout, node_levels),
           .inside_adds = inside_adds};
 }
 

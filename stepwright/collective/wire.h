@@ -19,7 +19,7 @@ double sent_bytes(Collective collective, double payload_bytes, std::int64_t size
 /// bytes twice; adding switches take each rank's buffer once, 1/m of the sum once more for the
 /// whole node, and 2 (n-1)/(nm) between n nodes along a tree.
 double sent_bytes(Algorithm algorithm, Collective collective, double payload_bytes,
-                  const GroupForm& form);
+                  const GroupNodeLayout& form);
 
 /// Load of one level of the cluster by one group's collective. `bytes` leave the lower unit with
 /// the most traffic, in one direction; `messages` cross the level one after the other.
@@ -38,25 +38,26 @@ using LevelLoads = std::array<LevelLoad, cluster::kMaxLevels>;
 /// leaves each unit, and the slowest pair of neighbours sets the time. On two levels (PaRO,
 /// 2310.06003), an all-gather goes along the rails (ranks with equal index in their nodes) and
 /// inside the nodes, a reduce-scatter in reverse, an all-reduce inside, along the rails, inside;
-/// other operations go as for rings. `node_levels`: `levels_in_node` of the cluster.
+/// other operations go as for rings. `node_levels`: `intra_node_level_count` of the cluster.
 LevelLoads level_loads(Collective collective, Algorithm algorithm, double payload_bytes,
                        const cluster::GroupLayout& layout, int node_levels = 1);
 
 /// Number of a cluster's levels inside a node.
-int levels_in_node(const cluster::Cluster& cluster);
+int intra_node_level_count(const cluster::Cluster& cluster);
 
 /// Number of the group's ranks that share a node: the rails of a two-level collective, and the
 /// ranks that can send through the node's NICs. 1 without levels inside the node.
-std::int64_t members_in_node(const cluster::GroupLayout& layout, int node_levels);
+std::int64_t group_members_per_node(const cluster::GroupLayout& layout, int node_levels);
 
 /// Number of nodes of the group, rounded up.
-std::int64_t nodes_of(const cluster::GroupLayout& layout, int node_levels);
+std::int64_t group_node_count(const cluster::GroupLayout& layout, int node_levels);
 
 /// Returns the form of a group. `inside_adds`: `adds_inside` of the cluster.
-GroupForm group_form(const cluster::GroupLayout& layout, int node_levels, bool inside_adds);
-inline GroupForm group_form(const cluster::GroupLayout& layout, const cluster::Cluster& cluster) {
-  return group_form(layout, levels_in_node(cluster),
-                    cluster::adds_inside(cluster::adding_switches(cluster)));
+GroupNodeLayout group_form(const cluster::GroupLayout& layout, int node_levels, bool inside_adds);
+inline GroupNodeLayout group_form(const cluster::GroupLayout& layout,
+                                  const cluster::Cluster& cluster) {
+  return group_form(layout, intra_node_level_count(cluster),
+                    cluster::adds_inside(cluster::in_network_reduction(cluster)));
 }
 
 }  // namespace stepwright::collective

@@ -80,12 +80,13 @@ void check_size(const collective::CollectiveSchedule& schedule, const Landings& 
   }
   for (std::size_t rank = 0; rank < flows.size(); ++rank) {
     const auto number = static_cast<std::int32_t>(rank);
-    check_room({kMscclLoader, "thread blocks", setting.most_thread_blocks}, flows[rank], number);
+    check_loader_limit({kMscclLoader, "thread blocks", setting.most_thread_blocks}, flows[rank],
+                       number);
     std::size_t steps = 0;
     for (const collective::ScheduleChannel& channel : schedule.ranks[rank].channels) {
       steps += channel.steps.size();
     }
-    check_room({kMscclLoader, "steps", kMostElements}, steps, number);
+    check_loader_limit({kMscclLoader, "steps", kMostElements}, steps, number);
   }
 }
 
@@ -96,13 +97,15 @@ class BlockFile {
       : blocks_(blocks), numbers_(numbered(blocks)), gpu_(gpu) {}
 
   void check(const MscclSetting& setting, std::size_t ranks, std::int32_t rank) const {
-    check_room({kMscclLoader, "thread blocks", setting.most_thread_blocks}, blocks_.size(), rank);
+    check_loader_limit({kMscclLoader, "thread blocks", setting.most_thread_blocks}, blocks_.size(),
+                       rank);
     std::size_t elements = 1 + ranks + blocks_.size();
     for (const auto& own : numbers_) {
-      check_room({kMscclLoader, "steps in a thread block", setting.most_steps}, own.back(), rank);
+      check_loader_limit({kMscclLoader, "steps in a thread block", setting.most_steps}, own.back(),
+                         rank);
       elements += own.back();
     }
-    check_room({kMscclLoader, "elements", kMostElements}, elements, rank);
+    check_loader_limit({kMscclLoader, "elements", kMostElements}, elements, rank);
   }
 
   void write() {
@@ -192,12 +195,12 @@ std::size_t channels_used(const FlowChannels& channels) {
 std::string msccl_xml(const collective::CollectiveSchedule& schedule, const MscclSetting& setting) {
   const ScheduleMessages messages(schedule);
   const FlowChannels channels = flow_channels(messages.landings(), kMostChannelPeers);
-  check_room({kMscclLoader, "channels", kMostChannels}, channels_used(channels), 0);
+  check_loader_limit({kMscclLoader, "channels", kMostChannels}, channels_used(channels), 0);
   for (const collective::RankBuffer buffer :
        {collective::RankBuffer::kInput, collective::RankBuffer::kOutput,
         collective::RankBuffer::kScratch}) {
     const auto pieces = static_cast<std::size_t>(collective::pieces_of(schedule, buffer));
-    check_room({kMscclLoader, "pieces of a buffer", kMostBufferPieces}, pieces, 0);
+    check_loader_limit({kMscclLoader, "pieces of a buffer", kMostBufferPieces}, pieces, 0);
   }
   check_size(schedule, messages.landings(), setting);
   pugi::xml_document document;

@@ -30,7 +30,7 @@ const char* buffer_letter(collective::RankBuffer buffer) {
   return kBufferLetters[static_cast<std::size_t>(buffer)];
 }
 
-void check_room(const LoaderRoom& room, std::size_t count, std::int32_t rank) {
+void check_loader_limit(const LoaderLimit& room, std::size_t count, std::int32_t rank) {
   if (count <= room.most) return;
   fail_unsupported(
       fmt::format("rank {} needs {} {}, {} has room for {}: take fewer chunks or ranks", rank,

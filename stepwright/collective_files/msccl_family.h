@@ -17,13 +17,13 @@ std::string_view collective_word(collective::Collective collective);
 const char* buffer_letter(collective::RankBuffer buffer);
 
 /// A limit of a loader: it has room for `most` of `what`.
-struct LoaderRoom {
+struct LoaderLimit {
   std::string_view loader;
   std::string_view what;
   std::size_t most = 0;
 };
 
 /// Fails with `kUnsupported` if `count` of a rank exceeds the loader's limit.
-void check_room(const LoaderRoom& room, std::size_t count, std::int32_t rank);
+void check_loader_limit(const LoaderLimit& room, std::size_t count, std::int32_t rank);
 
 }  // namespace stepwright::collective_files

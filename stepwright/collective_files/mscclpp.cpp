@@ -50,7 +50,7 @@ class GpuPlan {
     for (const auto& [type, peers] : connected_) {
       channels.push_back({{"channel_type", type}, {"connected_to", peers}});
     }
-    check_room({kMscclppLoader, "semaphores", kMostOfAKind}, semaphores_.size(), rank_);
+    check_loader_limit({kMscclppLoader, "semaphores", kMostOfAKind}, semaphores_.size(), rank_);
     Json semaphores = Json::array();
     for (std::size_t i = 0; i < semaphores_.size(); ++i) semaphores.push_back({{"init_value", 0}});
     return {{"id", rank_},
@@ -116,12 +116,13 @@ class GpuPlan {
       settle();
       ops_.push_back({{"name", "sem_release"}, {"semaphore_ids", released->second}});
     }
-    check_room({kMscclppLoader, "operations in a thread block", source_.setting.most_operations},
-               ops_.size(), rank_);
+    check_loader_limit(
+        {kMscclppLoader, "operations in a thread block", source_.setting.most_operations},
+        ops_.size(), rank_);
     for (const auto* ids : {&block_channels_, &block_buffers_}) {
       for (const auto& [type, numbers] : *ids) {
-        check_room({kMscclppLoader, "channels or buffers in a thread block", kMostOfAKind},
-                   numbers.size(), rank_);
+        check_loader_limit({kMscclppLoader, "channels or buffers in a thread block", kMostOfAKind},
+                           numbers.size(), rank_);
       }
     }
     return {{"id", c},
@@ -199,7 +200,7 @@ class GpuPlan {
   void add_put(std::uint8_t lane, const collective::ScheduleStep& step) {
     const MessageFlow flow{lane, rank_, step.peer};
     const std::size_t number = sent_[flow]++;
-    const Landing& landing = source_.messages.landings().at(flow)[number];
+    const MessageDestination& landing = source_.messages.landings().at(flow)[number];
     collective::PieceRun target = landing.step->target;
     if (landing.step->kind == collective::StepKind::kReceiveReduce) {
       const auto rooms = arrival_rooms(schedule_, step.peer);

@@ -47,7 +47,7 @@ struct Choice {
 std::vector<Choice> choices(const cost::CollectiveCost& cost, collective::Collective collective,
                             const cluster::GroupLayout& layout) {
   const cost::OperationConstants& constants = cost.constants().of(collective);
-  const cost::Routes routes_of_a_byte = cost.rates().routes({collective, 1, layout});
+  const cost::MessageRoutes routes_of_a_byte = cost.rates().routes({collective, 1, layout});
   std::vector<Choice> list;
   for (const collective::Algorithm algorithm : cost::kLibraryAlgorithms) {
     for (const auto& [protocol, name] : kTunerProtocols) {
@@ -99,10 +99,11 @@ std::string short_comment(std::string_view text) {
 
 TunerGroup group_of(const cluster::Cluster& cluster, const cluster::GroupLayout& layout,
                     std::string name) {
-  return {.nodes = collective::nodes_of(layout, collective::levels_in_node(cluster)),
-          .ranks = layout.size,
-          .layout = layout,
-          .name = std::move(name)};
+  return {
+      .nodes = collective::group_node_count(layout, collective::intra_node_level_count(cluster)),
+      .ranks = layout.size,
+      .layout = layout,
+      .name = std::move(name)};
 }
 
 void add_group(std::vector<TunerGroup>& groups, TunerGroup group) {

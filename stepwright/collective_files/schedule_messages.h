@@ -19,13 +19,13 @@ struct MessageFlow {
 };
 
 /// The receive of a message: its channel and its step.
-struct Landing {
+struct MessageDestination {
   std::int32_t channel = 0;  ///< Index of the receiver's channel.
   const collective::ScheduleStep* step = nullptr;
 };
 
 /// The receives of each flow, in the order of its sends.
-using Landings = std::map<MessageFlow, std::vector<Landing>>;
+using Landings = std::map<MessageFlow, std::vector<MessageDestination>>;
 
 /// For each message of a schedule, the facts about its receiver that the sender needs. Keeps a
 /// reference to the schedule.

@@ -62,7 +62,7 @@ TextPosition position_of(std::string_view text, std::size_t offset) {
   return {breaks + 1, before.size() - line_start + 1};
 }
 
-void fail_at(const std::string& file, TextPosition at, std::string_view message) {
+void fail_at_position(const std::string& file, TextPosition at, std::string_view message) {
   constexpr std::size_t kLongest = 4000;
   const std::string shown = printable(message, kLongest);
   const std::string name = printable(file, kLongest);
@@ -74,12 +74,12 @@ void fail_at(const std::string& file, TextPosition at, std::string_view message)
 }
 
 void fail_too_deep(const std::string& file, TextPosition at) {
-  fail_at(file, at, fmt::format("nested deeper than {} levels", kDeepestNesting));
+  fail_at_position(file, at, fmt::format("nested deeper than {} levels", kMaxNesting));
 }
 
 void Assembler::open(Tree container) {
   if (expects_key()) check_key(container);
-  if (open_.size() == kDeepestNesting) fail_too_deep(file_, place_of(container));
+  if (open_.size() == kMaxNesting) fail_too_deep(file_, place_of(container));
   open_.push_back({std::move(container)});
 }
 
@@ -107,7 +107,7 @@ void Assembler::leaf(Tree value) {
 
 void Assembler::copy(const Tree& value, TextPosition at) {
   const Extent extent = extent_of(value);
-  if (open_.size() + extent.levels > kDeepestNesting) fail_too_deep(file_, at);
+  if (open_.size() + extent.levels > kMaxNesting) fail_too_deep(file_, at);
   count_copy(extent.bytes, at);
   values_ += extent.values - 1;
   leaf(value);
@@ -115,10 +115,10 @@ void Assembler::copy(const Tree& value, TextPosition at) {
 
 void Assembler::count_copy(std::size_t bytes, TextPosition at) {
   copied_ += bytes;
-  if (copied_ <= kMostCopied) return;
-  fail_at(file_, at,
-          fmt::format("anchors (&name) and aliases (*name) stand for more than {} MiB",
-                      kMostCopied >> 20U));
+  if (copied_ <= kMaxAliasCopyBytes) return;
+  fail_at_position(file_, at,
+                   fmt::format("anchors (&name) and aliases (*name) stand for more than {} MiB",
+                               kMaxAliasCopyBytes >> 20U));
 }
 
 bool Assembler::expects_key() const {
@@ -135,8 +135,9 @@ const Tree* Assembler::pending_key() const {
 }
 
 void Assembler::place(Tree value) {
-  if (++values_ > kMostValues) {
-    fail_at(file_, place_of(value), fmt::format("more than {} values", kMostValues));
+  if (++values_ > kMaxDocumentValues) {
+    fail_at_position(file_, place_of(value),
+                     fmt::format("more than {} values", kMaxDocumentValues));
   }
   if (open_.empty()) {
     root_ = std::move(value);
@@ -158,7 +159,8 @@ void Assembler::take_merged(Tree value) {
   }
   for (Tree& one : merged) {
     if (one.kind != Tree::Kind::kMapping) {
-      fail_at(file_, place_of(one), "a merge key (<<) takes a mapping or a list of mappings");
+      fail_at_position(file_, place_of(one),
+                       "a merge key (<<) takes a mapping or a list of mappings");
     }
     mapping.merged.push_back(std::move(one));
   }
@@ -166,14 +168,16 @@ void Assembler::take_merged(Tree value) {
 
 void Assembler::check_key(const Tree& key) const {
   if (key.kind == Tree::Kind::kNull) {
-    fail_at(file_, place_of(key), "a key is missing or null (quote it if it is meant as text)");
+    fail_at_position(file_, place_of(key),
+                     "a key is missing or null (quote it if it is meant as text)");
   }
   if (key.kind != Tree::Kind::kScalar) {
-    fail_at(file_, place_of(key), "a key must be text, not a list or a mapping");
+    fail_at_position(file_, place_of(key), "a key must be text, not a list or a mapping");
   }
-  if (key.text.size() > kLongestKey) {
-    fail_at(file_, place_of(key),
-            fmt::format("the key '{}' is longer than {} bytes", printable(key.text), kLongestKey));
+  if (key.text.size() > kMaxKeyBytes) {
+    fail_at_position(
+        file_, place_of(key),
+        fmt::format("the key '{}' is longer than {} bytes", printable(key.text), kMaxKeyBytes));
   }
 }
 
@@ -187,7 +191,7 @@ void Assembler::settle_duplicates(Tree& mapping) {
     if (is_new) continue;
     const std::uint32_t line = mapping.items[first->second].line;
     if (repeated_ == nullptr) {
-      fail_at(
+      fail_at_position(
           file_, place_of(key),
           fmt::format("the key '{}' is given twice, first at line {}", printable(key.text), line));
     }

@@ -10,19 +10,19 @@
 namespace stepwright {
 
 /// The most levels of lists and mappings inside each other that a document may have.
-inline constexpr std::size_t kDeepestNesting = 100;
+inline constexpr std::size_t kMaxNesting = 100;
 
 /// The most values and keys that a document may have. Each takes about 100 bytes of memory, and
 /// twice that while its list grows.
-inline constexpr std::size_t kMostValues = 2'000'000;
+inline constexpr std::size_t kMaxDocumentValues = 2'000'000;
 
 /// The most bytes of memory that anchored values and their aliased copies may take, so that a short
 /// text cannot become a large document.
-inline constexpr std::size_t kMostCopied = std::size_t{16} << 20U;
+inline constexpr std::size_t kMaxAliasCopyBytes = std::size_t{16} << 20U;
 
 /// The most bytes of a key: even with every byte escaped, the key remains a simple key of YAML
 /// (1,024 bytes).
-inline constexpr std::size_t kLongestKey = 240;
+inline constexpr std::size_t kMaxKeyBytes = 240;
 
 /// A position in a text file: line and column (in bytes), both counted from 1.
 struct TextPosition {
@@ -35,7 +35,8 @@ TextPosition position_of(std::string_view text, std::size_t offset);
 
 /// Throws an error of kind `kInput` that reads `file:line:column: message`; line 0: no position is
 /// known, and it reads `file: message`.
-[[noreturn]] void fail_at(const std::string& file, TextPosition at, std::string_view message);
+[[noreturn]] void fail_at_position(const std::string& file, TextPosition at,
+                                   std::string_view message);
 /// Throws an error of kind `kInput` with the position of a list or mapping that is nested too deep.
 [[noreturn]] void fail_too_deep(const std::string& file, TextPosition at);
 

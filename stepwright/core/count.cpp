@@ -16,13 +16,13 @@ std::int64_t factor_of(std::string_view word) {
 
 }  // namespace
 
-IntegerReading read_count(std::string_view word) {
+IntegerParseResult read_count(std::string_view word) {
   const std::int64_t factor = factor_of(word);
   if (factor == 1) return read_integer(word);
-  IntegerReading read = read_integer(word.substr(0, word.size() - 1));
-  const bool good = read.status == IntegerReading::Status::kGood;
+  IntegerParseResult read = read_integer(word.substr(0, word.size() - 1));
+  const bool good = read.status == IntegerParseResult::Status::kGood;
   if (good && __builtin_mul_overflow(read.value, factor, &read.value)) {
-    read.status = IntegerReading::Status::kTooLarge;
+    read.status = IntegerParseResult::Status::kTooLarge;
   }
   return read;
 }
@@ -30,11 +30,11 @@ IntegerReading read_count(std::string_view word) {
 std::int64_t read_count(Node node, std::int64_t low, std::int64_t high) {
   if (!node.is_scalar() || node.is_number()) return node.integer(low, high);
   const std::string word = node.text();
-  const IntegerReading read = read_count(word);
-  if (factor_of(word) == 1 || read.status == IntegerReading::Status::kNotANumber) {
+  const IntegerParseResult read = read_count(word);
+  if (factor_of(word) == 1 || read.status == IntegerParseResult::Status::kNotANumber) {
     return node.integer(low, high);
   }
-  const bool good = read.status == IntegerReading::Status::kGood;
+  const bool good = read.status == IntegerParseResult::Status::kGood;
   if (good && read.value >= low && read.value <= high) return read.value;
   node.fail(fmt::format("must be an integer from {} to {}; it is '{}' (k: 1,024; M: 1,048,576)",
                         low, high, printable(word)));

@@ -11,7 +11,7 @@ namespace stepwright {
 /// Reads the size of a batch or a sequence: an integer, or a number with a suffix for a power of
 /// two: `4k` is 4,096, `128K` 131,072, `4M` 4,194,304 (k: 1,024; M: 1,048,576). Do not use it for
 /// numbers of training tokens, where K, M, B and T are powers of ten (`Quantity::kTokens`).
-IntegerReading read_count(std::string_view word);
+IntegerParseResult read_count(std::string_view word);
 
 /// Reads the size of a batch or a sequence from a file's value; `low` and `high` are both allowed.
 /// Fails as `Node::integer`.

@@ -127,13 +127,13 @@ std::optional<std::size_t> CsvTable::column(std::string_view title) const {
   return static_cast<std::size_t>(found - header.begin());
 }
 
-void CsvTable::need_rows() const {
+void CsvTable::require_rows() const {
   if (rows.empty()) {
     fail_input(fmt::format("{}: no row below the header; at least one is needed", name));
   }
 }
 
-void CsvTable::refuse_misspelt(std::span<const std::string_view> titles) const {
+void CsvTable::reject_misspelt_columns(std::span<const std::string_view> titles) const {
   // Shorter titles differ from another word by one letter too easily.
   constexpr std::size_t kShortest = 5;
   constexpr std::size_t kMostEdits = 2;
@@ -164,8 +164,8 @@ CsvTable parse_csv(std::string_view text, std::string name) {
   while (auto row = reader.next()) {
     if (row->cells.size() != table.header.size()) {
       fail_input(fmt::format("{}:{}: {}; the header names {}", table.name, row->line,
-                             counted(std::ssize(row->cells), "cell"),
-                             counted(std::ssize(table.header), "column")));
+                             count_with_noun(std::ssize(row->cells), "cell"),
+                             count_with_noun(std::ssize(table.header), "column")));
     }
     table.rows.push_back(std::move(*row));
   }

@@ -27,10 +27,10 @@ struct CsvTable {
   /// Returns the index of the column with this title; nullopt if the table has none.
   [[nodiscard]] std::optional<std::size_t> column(std::string_view title) const;
   /// Fails with `kInput` if the table has a header but no rows.
-  void need_rows() const;
+  void require_rows() const;
   /// Refuses misspelt titles: fails with `kInput` if an unknown column is within two edits of one
   /// of `titles` that the table lacks. Other unknown columns are allowed.
-  void refuse_misspelt(std::span<const std::string_view> titles) const;
+  void reject_misspelt_columns(std::span<const std::string_view> titles) const;
 };
 
 /// Reads a table from a text. Fails with `kInput`, naming file and line, if `text` is no text

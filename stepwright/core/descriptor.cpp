@@ -12,7 +12,7 @@
 
 namespace stepwright {
 
-void fail_system(const char* what) {
+void fail_system_call(const char* what) {
   throw Error(ErrorKind::kRuntime,
               fmt::format("cannot {}: {}", what, std::generic_category().message(errno)));
 }
@@ -23,7 +23,7 @@ void Descriptor::close() {
 }
 
 int checked(int result, const char* what) {
-  if (result < 0) fail_system(what);
+  if (result < 0) fail_system_call(what);
   return result;
 }
 

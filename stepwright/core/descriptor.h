@@ -6,7 +6,7 @@
 namespace stepwright {
 
 /// Throws an error of kind `kRuntime` that says what could not be done (`what`) and why (`errno`).
-[[noreturn]] void fail_system(const char* what);
+[[noreturn]] void fail_system_call(const char* what);
 
 /// An owned file descriptor, closed when the object is destroyed; -1: it owns none.
 class Descriptor {
@@ -30,7 +30,8 @@ class Descriptor {
   int descriptor_ = -1;
 };
 
-/// Returns the result of a system call; if it is -1 (the call failed), throws as `fail_system`.
+/// Returns the result of a system call; if it is -1 (the call failed), throws as
+/// `fail_system_call`.
 int checked(int result, const char* what);
 
 /// Writes all bytes, in as many system calls as that needs. Returns false if the system refuses

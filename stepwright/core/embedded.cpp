@@ -4,7 +4,7 @@
 
 namespace stepwright {
 
-std::vector<std::string_view> names_of(std::span<const EmbeddedFile> files) {
+std::vector<std::string_view> embedded_file_names(std::span<const EmbeddedFile> files) {
   std::vector<std::string_view> names;
   for (const EmbeddedFile& file : files) names.push_back(file.name);
   std::ranges::sort(names);

@@ -8,22 +8,22 @@ namespace stepwright {
 
 /// Readable bytes after the text of an embedded file, for parsers (simdjson) that read beyond the
 /// end.
-inline constexpr std::size_t kEmbeddedRoom = 64;
+inline constexpr std::size_t kEmbeddedPaddingBytes = 64;
 
 /// A data file that is compiled into the program.
 struct EmbeddedFile {
   /// Name of the file without its extension; `folder/name` if the files come from several folders.
   std::string_view name;
-  std::string_view text;  ///< Text of the file; `kEmbeddedRoom` blanks follow it in memory.
+  std::string_view text;  ///< Text of the file; `kEmbeddedPaddingBytes` blanks follow it in memory.
 };
 
-/// Returns the text of an embedded file without the `kEmbeddedRoom` blanks at its end.
+/// Returns the text of an embedded file without the `kEmbeddedPaddingBytes` blanks at its end.
 constexpr std::string_view embedded(std::string_view with_room) {
-  return with_room.substr(0, with_room.size() - kEmbeddedRoom);
+  return with_room.substr(0, with_room.size() - kEmbeddedPaddingBytes);
 }
 
 /// Returns the names of embedded files, sorted.
-std::vector<std::string_view> names_of(std::span<const EmbeddedFile> files);
+std::vector<std::string_view> embedded_file_names(std::span<const EmbeddedFile> files);
 
 /// Returns the embedded file with this name; null if there is none.
 const EmbeddedFile* find_embedded(std::span<const EmbeddedFile> files, std::string_view name);

@@ -87,7 +87,7 @@ bool begins_as(std::string_view start, const WideText& wide) {
 
 }  // namespace
 
-std::string foreign_kind(std::string_view start, std::string_view name) {
+std::string non_text_file_kind(std::string_view start, std::string_view name) {
   for (const FileKind& known : kFileKinds) {
     if (start.size() < known.offset || !start.substr(known.offset).starts_with(known.bytes)) {
       continue;

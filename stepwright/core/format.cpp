@@ -91,7 +91,7 @@ std::string format_number(double value) {
   return format_count(std::llround(value));
 }
 
-std::string counted(std::int64_t count, std::string_view noun) {
+std::string count_with_noun(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
 }
 

@@ -29,7 +29,7 @@ std::string format_count(std::int64_t count);
 std::string format_number(double value);
 
 /// Returns a number with its noun: `1 plan` or `3 plans`.
-std::string counted(std::int64_t count, std::string_view noun);
+std::string count_with_noun(std::int64_t count, std::string_view noun);
 
 /// Returns a fraction as a percentage: 0.413 as `41.3%`.
 std::string format_percent(double fraction);

@@ -149,13 +149,14 @@ std::string read_input(const fs::path& path, std::size_t most_bytes) {
   return InputFile(path).rest(most_bytes);
 }
 
-std::optional<std::string> read_if_plain(const fs::path& path, std::size_t most_bytes) try {
+std::optional<std::string> read_regular_file(const fs::path& path, std::size_t most_bytes) try {
   return InputFile(path, InputFile::Kind::kPlain).rest(most_bytes);
 } catch (const Error&) {
   return std::nullopt;
 }
 
-std::optional<std::string> start_if_plain(const fs::path& path, std::size_t most_bytes) try {
+std::optional<std::string> read_regular_file_start(const fs::path& path,
+                                                   std::size_t most_bytes) try {
   InputFile file(path, InputFile::Kind::kPlain);
   std::string start(most_bytes, '\0');
   start.resize(file.read(start));
@@ -164,7 +165,7 @@ std::optional<std::string> start_if_plain(const fs::path& path, std::size_t most
   return std::nullopt;
 }
 
-bool is_there(const fs::path& path) { return kind_at(path) != 0; }
+bool path_exists(const fs::path& path) { return kind_at(path) != 0; }
 
 bool is_folder(const fs::path& path) { return kind_at(path) == S_IFDIR; }
 

@@ -56,20 +56,21 @@ std::string read_input(const std::filesystem::path& path, std::size_t most_bytes
 
 /// Reads a plain file if possible; nullopt if the path is not a plain file, cannot be read or has
 /// more than `most_bytes`.
-std::optional<std::string> read_if_plain(const std::filesystem::path& path, std::size_t most_bytes);
+std::optional<std::string> read_regular_file(const std::filesystem::path& path,
+                                             std::size_t most_bytes);
 
-/// Reads at most the given number of first bytes of a plain file; nullopt as `read_if_plain`.
-std::optional<std::string> start_if_plain(const std::filesystem::path& path,
-                                          std::size_t most_bytes);
+/// Reads at most the given number of first bytes of a plain file; nullopt as `read_regular_file`.
+std::optional<std::string> read_regular_file_start(const std::filesystem::path& path,
+                                                   std::size_t most_bytes);
 
 /// True if a file, folder or device exists at a path, with links followed. Fails with `kInput` if
 /// the system cannot tell: a loop of links, a folder that may not be entered.
-bool is_there(const std::filesystem::path& path);
+bool path_exists(const std::filesystem::path& path);
 
-/// True if a path is a directory, links followed. Fails as `is_there` does.
+/// True if a path is a directory, links followed. Fails as `path_exists` does.
 bool is_folder(const std::filesystem::path& path);
 
-/// True if a path is a plain file, links followed. Fails as `is_there` does.
+/// True if a path is a plain file, links followed. Fails as `path_exists` does.
 bool is_plain_file(const std::filesystem::path& path);
 
 }  // namespace stepwright

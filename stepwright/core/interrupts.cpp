@@ -60,7 +60,7 @@ int Interrupts::take() const {
   return ::read(fd(), &number, 1) == 1 ? number : 0;
 }
 
-void end_by(int signal) {
+void end_by_signal(int signal) {
   struct sigaction usual{};
   usual.sa_handler = SIG_DFL;
   ::sigaction(signal, &usual, nullptr);

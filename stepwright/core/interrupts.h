@@ -37,6 +37,6 @@ class Interrupts {
 
 /// Ends this process by a signal with its default action, so that a waiting shell sees which signal
 /// ended it.
-[[noreturn]] void end_by(int signal);
+[[noreturn]] void end_by_signal(int signal);
 
 }  // namespace stepwright

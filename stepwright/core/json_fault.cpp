@@ -95,8 +95,8 @@ class FaultFinder {
 
   void open() {
     open_.push_back(at_++);
-    if (open_.size() > kDeepestNesting) {
-      fault_ = {open_.back(), fmt::format("nested deeper than {} levels", kDeepestNesting)};
+    if (open_.size() > kMaxNesting) {
+      fault_ = {open_.back(), fmt::format("nested deeper than {} levels", kMaxNesting)};
       return;
     }
     skip_blanks();
@@ -266,8 +266,8 @@ JsonFault json_fault(std::string_view text) { return FaultFinder(text).find(); }
 void fail_at_json_fault(const std::string& file, std::string_view text,
                         std::string_view otherwise) {
   const JsonFault fault = json_fault(text);
-  if (fault.text.empty()) fail_at(file, {}, fmt::format("malformed JSON: {}", otherwise));
-  fail_at(file, position_of(text, fault.offset), fault.text);
+  if (fault.text.empty()) fail_at_position(file, {}, fmt::format("malformed JSON: {}", otherwise));
+  fail_at_position(file, position_of(text, fault.offset), fault.text);
 }
 
 }  // namespace stepwright

@@ -15,7 +15,7 @@ struct JsonFault {
 
 /// Finds the first fault of a text that should be one JSON value: strict JSON without comments,
 /// trailing commas or NaN, with numbers that a double can hold. Nesting deeper than
-/// `kDeepestNesting` is a fault. The text must be UTF-8.
+/// `kMaxNesting` is a fault. The text must be UTF-8.
 JsonFault json_fault(std::string_view text);
 
 /// Throws an error of kind `kInput` with `file:line:column` for a text that a parser refused as

@@ -11,11 +11,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json scalar_json(const Tree& scalar) {
-  if (scalar.quoted || !reads_as_other_than_text(scalar.text)) return scalar.text;
+  if (scalar.quoted || !is_non_text_scalar(scalar.text)) return scalar.text;
   if (is_null_word(scalar.text)) return nullptr;
-  if (const auto truth = truth_of(scalar.text)) return *truth;
-  const IntegerReading integer = read_integer(scalar.text);
-  if (integer.status == IntegerReading::Status::kGood) return integer.value;
+  if (const auto truth = parse_boolean_word(scalar.text)) return *truth;
+  const IntegerParseResult integer = read_integer(scalar.text);
+  if (integer.status == IntegerParseResult::Status::kGood) return integer.value;
   if (const auto number = read_double(scalar.text)) return *number;
   return scalar.text;
 }

@@ -6,7 +6,7 @@
 
 namespace stepwright {
 
-std::string fault_of_name(std::string_view text, std::size_t longest) {
+std::string invalid_name_reason(std::string_view text, std::size_t longest) {
   const std::size_t characters = count_characters(text);
   const bool plain = find_unprintable(text) == std::string_view::npos;
   if (plain && characters <= longest) return "";
@@ -19,7 +19,8 @@ std::string fault_of_name(std::string_view text, std::size_t longest) {
 
 std::string read_name(Node node, std::size_t longest) {
   std::string text = node.text();
-  if (const std::string fault = fault_of_name(text, longest); !fault.empty()) node.fail(fault);
+  if (const std::string fault = invalid_name_reason(text, longest); !fault.empty())
+    node.fail(fault);
   return text;
 }
 

@@ -23,7 +23,7 @@ bool is_there_as(const NamedFile& output, const NamedFile& input) {
 
 }  // namespace
 
-void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
+void check_distinct_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
   for (auto output = outputs.begin(); output != outputs.end(); ++output) {
     if (output->path.empty() || !output_target(output->path).is_plain) continue;
     for (const NamedFile& input : inputs) {

@@ -14,7 +14,7 @@ struct NamedFile {
 /// Fails with `kInput`, naming both options, if two outputs are the same file or an output is also
 /// an input, even through links or different spellings of a path. Pipes and devices may be named by
 /// several outputs.
-void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs);
+void check_distinct_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs);
 
 /// Checks that an output can be written, before the work starts. Fails as `check_writable`, naming
 /// the option.

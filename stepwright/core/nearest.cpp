@@ -65,7 +65,7 @@ std::optional<std::string_view> nearest(std::string_view word,
   return best;
 }
 
-std::string hint_of(std::string_view word, std::span<const std::string_view> known) {
+std::string spelling_hint(std::string_view word, std::span<const std::string_view> known) {
   constexpr std::size_t kShortestBeginning = 3;
   constexpr std::size_t kMostHints = 3;
   std::vector<std::string_view> meant;
@@ -92,20 +92,20 @@ std::string known_words(std::string_view word, std::span<const std::string_view>
                         std::string_view all) {
   constexpr std::size_t kMostListed = 12;
   constexpr std::size_t kNearest = 3;
-  std::string hint = hint_of(word, known);
-  if (known.size() <= kMostListed) return hint + " (allowed: " + list_of(known) + ")";
+  std::string hint = spelling_hint(word, known);
+  if (known.size() <= kMostListed) return hint + " (allowed: " + comma_list(known) + ")";
   if (hint.empty()) {
     std::vector<std::string_view> nearest(known.begin(), known.end());
     const std::string_view start = word.substr(0, kLongestWord);
     std::ranges::stable_sort(nearest, {},
                              [=](std::string_view one) { return edit_distance(start, one); });
     nearest.resize(kNearest);
-    hint = "; the nearest are " + list_of(nearest);
+    hint = "; the nearest are " + comma_list(nearest);
   }
   return hint + " (all " + std::to_string(known.size()) + ": " + std::string(all) + ")";
 }
 
-std::string list_of(std::span<const std::string_view> words) {
+std::string comma_list(std::span<const std::string_view> words) {
   std::string list;
   for (const std::string_view word : words) {
     if (!list.empty()) list += ", ";

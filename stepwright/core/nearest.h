@@ -23,7 +23,7 @@ std::optional<std::string_view> nearest(std::string_view word,
 /// 'dgx-a100-80g'?". It names the known words that begin with `word` (if at most three) and a
 /// shorter word that `word` begins with, else the nearest known word (`nearest`), else known words
 /// that contain `word` (if at most three). Empty: there is no candidate.
-std::string hint_of(std::string_view word, std::span<const std::string_view> known);
+std::string spelling_hint(std::string_view word, std::span<const std::string_view> known);
 
 /// Returns the end of a message about an unknown word: a hint and all known words. If there are
 /// more than twelve, it names the three nearest, their number and `all`, the command that lists
@@ -32,6 +32,6 @@ std::string known_words(std::string_view word, std::span<const std::string_view>
                         std::string_view all);
 
 /// Joins words with commas for a message: `ring, tree, ho-ring`.
-std::string list_of(std::span<const std::string_view> words);
+std::string comma_list(std::span<const std::string_view> words);
 
 }  // namespace stepwright

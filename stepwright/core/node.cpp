@@ -91,7 +91,7 @@ std::string describe(const Tree& value) {
   }
   const std::string shown = printable(value.text);
   if (value.quoted) return '"' + shown + '"';
-  return reads_as_other_than_text(value.text) ? shown : "'" + shown + "'";
+  return is_non_text_scalar(value.text) ? shown : "'" + shown + "'";
 }
 
 bool Node::is_null() const { return tree_->kind == Tree::Kind::kNull; }
@@ -130,7 +130,7 @@ void Node::allow_only(std::span<const std::string_view> keys) const {
     if (std::ranges::find(keys, key.text) != keys.end()) continue;
     fail_input(fmt::format("{}: unknown key '{}'{} (allowed: {})",
                            joined(place(content_->name, key), path()), printable(key.text),
-                           hint_of(key.text, keys), list_of(keys)));
+                           spelling_hint(key.text, keys), comma_list(keys)));
   }
 }
 
@@ -169,15 +169,15 @@ std::string Node::text() const {
 
 bool Node::boolean() const {
   must_be_scalar("true or false");
-  const std::optional<bool> truth = truth_of(tree_->text);
+  const std::optional<bool> truth = parse_boolean_word(tree_->text);
   if (!truth || tree_->quoted) fail("must be true or false; it is " + describe(*tree_));
   return *truth;
 }
 
 std::int64_t Node::integer(std::int64_t low, std::int64_t high) const {
   if (!is_scalar()) must_be_scalar(integers_of(low, high));
-  const IntegerReading read = tree_->quoted ? IntegerReading{} : read_integer(tree_->text);
-  const bool good = read.status == IntegerReading::Status::kGood;
+  const IntegerParseResult read = tree_->quoted ? IntegerParseResult{} : read_integer(tree_->text);
+  const bool good = read.status == IntegerParseResult::Status::kGood;
   if (good && read.value >= low && read.value <= high) return read.value;
   fail(fmt::format("must be {}; it is {}", integers_of(low, high), not_a_number(*tree_)));
 }
@@ -195,11 +195,11 @@ double Node::number() const {
 }
 
 std::size_t Node::choice_of(std::span<const std::string_view> words) const {
-  if (!is_scalar()) must_be_scalar("one of " + list_of(words));
+  if (!is_scalar()) must_be_scalar("one of " + comma_list(words));
   const auto found = std::ranges::find(words, tree_->text);
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
-  fail(fmt::format("must be one of {}; it is {}{}", list_of(words), describe(*tree_),
-                   hint_of(tree_->text, words)));
+  fail(fmt::format("must be one of {}; it is {}{}", comma_list(words), describe(*tree_),
+                   spelling_hint(tree_->text, words)));
 }
 
 std::string Node::path() const {

@@ -49,7 +49,7 @@ void say(const char* text) {
 
 }  // namespace
 
-void end_where_memory_is_over(const char* program) {
+void exit_when_out_of_memory(const char* program) {
   program_name = program;
   std::set_terminate(end);
 }

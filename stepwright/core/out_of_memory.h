@@ -6,6 +6,6 @@ namespace stepwright {
 /// in code that must not throw: in destructors (nlohmann's JSON allocates in its own) and in
 /// library functions declared noexcept. `program` is the command's name and must outlive the
 /// program. For commands only; a library leaves `std::terminate` to its owner.
-void end_where_memory_is_over(const char* program);
+void exit_when_out_of_memory(const char* program);
 
 }  // namespace stepwright

@@ -56,7 +56,7 @@ OutputTarget output_target(const fs::path& path) {
   if (path == "-") {
     fail_input("-: is not taken as an output; /dev/stdout is standard output, ./- a file");
   }
-  if (const std::string fault = fault_of_name(path.string(), kLongestPath); !fault.empty()) {
+  if (const std::string fault = invalid_name_reason(path.string(), kLongestPath); !fault.empty()) {
     fail_input("an output " + fault);
   }
   OutputTarget target{.path = path, .descriptor = {}};
@@ -100,7 +100,7 @@ void check_writable(const fs::path& path) {
                 fmt::format("{}: {}", folder.string(), std::generic_category().message(EACCES)));
 }
 
-void check_absent(const fs::path& path) {
+void check_path_absent(const fs::path& path) {
   std::error_code error;
   if (fs::exists(fs::symlink_status(path, error))) {
     fail_input(fmt::format("{}: is there already", path.string()));

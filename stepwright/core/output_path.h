@@ -29,7 +29,7 @@ bool is_same_output(const std::filesystem::path& a, const std::filesystem::path&
 void check_writable(const std::filesystem::path& path);
 
 /// Fails with `kInput` if anything exists under this path, even a link whose target is missing.
-void check_absent(const std::filesystem::path& path);
+void check_path_absent(const std::filesystem::path& path);
 
 /// Throws an error of kind `kRuntime`: "FILE: cannot be written: REASON". Without `reason`, it is
 /// taken from `errno`, with what to do if a folder is missing or refuses files.

@@ -46,8 +46,8 @@ Tree& element(Tree& list, std::string_view segment, const Override& change) {
 /// Returns the value to which a segment of the path leads; creates it if a mapping lacks it.
 Tree& step(Tree& from, std::string_view segment, const Override& change) {
   if (segment.empty()) change.fail("the path has an empty part");
-  if (segment.size() > kLongestKey) {
-    change.fail(fmt::format("a key may have {} bytes", kLongestKey));
+  if (segment.size() > kMaxKeyBytes) {
+    change.fail(fmt::format("a key may have {} bytes", kMaxKeyBytes));
   }
   if (from.kind == Tree::Kind::kSequence) return element(from, segment, change);
   if (from.kind == Tree::Kind::kScalar) {
@@ -64,10 +64,10 @@ bool is_factor(std::string_view value) {
 
 /// Multiplies exactly if both numbers are integers; a whole result is written as an integer.
 std::string product(std::string_view present, std::string_view factor, const Override& change) {
-  const IntegerReading a = read_integer(present);
-  const IntegerReading b = read_integer(factor);
-  const bool exact =
-      a.status == IntegerReading::Status::kGood && b.status == IntegerReading::Status::kGood;
+  const IntegerParseResult a = read_integer(present);
+  const IntegerParseResult b = read_integer(factor);
+  const bool exact = a.status == IntegerParseResult::Status::kGood &&
+                     b.status == IntegerParseResult::Status::kGood;
   std::int64_t whole = 0;
   if (exact && !__builtin_mul_overflow(a.value, b.value, &whole)) return std::to_string(whole);
   const std::optional<double> x = read_double(present);
@@ -114,8 +114,8 @@ void set_at(Tree& root, std::string_view path, std::string_view value, const std
   Tree* at = &root;
   std::size_t depth = 0;
   for (std::size_t begin = 0; begin <= path.size(); ++depth) {
-    if (depth == kDeepestNesting) {
-      change.fail(fmt::format("nested deeper than {} levels", kDeepestNesting));
+    if (depth == kMaxNesting) {
+      change.fail(fmt::format("nested deeper than {} levels", kMaxNesting));
     }
     const std::size_t end = std::min(path.find('.', begin), path.size());
     at = &step(*at, path.substr(begin, end - begin), change);

@@ -44,8 +44,8 @@ std::string number_as_python(std::string text) {
   return is_number(plain) ? plain : text;
 }
 
-Document parse_as_python(std::string_view text, std::string name,
-                         std::vector<RepeatedKey>* repeated) {
+Document parse_like_python_yaml(std::string_view text, std::string name,
+                                std::vector<RepeatedKey>* repeated) {
   std::vector<RepeatedKey> unasked;
   std::vector<RepeatedKey>* const found = repeated == nullptr ? &unasked : repeated;
   // A text that begins with a brace but is not JSON may be YAML in flow style.

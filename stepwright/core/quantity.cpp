@@ -76,7 +76,7 @@ Meaning meaning_of(Quantity quantity) {
 std::string unit_names(std::span<const FileUnit> units) {
   std::vector<std::string_view> names;
   for (const FileUnit& unit : units) names.push_back(unit.name);
-  return list_of(names);
+  return comma_list(names);
 }
 
 /// Reads `400 Gbit/s` or `400Gbit/s`; nullopt if the text is not a number and a unit.

@@ -89,7 +89,7 @@ bool digits_make_a_word(std::string_view text) {
 
 bool is_number(std::string_view word) { return take_apart(word).has_value(); }
 
-std::optional<bool> truth_of(std::string_view word) {
+std::optional<bool> parse_boolean_word(std::string_view word) {
   if (word == "true" || word == "True" || word == "TRUE") return true;
   if (word == "false" || word == "False" || word == "FALSE") return false;
   return std::nullopt;
@@ -99,8 +99,8 @@ bool is_null_word(std::string_view word) {
   return word.empty() || word == "~" || word == "null" || word == "Null" || word == "NULL";
 }
 
-bool reads_as_other_than_text(std::string_view word) {
-  return is_null_word(word) || truth_of(word).has_value() || is_number(word);
+bool is_non_text_scalar(std::string_view word) {
+  return is_null_word(word) || parse_boolean_word(word).has_value() || is_number(word);
 }
 
 bool is_plain_word(std::string_view text) {
@@ -114,8 +114,8 @@ bool is_plain_word(std::string_view text) {
   return is_letter(text[0]) || text[0] == '_' || text[0] == '/';
 }
 
-IntegerReading read_integer(std::string_view word) {
-  using Status = IntegerReading::Status;
+IntegerParseResult read_integer(std::string_view word) {
+  using Status = IntegerParseResult::Status;
   const std::optional<Decimal> parts = take_apart(word);
   if (!parts) return {};
   // The value is digits * 10^shift; zeros at both ends are removed.

@@ -14,19 +14,19 @@ bool is_number(std::string_view word);
 
 /// Reads a truth value: `true`, `True` or `TRUE`, or the same forms of `false`; nullopt for any
 /// other word.
-std::optional<bool> truth_of(std::string_view word);
+std::optional<bool> parse_boolean_word(std::string_view word);
 
 /// True if a word is empty, `~`, `null`, `Null` or `NULL`.
 bool is_null_word(std::string_view word);
 
 /// True if the word, written without quotes, reads as a number, a truth value or null.
-bool reads_as_other_than_text(std::string_view word);
+bool is_non_text_scalar(std::string_view word);
 
 /// True if every YAML reader takes the text as this text when it is written without quotes.
 bool is_plain_word(std::string_view text);
 
 /// The result of reading a word as an integer.
-struct IntegerReading {
+struct IntegerParseResult {
   /// Why `value` was not read; kGood: it was.
   enum class Status : std::uint8_t { kGood, kNotANumber, kNotIntegral, kTooLarge };
   Status status = Status::kNotANumber;
@@ -34,7 +34,7 @@ struct IntegerReading {
 };
 
 /// Reads an integer exactly, also one written as `40e6` or `1.5e3`.
-IntegerReading read_integer(std::string_view word);
+IntegerParseResult read_integer(std::string_view word);
 
 /// Returns the double nearest to a number; nullopt if the word is no number, too large for a double
 /// (`1e999`), or not 0 but so small that it would become 0 (`1e-999`).

@@ -9,14 +9,14 @@ namespace stepwright {
 enum class Align { kLeft, kRight };
 
 /// A column of a table.
-struct Column {
+struct TableColumn {
   std::string header;
   Align align = Align::kLeft;
 };
 
 /// A table for the terminal. Every row has one cell for each column.
 struct Table {
-  std::vector<Column> columns;
+  std::vector<TableColumn> columns;
   std::vector<std::vector<std::string>> rows;
 };
 

@@ -17,7 +17,7 @@ Tree container(Tree::Kind kind, bool flow) {
 }  // namespace
 
 Tree::Tree(std::string_view words)
-    : kind(Kind::kScalar), quoted(reads_as_other_than_text(words)), text(words) {}
+    : kind(Kind::kScalar), quoted(is_non_text_scalar(words)), text(words) {}
 
 Tree::Tree(double number) : kind(Kind::kScalar), text(number_text(number)) {}
 
@@ -25,7 +25,7 @@ Tree Tree::scalar(std::string spelling, bool in_quotes) {
   Tree made;
   if (!in_quotes && is_null_word(spelling)) return made;
   made.kind = Kind::kScalar;
-  made.quoted = in_quotes && reads_as_other_than_text(spelling);
+  made.quoted = in_quotes && is_non_text_scalar(spelling);
   made.text = std::move(spelling);
   return made;
 }

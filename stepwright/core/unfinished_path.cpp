@@ -21,7 +21,7 @@ struct Entry {
 };
 static_assert(std::atomic<Slot>::is_always_lock_free);
 
-std::array<Entry, kMostUnfinished> table;
+std::array<Entry, kMaxUnfinishedPaths> table;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ UnfinishedPath::UnfinishedPath(const std::filesystem::path& path) {
 }
 
 UnfinishedPath::~UnfinishedPath() {
-  if (slot_ < kMostUnfinished) table[slot_].state = Slot::kFree;
+  if (slot_ < kMaxUnfinishedPaths) table[slot_].state = Slot::kFree;
 }
 
 const char* unfinished_path(std::size_t slot) {

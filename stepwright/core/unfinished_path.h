@@ -7,7 +7,7 @@ namespace stepwright {
 
 /// The most unfinished files and folders that a signal handler can remove; further ones are not
 /// removed.
-inline constexpr std::size_t kMostUnfinished = 32;
+inline constexpr std::size_t kMaxUnfinishedPaths = 32;
 
 /// The path of a file or folder that is being written. If a signal ends the program before the
 /// object is destroyed, the file is removed (`remove_unfinished_at_signals`). Construct it before
@@ -21,8 +21,8 @@ class UnfinishedPath {
   UnfinishedPath& operator=(const UnfinishedPath&) = delete;
 
  private:
-  /// Index in the table of paths; `kMostUnfinished`: not registered.
-  std::size_t slot_ = kMostUnfinished;
+  /// Index in the table of paths; `kMaxUnfinishedPaths`: not registered.
+  std::size_t slot_ = kMaxUnfinishedPaths;
 };
 
 /// Returns the path in a slot of the table of unfinished paths; null if the slot is free. Safe in

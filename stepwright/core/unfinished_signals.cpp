@@ -35,7 +35,7 @@ void remove_folder(const char* path) {
 /// Removes the files. The signal's default action is restored, and the signal is delivered again
 /// when this returns.
 void remove_and_end(int signal) {
-  for (std::size_t slot = 0; ::getpid() == owner && slot < kMostUnfinished; ++slot) {
+  for (std::size_t slot = 0; ::getpid() == owner && slot < kMaxUnfinishedPaths; ++slot) {
     const char* path = unfinished_path(slot);
     if (path != nullptr && ::unlink(path) != 0 && errno == EISDIR) remove_folder(path);
   }

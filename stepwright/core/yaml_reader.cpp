@@ -59,7 +59,8 @@ class EventHandler : public YAML::EventHandler {
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchored_.find(anchor);
-    if (found == anchored_.end()) fail_at(file_, place_of(mark), "an alias inside of its anchor");
+    if (found == anchored_.end())
+      fail_at_position(file_, place_of(mark), "an alias inside of its anchor");
     assembler_.copy(found->second, place_of(mark));
   }
 
@@ -106,10 +107,11 @@ class EventHandler : public YAML::EventHandler {
 
   [[noreturn]] void fail_behind_end(TextPosition at) const {
     const bool marked = line_of(text_, at).starts_with("---");
-    fail_at(file_, at,
-            marked ? "a second document begins (---); one is allowed"
-                   : "text behind the end of the document, which is one mapping, list or scalar" +
-                         line_shown(text_, at));
+    fail_at_position(
+        file_, at,
+        marked ? "a second document begins (---); one is allowed"
+               : "text behind the end of the document, which is one mapping, list or scalar" +
+                     line_shown(text_, at));
   }
 
   void open(Tree container, const YAML::Mark& mark, const std::string& tag,
@@ -133,7 +135,7 @@ class EventHandler : public YAML::EventHandler {
 
   void check_tag(const YAML::Mark& mark, const std::string& tag) const {
     if (tag.empty() || tag == "?") return;
-    fail_at(file_, place_of(mark), "tags (!name) are not accepted");
+    fail_at_position(file_, place_of(mark), "tags (!name) are not accepted");
   }
 
   std::string_view text_;
@@ -158,9 +160,9 @@ void check_yaml_text(std::string_view text, const std::string& file) {
   check_text(text, file);
   const auto control = std::ranges::find_if(text, is_control);
   if (control == text.end()) return;
-  fail_at(file, position_of(text, static_cast<std::size_t>(control - text.begin())),
-          fmt::format("the control character 0x{:02x} is not accepted",
-                      static_cast<unsigned char>(*control)));
+  fail_at_position(file, position_of(text, static_cast<std::size_t>(control - text.begin())),
+                   fmt::format("the control character 0x{:02x} is not accepted",
+                               static_cast<unsigned char>(*control)));
 }
 
 /// Returns the text followed by a comment: at the very end of a file, yaml-cpp accepts a quote that
@@ -181,9 +183,9 @@ Tree read_yaml(std::string_view text, const std::string& file, std::vector<Repea
     while (parser.HandleNextDocument(handler)) {
     }
   } catch (const YAML::Exception& error) {
-    fail_at(file, place_of(error.mark),
-            fmt::format("malformed YAML: {}{}", yaml_fault(error.msg),
-                        line_shown(text, place_of(error.mark))));
+    fail_at_position(file, place_of(error.mark),
+                     fmt::format("malformed YAML: {}{}", yaml_fault(error.msg),
+                                 line_shown(text, place_of(error.mark))));
   }
   return handler.take();
 }

@@ -11,7 +11,7 @@ namespace {
 constexpr int kDeepestBlock = 10;
 
 void append_scalar(std::string& out, const Tree& scalar) {
-  if (!scalar.quoted && reads_as_other_than_text(scalar.text)) {
+  if (!scalar.quoted && is_non_text_scalar(scalar.text)) {
     out += scalar.text;
   } else {
     out += quoted_for_yaml(scalar.text);

@@ -7,7 +7,7 @@
 namespace stepwright::cost {
 
 std::string clock_note(const cluster::Device& device) {
-  const double usual = cluster::generation_of(device).board_power_w;
+  const double usual = cluster::device_generation_of(device).board_power_w;
   if (usual <= 0) return "";
   if (device.board_power_w > 0) {
     return fmt::format("Clocks under load are those of a board limited to {:.0f} W.",

@@ -11,7 +11,7 @@
 namespace stepwright::cost {
 
 CollectiveCost::CollectiveCost(const cluster::Cluster& cluster)
-    : CollectiveCost(cluster, of_stated_network(cluster, collectives_of(cluster))) {}
+    : CollectiveCost(cluster, fit_to_stated_network(cluster, collectives_of(cluster))) {}
 
 CollectiveCost::CollectiveCost(const cluster::Cluster& cluster, CollectiveConstants constants)
     : constants_(std::move(constants)), rates_(cluster) {
@@ -33,12 +33,12 @@ OperatorTime CollectiveCost::message(const CollectiveMessage& message) const {
     return this->message({message.collective, message.payload_bytes, message.layout});
   }
   const OperationConstants& constants = constants_.of(message.collective);
-  const Routes routes = rates_.routes(message);
+  const MessageRoutes routes = rates_.routes(message);
   return {seconds(message, routes, constants),
           outside(routes, constants) ? LinkClass::kNetwork : LinkClass::kInside};
 }
 
-double CollectiveCost::seconds(const CollectiveMessage& message, const Routes& routes,
+double CollectiveCost::seconds(const CollectiveMessage& message, const MessageRoutes& routes,
                                const OperationConstants& constants) const {
   const double alone_s = stepwright::cost::seconds(routes, constants, message.algorithm);
   if (std::isfinite(alone_s)) return alone_s;
@@ -51,8 +51,8 @@ double CollectiveCost::seconds(const CollectiveMessage& message, const Routes& r
   const collective::ScheduleSpec spec{
       message.algorithm, message.collective, {links.members, links.nodes}};
   return constants.protocols.back().start_us * 1e-6 +
-         collective::closed_seconds(
-             collective::with_best_chunks(spec, links, message.payload_bytes), links,
+         collective::closed_form_seconds(
+             collective::with_fastest_chunk_count(spec, links, message.payload_bytes), links,
              message.payload_bytes);
 }
 

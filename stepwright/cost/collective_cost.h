@@ -41,7 +41,7 @@ class CollectiveCost {
   [[nodiscard]] const LineRates& rates() const { return rates_; }
 
  private:
-  [[nodiscard]] double seconds(const CollectiveMessage& message, const Routes& routes,
+  [[nodiscard]] double seconds(const CollectiveMessage& message, const MessageRoutes& routes,
                                const OperationConstants& constants) const;
 
   CollectiveConstants constants_;

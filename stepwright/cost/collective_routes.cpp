@@ -16,12 +16,12 @@ double ceil_log2(std::int64_t number) {
   return static_cast<double>(std::bit_width(static_cast<std::uint64_t>(number - 1)));
 }
 
-double inside_share(const Routes& routes, const OperationConstants& constants) {
+double inside_share(const MessageRoutes& routes, const OperationConstants& constants) {
   return constants.inside_share * (1 - constants.few_ranks * routes.few_ranks);
 }
 
 /// Returns the factor on the time of transfers across nodes.
-double crowded(const Routes& routes, const OperationConstants& constants) {
+double crowded(const MessageRoutes& routes, const OperationConstants& constants) {
   return constants.congestion > 0 ? std::pow(routes.crowd, constants.congestion) : 1;
 }
 
@@ -29,24 +29,26 @@ double crowded(const Routes& routes, const OperationConstants& constants) {
 /// add, of the links inside.
 struct Way {
   collective::Algorithm algorithm;
-  Route Routes::* route;
+  MessageRoute MessageRoutes::* route;
   double OperationConstants::* network_share;
   double OperationConstants::* switch_share = nullptr;  ///< Set: only the full protocol is used.
 };
 constexpr Way kLibraryWays[] = {
-    {collective::Algorithm::kRing, &Routes::ring, &OperationConstants::network_share},
-    {collective::Algorithm::kTree, &Routes::tree, &OperationConstants::tree_share},
-    {collective::Algorithm::kNvls, &Routes::switches, &OperationConstants::tree_share,
+    {collective::Algorithm::kRing, &MessageRoutes::ring, &OperationConstants::network_share},
+    {collective::Algorithm::kTree, &MessageRoutes::tree, &OperationConstants::tree_share},
+    {collective::Algorithm::kNvls, &MessageRoutes::switches, &OperationConstants::tree_share,
      &OperationConstants::switch_share}};
 
-bool exists(const Way& algorithm, const Routes& routes, const OperationConstants& constants) {
+bool exists(const Way& algorithm, const MessageRoutes& routes,
+            const OperationConstants& constants) {
   return (routes.*algorithm.route).exists &&
          (algorithm.switch_share == nullptr || constants.*algorithm.switch_share > 0);
 }
 
 /// Returns the seconds of the transfer by the full protocol.
-double move_s(const Way& algorithm, const Routes& routes, const OperationConstants& constants) {
-  const Route& route = routes.*algorithm.route;
+double move_s(const Way& algorithm, const MessageRoutes& routes,
+              const OperationConstants& constants) {
+  const MessageRoute& route = routes.*algorithm.route;
   const double inside_s =
       route.inside_s / (algorithm.switch_share == nullptr ? inside_share(routes, constants)
                                                           : constants.*algorithm.switch_share);
@@ -55,7 +57,7 @@ double move_s(const Way& algorithm, const Routes& routes, const OperationConstan
   return routes.stages > 1 ? inside_s + network_s : std::max(inside_s, network_s);
 }
 
-AlgorithmTimes times(const Routes& routes, const Route& route, double move,
+AlgorithmTimes times(const MessageRoutes& routes, const MessageRoute& route, double move,
                      const ProtocolConstants& protocol) {
   return {routes.stages * kMicro * protocol.start_us + protocol.hop * route.inside_hops_s +
               protocol.network_hop * route.network_hops_s,
@@ -63,8 +65,9 @@ AlgorithmTimes times(const Routes& routes, const Route& route, double move,
 }
 
 /// Returns the squared seconds of one algorithm by the protocol that the library chooses.
-double chosen(const Way& algorithm, const Routes& routes, const OperationConstants& constants) {
-  const Route& route = routes.*algorithm.route;
+double chosen(const Way& algorithm, const MessageRoutes& routes,
+              const OperationConstants& constants) {
+  const MessageRoute& route = routes.*algorithm.route;
   const double move = move_s(algorithm, routes, constants);
   double least = INFINITY;
   double result = 0;
@@ -90,9 +93,9 @@ LineRates::LineRates(const cluster::Cluster& cluster) {
     const std::int64_t lower = i == 0 ? 1 : cluster.levels[i - 1].size;
     if (cluster.levels[i].mesh) levels_[i].others = cluster.levels[i].size / lower - 1;
   }
-  inside_ = std::min(collective::levels_in_node(cluster), levels);
-  inner_ = collective::inner_for(cluster);
-  adds_inside_ = cluster::adds_inside(cluster::adding_switches(cluster));
+  inside_ = std::min(collective::intra_node_level_count(cluster), levels);
+  inner_ = collective::intra_node_pattern(cluster);
+  adds_inside_ = cluster::adds_inside(cluster::in_network_reduction(cluster));
   const std::int64_t own =
       std::max<std::int64_t>(1, cluster.nics_per_node / cluster.devices_per_node);
   const double nic = cluster.nic_bytes_per_s * static_cast<double>(own);
@@ -113,14 +116,15 @@ double LineRates::share_of_links(const CollectiveMessage& message, int level) co
          static_cast<double>(others);
 }
 
-Route LineRates::route(const CollectiveMessage& message) const {
+MessageRoute LineRates::route(const CollectiveMessage& message) const {
   const cluster::GroupLayout& layout = message.layout;
   const collective::LevelLoads loads = collective::level_loads(
       message.collective, message.algorithm, message.payload_bytes, layout, inside_);
-  const double senders = message.collective == collective::Collective::kPointToPoint
-                             ? 1
-                             : static_cast<double>(collective::members_in_node(layout, inside_));
-  Route route;
+  const double senders =
+      message.collective == collective::Collective::kPointToPoint
+          ? 1
+          : static_cast<double>(collective::group_members_per_node(layout, inside_));
+  MessageRoute route;
   for (int i = 0; i <= layout.span; ++i) {
     const Link& link = levels_[i];
     const double sharers = static_cast<double>(std::max<std::int64_t>(1, layout.sharers[i]));
@@ -140,10 +144,10 @@ Route LineRates::route(const CollectiveMessage& message) const {
 /// Adds the tree routes. Two nodes exchange their sums. More nodes use two trees, each with half of
 /// the buffer: an inner node sends to its parent and to two children in one tree, and to a parent
 /// in the other (Sanders et al. 2009).
-void LineRates::add_tree(Routes& routes, const CollectiveMessage& message) const {
+void LineRates::add_tree(MessageRoutes& routes, const CollectiveMessage& message) const {
   const cluster::GroupLayout& layout = message.layout;
-  const std::int64_t together = collective::members_in_node(layout, inside_);
-  const std::int64_t nodes = collective::nodes_of(layout, inside_);
+  const std::int64_t together = collective::group_members_per_node(layout, inside_);
+  const std::int64_t nodes = collective::group_node_count(layout, inside_);
   const double sent = collective::sent_bytes(collective::Collective::kAllReduce, 1, layout.size);
   routes.tree = routes.ring;
   routes.tree.exists = nodes > 1;
@@ -156,30 +160,31 @@ void LineRates::add_tree(Routes& routes, const CollectiveMessage& message) const
   if (nodes > 1) routes.tree.network_hops_s = 2 * ceil_log2(nodes) * levels_[layout.span].latency_s;
   routes.switches = routes.tree;
   routes.switches.inside_s = routes.ring.inside_s / sent;
-  routes.switches.exists = together >= cluster::kAddingRanks;
+  routes.switches.exists = together >= cluster::kMinNvlsRanks;
 }
 
 /// Lets both levels of a route run at once. Behind a switch a chunk takes one hop inside.
-void LineRates::overlap_levels(Route& route, const CollectiveMessage& message) const {
-  const auto members = static_cast<double>(collective::members_in_node(message.layout, inside_));
-  const auto nodes = static_cast<double>(collective::nodes_of(message.layout, inside_));
+void LineRates::overlap_levels(MessageRoute& route, const CollectiveMessage& message) const {
+  const auto members =
+      static_cast<double>(collective::group_members_per_node(message.layout, inside_));
+  const auto nodes = static_cast<double>(collective::group_node_count(message.layout, inside_));
   const collective::OverlappedLevels levels =
       collective::OverlappedLevels{message.collective, members, nodes, route.inside_s,
                                    route.network_s}
           .with_ends();
   route.inside_s = levels.inside_s;
   route.network_s = levels.network_s;
-  if (inner_ == collective::Inner::kDirect) route.inside_hops_s /= members - 1;
+  if (inner_ == collective::IntraGroupPattern::kDirect) route.inside_hops_s /= members - 1;
 }
 
-Routes LineRates::routes(const CollectiveMessage& message) const {
-  const std::int64_t together = collective::members_in_node(message.layout, inside_);
+MessageRoutes LineRates::routes(const CollectiveMessage& message) const {
+  const std::int64_t together = collective::group_members_per_node(message.layout, inside_);
   const collective::MessagePattern pattern = collective::definition_of(message.algorithm).pattern;
   const bool at_once = pattern == collective::MessagePattern::kLevelsAtOnce;
   const bool in_turn = pattern == collective::MessagePattern::kLevelsInTurn;
-  Routes routes;
+  MessageRoutes routes;
   routes.few_ranks = 1.0 / static_cast<double>(std::max<std::int64_t>(1, together - 1));
-  const std::int64_t nodes = collective::nodes_of(message.layout, inside_);
+  const std::int64_t nodes = collective::group_node_count(message.layout, inside_);
   if (nodes > 1 && message.collective != collective::Collective::kPointToPoint) {
     // ranks in one ring
     const std::int64_t beside = at_once || in_turn ? nodes : message.layout.size;
@@ -203,11 +208,11 @@ Routes LineRates::routes(const CollectiveMessage& message) const {
 collective::GroupLinks LineRates::links(const CollectiveMessage& message,
                                         const OperationConstants& constants) const {
   const cluster::GroupLayout& layout = message.layout;
-  const collective::GroupForm form = this->form(layout);
+  const collective::GroupNodeLayout form = this->form(layout);
   const ProtocolConstants& full = constants.protocols.back();
   collective::GroupLinks links{.members = static_cast<std::int32_t>(form.members),
                                .nodes = static_cast<std::int32_t>(form.nodes),
-                               .message_s = collective::kMessageStart};
+                               .message_s = collective::kMessageStartSeconds};
   const auto members = static_cast<double>(form.members);
   const double few = form.members > 1 ? constants.few_ranks / (members - 1) : 0;
   const double inside_rate = constants.inside_share * (1 - few) * full.rate;
@@ -231,7 +236,7 @@ collective::GroupLinks LineRates::links(const CollectiveMessage& message,
   return links;
 }
 
-std::optional<AlgorithmTimes> algorithm_times(const Routes& routes,
+std::optional<AlgorithmTimes> algorithm_times(const MessageRoutes& routes,
                                               const OperationConstants& constants,
                                               collective::Algorithm algorithm, Protocol protocol) {
   for (const Way& one : kLibraryWays) {
@@ -243,7 +248,7 @@ std::optional<AlgorithmTimes> algorithm_times(const Routes& routes,
   return {};
 }
 
-double protocol_seconds(const Routes& routes, const OperationConstants& constants,
+double protocol_seconds(const MessageRoutes& routes, const OperationConstants& constants,
                         Protocol protocol) {
   double least = INFINITY;
   for (const collective::Algorithm algorithm : kLibraryAlgorithms) {
@@ -254,7 +259,7 @@ double protocol_seconds(const Routes& routes, const OperationConstants& constant
   return std::sqrt(least);
 }
 
-double seconds(const Routes& routes, const OperationConstants& constants,
+double seconds(const MessageRoutes& routes, const OperationConstants& constants,
                collective::Algorithm algorithm) {
   double least = INFINITY;
   for (const Way& one : kLibraryWays) {
@@ -265,7 +270,7 @@ double seconds(const Routes& routes, const OperationConstants& constants,
   return std::sqrt(least);
 }
 
-bool outside(const Routes& routes, const OperationConstants& constants) {
+bool outside(const MessageRoutes& routes, const OperationConstants& constants) {
   if (routes.ring.network_s == 0) return false;
   return routes.ring.network_s * crowded(routes, constants) / constants.network_share >=
          routes.ring.inside_s / inside_share(routes, constants);

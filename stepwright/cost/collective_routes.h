@@ -12,7 +12,7 @@ namespace stepwright::cost {
 
 /// One route of a message at line rates: the seconds of its bytes and of its hops, inside nodes and
 /// on the network. `exists`: false if a message has no such route.
-struct Route {
+struct MessageRoute {
   double inside_s = 0;
   double network_s = 0;
   double inside_hops_s = 0;
@@ -21,11 +21,11 @@ struct Route {
 };
 
 /// All routes that a message may take.
-struct Routes {
-  Route ring;  ///< The ring; for an operation without rings the direct or staged route.
-  Route tree;  ///< An all-reduce up and down a tree of nodes, with a chain inside each node.
+struct MessageRoutes {
+  MessageRoute ring;  ///< The ring; for an operation without rings the direct or staged route.
+  MessageRoute tree;  ///< An all-reduce up and down a tree of nodes, with a chain inside each node.
   /// An all-reduce on the same tree, added up by the switches inside the nodes (NVLS).
-  Route switches;
+  MessageRoute switches;
   double few_ranks = 1;  ///< 1 / (ranks of a node - 1), at most 1.
   double crowd = 1;      ///< Ranks of a group across nodes over kUncrowdedRanks; at least 1.
   /// Number of collectives that run one after the other; above 1 their transfers add up.
@@ -47,9 +47,9 @@ class LineRates {
   explicit LineRates(const cluster::Cluster& cluster);
 
   /// Returns the routes of a message of a group of at least two ranks.
-  [[nodiscard]] Routes routes(const CollectiveMessage& message) const;
+  [[nodiscard]] MessageRoutes routes(const CollectiveMessage& message) const;
   /// Returns how the group of a layout is placed on nodes.
-  [[nodiscard]] collective::GroupForm form(const cluster::GroupLayout& layout) const {
+  [[nodiscard]] collective::GroupNodeLayout form(const cluster::GroupLayout& layout) const {
     return collective::group_form(layout, inside_, adds_inside_);
   }
   /// Returns the links that a schedule uses in the message's group, with an operation's shares of
@@ -66,14 +66,14 @@ class LineRates {
   };
 
   [[nodiscard]] double share_of_links(const CollectiveMessage& message, int level) const;
-  [[nodiscard]] Route route(const CollectiveMessage& message) const;
-  void overlap_levels(Route& route, const CollectiveMessage& message) const;
-  void add_tree(Routes& routes, const CollectiveMessage& message) const;
+  [[nodiscard]] MessageRoute route(const CollectiveMessage& message) const;
+  void overlap_levels(MessageRoute& route, const CollectiveMessage& message) const;
+  void add_tree(MessageRoutes& routes, const CollectiveMessage& message) const;
 
   std::array<Link, cluster::kMaxLevels> levels_{};
   int inside_ = 0;
   bool adds_inside_ = false;
-  collective::Inner inner_{};
+  collective::IntraGroupPattern inner_{};
   /// Seconds per byte of one device that sends alone through its own NICs.
   double nic_s_per_byte_ = 0;
 };
@@ -98,23 +98,23 @@ struct AlgorithmTimes {
 
 /// Returns the times of an algorithm over `routes`; nullopt where they lack its route. Switches add
 /// with the full protocol only.
-std::optional<AlgorithmTimes> algorithm_times(const Routes& routes,
+std::optional<AlgorithmTimes> algorithm_times(const MessageRoutes& routes,
                                               const OperationConstants& constants,
                                               collective::Algorithm algorithm, Protocol protocol);
 
 /// Returns the seconds over `routes` by one protocol, on the fastest route. Never falls when bytes
 /// grow.
-double protocol_seconds(const Routes& routes, const OperationConstants& constants,
+double protocol_seconds(const MessageRoutes& routes, const OperationConstants& constants,
                         Protocol protocol);
 
 /// Returns the seconds over `routes` by one algorithm (kLibrary: the fastest one), with the
 /// protocol that the library expects to be fastest (`ProtocolConstants::selection`). Never falls
 /// when bytes grow: on one route two protocols change places once, and the later one has the
 /// smaller selection factor. Infinite where `routes` lack the algorithm's route.
-double seconds(const Routes& routes, const OperationConstants& constants,
+double seconds(const MessageRoutes& routes, const OperationConstants& constants,
                collective::Algorithm algorithm = collective::Algorithm::kLibrary);
 
 /// True if the network, not the links inside nodes, sets the pace of the ring.
-bool outside(const Routes& routes, const OperationConstants& constants);
+bool outside(const MessageRoutes& routes, const OperationConstants& constants);
 
 }  // namespace stepwright::cost

@@ -26,7 +26,8 @@ double peak_or(const cluster::Device& device, DType type, double otherwise) {
 
 /// True if products in a type run in TF32: products in fp32, if the job allows TF32 and the device
 /// has it.
-bool in_tf32(const plan::Kernels& kernels, const cluster::Generation& generation, DType type) {
+bool in_tf32(const plan::Kernels& kernels, const cluster::DeviceGeneration& generation,
+             DType type) {
   return kernels.tf32 && generation.tf32_slowdown > 0 && type == DType::kFp32;
 }
 
@@ -47,7 +48,7 @@ bool along_inner_dimension(const step::Operator& op) {
 }
 
 /// Returns the FLOP/s that large matrix products of a type reach.
-double matrix_flops(const cluster::Device& device, const cluster::Generation& defaults,
+double matrix_flops(const cluster::Device& device, const cluster::DeviceGeneration& defaults,
                     const plan::Kernels& kernels, DType type) {
   const double wide = cluster::sixteen_bit_flops(device);
   const double attained = defaults.matrix_share * wide;
@@ -149,12 +150,14 @@ double memory_share(step::OperatorKind kind) {
 
 }  // namespace
 
-double attention_share(const cluster::Generation& generation, cluster::AttentionKernel kernel) {
+double attention_share(const cluster::DeviceGeneration& generation,
+                       cluster::AttentionKernel kernel) {
   if (kernel == cluster::AttentionKernel::kUnfused) return constants::kUnfusedAttentionShare.value;
   return generation.attention_share[static_cast<std::size_t>(kernel)];
 }
 
-double clock_under_power(const cluster::Generation& generation, const cluster::Device& device) {
+double clock_under_power(const cluster::DeviceGeneration& generation,
+                         const cluster::Device& device) {
   const double usual = generation.board_power_w;
   if (device.board_power_w <= 0 || usual <= 0) return 1;
   const double idle = constants::kIdlePower.value * usual;
@@ -165,7 +168,8 @@ double clock_under_power(const cluster::Generation& generation, const cluster::D
   return std::min(std::pow(left, constants::kPowerExponent.value), constants::kFreeClock.value);
 }
 
-double attention_backward(const cluster::Generation& generation, cluster::AttentionKernel kernel) {
+double attention_backward(const cluster::DeviceGeneration& generation,
+                          cluster::AttentionKernel kernel) {
   const double own = generation.attention_backward[static_cast<std::size_t>(kernel)];
   return own > 0 ? own : constants::kAttentionBackward.value;
 }
@@ -174,12 +178,13 @@ ComputeCost::ComputeCost(const plan::Job& job)
     : ComputeCost(job, operator_profiles_for(job.cluster.device)) {}
 
 ComputeCost::ComputeCost(const plan::Job& job, std::span<const OperatorProfile* const> profiles,
-                         Load load)
-    : generation_(&cluster::generation_of(job.cluster.device)),
+                         DeviceLoad load)
+    : generation_(&cluster::device_generation_of(job.cluster.device)),
       kernels_(job.kernels),
       load_(load),
       attention_speedup_(has_narrow_attention(job) ? generation_->fp8_attention_speedup : 1),
-      clock_(load == Load::kRunning ? clock_under_power(*generation_, job.cluster.device) : 1),
+      clock_(load == DeviceLoad::kRunning ? clock_under_power(*generation_, job.cluster.device)
+                                          : 1),
       device_(job.cluster.device.name),
       peaks_{cluster::sixteen_bit_flops(job.cluster.device),
              job.cluster.device.memory_bandwidth_bytes_per_s} {
@@ -233,7 +238,7 @@ ComputeCost::Fitted ComputeCost::best_fit(OperatorClass what, Pass pass,
 /// single kernel.
 double ComputeCost::speedup(const OperatorProfile& profile, OperatorClass what, Pass pass,
                             const Later<OperatorEntry>& entry) const {
-  const cluster::Generation& there = *profile.generation;
+  const cluster::DeviceGeneration& there = *profile.generation;
   if (what == OperatorClass::kAttention) {
     const cluster::AttentionKernel sampled = entry.get().kernel;
     const double backward =
@@ -241,7 +246,7 @@ double ComputeCost::speedup(const OperatorProfile& profile, OperatorClass what, 
     return backward * clock_ * attention_speedup_ *
            attention_share(*generation_, kernels_.attention) / attention_share(there, sampled);
   }
-  const double running = load_ == Load::kRunning ? generation_->sustained_share : 1;
+  const double running = load_ == DeviceLoad::kRunning ? generation_->sustained_share : 1;
   return clock_ * running * generation_->matrix_share / there.matrix_share;
 }
 
@@ -305,14 +310,15 @@ double ComputeCost::default_s(const step::Operator& op, bool unfused) const {
          kernels_of(op, unfused) * experts_apart(op, kernels_) * rates_.launch_s;
 }
 
-double ComputeCost::peak_of(const step::Operator& op) const {
+double ComputeCost::operator_peak_flops(const step::Operator& op) const {
   const bool narrow = op.kind == step::OperatorKind::kAttention && attention_speedup_ > 1;
   const double stated = peak_flops_[index(narrow ? DType::kFp8 : op.dtype)];
   return stated > 0 ? stated : peaks_.flops;
 }
 
 double ComputeCost::floor_s(const step::Operator& op) const {
-  return std::max(step::flops(op) / peak_of(op), step::memory_bytes(op) * rates_.memory_s_per_byte);
+  return std::max(step::flops(op) / operator_peak_flops(op),
+                  step::memory_bytes(op) * rates_.memory_s_per_byte);
 }
 
 const ComputeCost::Fitted* ComputeCost::fitted(OperatorClass what, Pass pass) const {
@@ -326,7 +332,7 @@ double ComputeCost::pass_seconds(OperatorClass what, Pass pass, const step::Oper
     const bool unfused = what == OperatorClass::kUnfusedNorm ||
                          what == OperatorClass::kUnfusedRotary ||
                          what == OperatorClass::kUnfusedSoftmax;
-    const int parts = has_two_gradients(what, pass) ? 2 : equal_parts(what, pass);
+    const int parts = has_two_gradients(what, pass) ? 2 : operators_per_measurement(what, pass);
     return parts * default_s(in_phase_of(op, pass), unfused);
   }
   const std::array<double, 2> seconds =
@@ -342,23 +348,23 @@ double ComputeCost::pass_floor_s(OperatorClass what, Pass pass, const step::Oper
   if (what == OperatorClass::kNorm && pass == Pass::kBackward) {
     return 0.75 * one_s;  // without the residual's gradient
   }
-  return (has_two_gradients(what, pass) ? 2 : equal_parts(what, pass)) * one_s;
+  return (has_two_gradients(what, pass) ? 2 : operators_per_measurement(what, pass)) * one_s;
 }
 
 /// Trees are not used for products that share a launch, nor for rows that routing decides, whose
 /// numbers are means.
-FitUse ComputeCost::use_of(const Fitted& fit, const step::Operator& op) const {
+FitPriceConditions ComputeCost::use_of(const Fitted& fit, const step::Operator& op) const {
   // Unfused attention multiplies in the storage type, also in TF32.
   const bool own_rate =
       fit.entry->get().what == OperatorClass::kProduct || in_tf32(kernels_, *generation_, op.dtype);
   const double rate = own_rate ? narrow_speedup_[index(op.dtype)] * transposed_rate(op) : 1;
-  return {peaks_, fit.speedup * rate, !op.routed, load_ == Load::kRunning};
+  return {peaks_, fit.speedup * rate, !op.routed, load_ == DeviceLoad::kRunning};
 }
 
 std::optional<double> ComputeCost::fitted_s(const step::Operator& op) const {
   const std::optional<OperatorClass> what = class_of(op, kernels_);
   if (!what) return std::nullopt;
-  const Pass pass = pass_of(op.phase);
+  const Pass pass = operator_pass(op.phase);
   const Fitted* fit = fitted(*what, pass);
   const bool narrow = narrow_speedup_[index(op.dtype)] > 0;
   if (fit == nullptr || (has_arithmetic(*what) && !narrow)) return std::nullopt;
@@ -367,7 +373,7 @@ std::optional<double> ComputeCost::fitted_s(const step::Operator& op) const {
   if (has_two_gradients(*what, pass)) {
     seconds = {seconds[op.phase == step::Phase::kWeightGradient ? 1 : 0], 0};
   }
-  double sum = (seconds[0] + seconds[1]) / equal_parts(*what, pass);
+  double sum = (seconds[0] + seconds[1]) / operators_per_measurement(*what, pass);
   if (op.kind == step::OperatorKind::kGroupedLinear) sum *= grouped_slowdown(op.shape);
   return sum;
 }
@@ -386,7 +392,7 @@ double ComputeCost::seconds(const step::Operator& op) const {
 
 double ComputeCost::least_seconds(const step::Operator& op) const {
   const std::optional<OperatorClass> what = class_of(op, kernels_);
-  const Fitted* fit = what ? fitted(*what, pass_of(op.phase)) : nullptr;
+  const Fitted* fit = what ? fitted(*what, operator_pass(op.phase)) : nullptr;
   const double work = step::flops(op) * op.load();
   const std::size_t type = index(op.dtype);
   double least_s = 0;
@@ -397,12 +403,12 @@ double ComputeCost::least_seconds(const step::Operator& op) const {
   } else {
     least_s = work * rates_.matrix_s_per_flop[type];
   }
-  return std::max(least_s, work / peak_of(op));
+  return std::max(least_s, work / operator_peak_flops(op));
 }
 
 std::string ComputeCost::outside_range(const step::Operator& op) const {
   const std::optional<OperatorClass> what = class_of(op, kernels_);
-  const Fitted* fit = what ? fitted(*what, pass_of(op.phase)) : nullptr;
+  const Fitted* fit = what ? fitted(*what, operator_pass(op.phase)) : nullptr;
   return fit == nullptr ? std::string() : stepwright::cost::outside_range(fit->entry->get(), op);
 }
 

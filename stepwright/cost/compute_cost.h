@@ -14,22 +14,25 @@ namespace stepwright::cost {
 
 /// Returns the share of the 16-bit peak that an attention kernel attains in the forward at head
 /// dimension 128.
-double attention_share(const cluster::Generation& generation, cluster::AttentionKernel kernel);
+double attention_share(const cluster::DeviceGeneration& generation,
+                       cluster::AttentionKernel kernel);
 
 /// Returns the rate of a long fused attention backward over that of its forward.
-double attention_backward(const cluster::Generation& generation, cluster::AttentionKernel kernel);
+double attention_backward(const cluster::DeviceGeneration& generation,
+                          cluster::AttentionKernel kernel);
 
 /// Returns the share of its peak that arithmetic keeps under the power limit of a device's board,
 /// relative to the best-known board of its generation: ((P - P0) / F / ((Pg - P0) / Fg))^(1/2),
 /// with P the power limit, F the peak FLOP/s, Pg and Fg those of the best-known board, and P0 the
 /// power that does not depend on the clock. Capped at the share without any power limit
 /// (`kFreeClock`). 1 where the device states no limit of its own.
-double clock_under_power(const cluster::Generation& generation, const cluster::Device& device);
+double clock_under_power(const cluster::DeviceGeneration& generation,
+                         const cluster::Device& device);
 
 /// How a device is loaded. kRunning: computations run back to back in a training step, where power
 /// lowers the clock of long products. kIsolated: one kernel runs alone, as operator samples are
 /// taken.
-enum class Load : std::uint8_t { kRunning, kIsolated };
+enum class DeviceLoad : std::uint8_t { kRunning, kIsolated };
 
 /// Prices computations of one job on its device. Immutable, safe to share between threads; pricing
 /// allocates nothing. A class of operators that a profile has fitted follows its law and trees,
@@ -42,7 +45,7 @@ class ComputeCost {
   /// Prices with these profiles, in order of preference; they must outlive this. Without profiles,
   /// prices with the defaults (unfitted).
   ComputeCost(const plan::Job& job, std::span<const OperatorProfile* const> profiles,
-              Load load = Load::kRunning);
+              DeviceLoad load = DeviceLoad::kRunning);
 
   /// Returns the seconds of an operator that runs alone. Its rate is never above the device's
   /// peaks. Routed work counts the busiest rank. `repeats` is ignored.
@@ -98,7 +101,7 @@ class ComputeCost {
                                 std::span<const OperatorProfile* const> profiles) const;
   [[nodiscard]] double speedup(const OperatorProfile& profile, OperatorClass what, Pass pass,
                                const Later<OperatorEntry>& entry) const;
-  [[nodiscard]] FitUse use_of(const Fitted& fit, const step::Operator& op) const;
+  [[nodiscard]] FitPriceConditions use_of(const Fitted& fit, const step::Operator& op) const;
   [[nodiscard]] double unrouted_s(const step::Operator& op) const;
   [[nodiscard]] std::optional<double> fitted_s(const step::Operator& op) const;
   [[nodiscard]] double default_s(const step::Operator& op, bool unfused) const;
@@ -109,13 +112,13 @@ class ComputeCost {
   [[nodiscard]] double transposed_rate(const step::Operator& op) const;
   [[nodiscard]] double arithmetic_s(const step::Operator& op) const;
   /// Returns the peak FLOP/s of the type that an operator multiplies in.
-  [[nodiscard]] double peak_of(const step::Operator& op) const;
+  [[nodiscard]] double operator_peak_flops(const step::Operator& op) const;
   /// Returns the least seconds that the device's peaks allow for an operator.
   [[nodiscard]] double floor_s(const step::Operator& op) const;
 
-  const cluster::Generation* generation_;  ///< The generation of the device.
+  const cluster::DeviceGeneration* generation_;  ///< The generation of the device.
   plan::Kernels kernels_;
-  Load load_;
+  DeviceLoad load_;
   double attention_speedup_ = 1;   ///< Factor on the rate of fused attention for its type.
   double attention_backward_ = 1;  ///< Rate of a fused attention's backward over its forward.
   /// Clock of a running job relative to the best-known board of the generation.

@@ -29,7 +29,7 @@ class ConstantsDigest {
   [[nodiscard]] std::string text() const { return fmt::format("{:016x}", sum_); }
 
  private:
-  std::uint64_t sum_ = kFnvOfNothing;
+  std::uint64_t sum_ = kFnvEmptyTextHash;
 };
 
 std::string digest_of_constants() {

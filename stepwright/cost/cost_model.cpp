@@ -91,7 +91,7 @@ std::string fit_text(std::string_view word, const std::optional<std::string>& fi
 
 }  // namespace
 
-double cast_bytes(const step::Operator& op, plan::Casts casts) {
+double cast_bytes(const step::Operator& op, plan::CastScaling casts) {
   const auto narrow = static_cast<double>(centibits(op.dtype)) / 800;
   const auto stored = static_cast<double>(centibits(plan::storage_type(op.dtype))) / 800;
   const auto rows = static_cast<double>(op.shape.rows);
@@ -101,7 +101,7 @@ double cast_bytes(const step::Operator& op, plan::Casts casts) {
                         static_cast<double>(op.shape.inner) * static_cast<double>(op.shape.columns);
   const bool weights_gradient = op.phase == step::Phase::kWeightGradient;
   const bool inputs_gradient = op.phase == step::Phase::kDataGradient;
-  if (casts == plan::Casts::kLibrary) {
+  if (casts == plan::CastScaling::kLibrary) {
     const double elements = weights_gradient ? 0 : inputs_gradient ? gradient : input;
     return elements * (stored + 2 * narrow);
   }
@@ -109,7 +109,7 @@ double cast_bytes(const step::Operator& op, plan::Casts casts) {
   const double twice = 2 * stored + narrow;  // read first for the scale
   // Scaled along the other direction, written with rows and columns exchanged.
   const double across = twice / constants::kTransposedCast.value;
-  if (casts == plan::Casts::kTensorwise) {
+  if (casts == plan::CastScaling::kTensorwise) {
     if (weights_gradient) return input * twice;
     return inputs_gradient ? gradient * (twice + narrow) + weight * twice
                            : (input + weight) * twice;
@@ -138,8 +138,8 @@ CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
       fit_(fmt::format("computation {}, messages {}", fit_text("by", compute_.fit()),
                        fit_text("of", collective_.fit()))) {
   device_ = conditions_of(conditions, job.cluster.device.name,
-                          cluster::generation_of(job.cluster.device).name);
-  interval_ = interval_of(conditions, job);
+                          cluster::device_generation_of(job.cluster.device).name);
+  interval_ = step_interval_of_job(conditions, job);
   waits_factor_ = conditions.intervals.waits;
   stated_error_ = error_of(interval_);
   attention_rate_ = device_.attention_rate;
@@ -148,9 +148,9 @@ CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
   if (job.dispatcher == plan::Dispatcher::kOncePerNode && job.model.experts) {
     copies_once_ = job.model.experts->top_k;
     routed_width_ = job.model.routed_width();
-    const cluster::Level& links = job.cluster.levels.front();
-    const int capability = cluster::generation_of(job.cluster.device).compute_capability;
-    if (capability == kExchangeCapability && links.links == cluster::Links::kNvlink) {
+    const cluster::FabricLevel& links = job.cluster.levels.front();
+    const int capability = cluster::device_generation_of(job.cluster.device).compute_capability;
+    if (capability == kExchangeCapability && links.links == cluster::LinkTechnology::kNvlink) {
       exchange_link_ = links.uplink_bytes_per_s;
     }
   }
@@ -165,7 +165,7 @@ CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
   }
   devices_per_node_ = std::min(job.cluster.devices_per_node, job.cluster.devices());
   memory_s_per_byte_ = 1 / job.cluster.device.memory_bandwidth_bytes_per_s;
-  node_levels_ = collective::levels_in_node(job.cluster);
+  node_levels_ = collective::intra_node_level_count(job.cluster);
   const double link = job.cluster.device.host_link_bytes_per_s;
   if (link > 0) host_link_s_per_byte_ = 1 / (constants::kHostLinkShare.value * link);
   host_memory_s_per_byte_ = static_cast<double>(devices_per_node_) /
@@ -176,7 +176,7 @@ CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
 }
 
 StepInterval CostModel::step_interval(double waiting_share) const {
-  return widened(interval_, std::pow(waits_factor_, waiting_share));
+  return widened_interval(interval_, std::pow(waits_factor_, waiting_share));
 }
 
 std::string CostModel::provenance() const {
@@ -240,7 +240,8 @@ double CostModel::compute_s(const step::Operator& op) const {
   const bool product =
       op.kind == step::OperatorKind::kLinear || op.kind == step::OperatorKind::kGroupedLinear;
   const bool narrow = product && op.dtype != plan::storage_type(op.dtype);
-  const bool slower = narrow && casts_ == plan::Casts::kRowwise && !step::is_backward(op.phase);
+  const bool slower =
+      narrow && casts_ == plan::CastScaling::kRowwise && !step::is_backward(op.phase);
   const double rate = rate_of(op) * (slower ? constants::kRowwiseRate.value : 1);
   return compute_.seconds(op) / rate + (narrow ? cast_s(op) : 0);
 }
@@ -266,11 +267,11 @@ double CostModel::host_s(const step::Operator& op) const {
 std::optional<double> CostModel::exchange_s(const step::Operator& op,
                                             const cluster::GroupLayout& layout) const {
   if (exchange_link_ == 0 || op.kind != step::OperatorKind::kAllToAll || layout.size == 1 ||
-      collective::nodes_of(layout, node_levels_) > 1) {
+      collective::group_node_count(layout, node_levels_) > 1) {
     return std::nullopt;
   }
   if (op.part == step::LayerPart::kGateWeights) return 0;  // Gate weights are sent with the rows.
-  const double met = step::distinct_of(layout.size, copies_once_);
+  const double met = step::expected_distinct_count(layout.size, copies_once_);
   const auto width = static_cast<double>(routed_width_);
   const double element = static_cast<double>(centibits(op.dtype)) / 800;
   const double bytes = op.load() * static_cast<double>(op.payload_bytes());
@@ -288,9 +289,10 @@ std::optional<double> CostModel::exchange_s(const step::Operator& op,
 double CostModel::entering_share(const step::Operator& op,
                                  const cluster::GroupLayout& layout) const {
   if (copies_once_ == 0 || op.kind != step::OperatorKind::kAllToAll) return 1;
-  const std::int64_t nodes = collective::nodes_of(layout, node_levels_);
+  const std::int64_t nodes = collective::group_node_count(layout, node_levels_);
   if (nodes <= 1) return 1;
-  return step::distinct_of(nodes, copies_once_) / step::distinct_of(layout.size, copies_once_);
+  return step::expected_distinct_count(nodes, copies_once_) /
+         step::expected_distinct_count(layout.size, copies_once_);
 }
 
 void CostModel::price(const step::Template& piece,
@@ -315,8 +317,8 @@ void CostModel::wait_for_host(const step::Template& piece,
     if (op.stream == step::Stream::kCompute) device += times[i].seconds;
     if (step::computes(op.kind)) computation += times[i].seconds;
   }
-  if (collective::nodes_of(layouts[static_cast<std::size_t>(plan::GroupKind::kPipeline)],
-                           node_levels_) > 1) {
+  if (collective::group_node_count(layouts[static_cast<std::size_t>(plan::GroupKind::kPipeline)],
+                                   node_levels_) > 1) {
     const auto ranks = layouts[static_cast<std::size_t>(plan::GroupKind::kTensor)].size;
     const double longer = 1 + framework_.stage_wait * static_cast<double>(ranks);
     host *= longer;

@@ -36,7 +36,7 @@ struct Contention {
 /// - Dynamic scales of rows need no first read in an operand's own layout. A backward lays out anew
 ///   all that it multiplies but the gradient of its first product, and a kernel of its own scales
 ///   each result (torchao/float8/float8_ops.py, addmm_float8_unwrapped and preprocess_addmm).
-double cast_bytes(const step::Operator& op, plan::Casts casts);
+double cast_bytes(const step::Operator& op, plan::CastScaling casts);
 
 /// Prices operators of one job on its cluster. Immutable, safe to share between threads; pricing
 /// allocates nothing. Computations follow the fitted laws of a profile (`ComputeCost`). Messages
@@ -132,7 +132,7 @@ class CostModel {
   DeviceConditions device_;  ///< Training conditions of the device, or else of its generation.
   FrameworkConditions framework_;  ///< Conditions of the job's framework.
   plan::CudaGraphs graphs_;
-  plan::Casts casts_;
+  plan::CastScaling casts_;
   bool blocking_launches_ = false;
   double attention_rate_ = 1;  ///< Factor on the rate of the fused attention kernel.
   /// Experts of a token, if a row enters each node once; 0: every copy is sent.

@@ -12,11 +12,11 @@ constexpr double kMostSlowdown = 1e6;
 
 /// Returns the factor, at least 1, by which transfers on the network must be slower than without
 /// congestion for `routes` to take `target_s`.
-double slowdown(const Routes& routes, OperationConstants constants, double target_s) {
+double slowdown(const MessageRoutes& routes, OperationConstants constants, double target_s) {
   constants.congestion = 0;
   const auto slow_s = [&](double factor) {
-    Routes slow = routes;
-    for (Route* route : {&slow.ring, &slow.tree, &slow.switches}) route->network_s *= factor;
+    MessageRoutes slow = routes;
+    for (MessageRoute* route : {&slow.ring, &slow.tree, &slow.switches}) route->network_s *= factor;
     return seconds(slow, constants);
   };
   double low = 0;
@@ -30,14 +30,15 @@ double slowdown(const Routes& routes, OperationConstants constants, double targe
 
 }  // namespace
 
-CollectiveConstants of_stated_network(const cluster::Cluster& cluster,
-                                      CollectiveConstants constants) {
+CollectiveConstants fit_to_stated_network(const cluster::Cluster& cluster,
+                                          CollectiveConstants constants) {
   if (cluster.all_reduce_bytes_per_s == 0 || cluster.nodes == 1) return constants;
   const std::int64_t devices = cluster.devices();
-  const Routes routes = LineRates(cluster).routes({collective::Collective::kAllReduce, kStatedBytes,
-                                                   cluster::strided_layout(cluster, devices, 1)});
+  const MessageRoutes routes =
+      LineRates(cluster).routes({collective::Collective::kAllReduce, kStatedBandwidthBytes,
+                                 cluster::strided_layout(cluster, devices, 1)});
   const double target_s =
-      collective::sent_bytes(collective::Collective::kAllReduce, kStatedBytes, devices) /
+      collective::sent_bytes(collective::Collective::kAllReduce, kStatedBandwidthBytes, devices) /
       cluster.all_reduce_bytes_per_s;
   const double slower =
       slowdown(routes, constants.of(collective::Collective::kAllReduce), target_s);

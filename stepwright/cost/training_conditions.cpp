@@ -152,13 +152,13 @@ FrameworkConditions conditions_of(const TrainingConditions& all, const plan::Fra
   return others;
 }
 
-StepInterval widened(const StepInterval& interval, double factor) {
+StepInterval widened_interval(const StepInterval& interval, double factor) {
   return {.low = std::pow(interval.low, factor), .high = std::pow(interval.high, factor)};
 }
 
-int unknown_parts(const TrainingConditions& all, const plan::Job& job) {
+int unfitted_parts_count(const TrainingConditions& all, const plan::Job& job) {
   const cluster::Device& device = job.cluster.device;
-  const std::string_view generation = cluster::generation_of(device).name;
+  const std::string_view generation = cluster::device_generation_of(device).name;
   const auto of_device = [&](const DeviceConditions& entry) {
     return entry.device == device.name || (!device.variant && entry.device == generation);
   };
@@ -172,10 +172,11 @@ int unknown_parts(const TrainingConditions& all, const plan::Job& job) {
   return (framework_known ? 0 : 1) + (device_known ? 0 : 1) + (precision_known ? 0 : 1);
 }
 
-StepInterval interval_of(const TrainingConditions& all, const plan::Job& job) {
+StepInterval step_interval_of_job(const TrainingConditions& all, const plan::Job& job) {
   const StepIntervals& intervals = all.intervals;
   const double experts = job.model.experts ? intervals.experts : 1;
-  return widened(intervals.known, std::pow(intervals.unknown, unknown_parts(all, job)) * experts);
+  return widened_interval(intervals.known,
+                          std::pow(intervals.unknown, unfitted_parts_count(all, job)) * experts);
 }
 
 }  // namespace stepwright::cost

@@ -88,7 +88,7 @@ struct StepInterval {
 };
 
 /// Returns `interval` with the logarithms of both ends times `factor`.
-StepInterval widened(const StepInterval& interval, double factor);
+StepInterval widened_interval(const StepInterval& interval, double factor);
 
 /// Intervals by how far a job is from the published runs. Each factor widens `known` in logarithms
 /// (`tools/accuracy/intervals.py` calibrates all of them).
@@ -133,10 +133,10 @@ DeviceConditions conditions_of(const TrainingConditions& all, std::string_view d
 /// Returns how many (0 to 3) of a job's framework, device generation and precision occur in no
 /// fitted run. A device that is a variant of its generation (`cluster::Device::variant`) counts as
 /// not shown.
-int unknown_parts(const TrainingConditions& all, const plan::Job& job);
+int unfitted_parts_count(const TrainingConditions& all, const plan::Job& job);
 
 /// Returns the interval of a step of the job that never waits.
-StepInterval interval_of(const TrainingConditions& all, const plan::Job& job);
+StepInterval step_interval_of_job(const TrainingConditions& all, const plan::Job& job);
 
 /// Returns the conditions of a framework: its own entry, or else the entry without a name.
 FrameworkConditions conditions_of(const TrainingConditions& all, const plan::Framework& framework);

@@ -52,7 +52,7 @@ std::span<const ClueKind> clue_kinds() {
   return kKinds;
 }
 
-const ClueKind* clue_of(std::string_view line) {
+const ClueKind* find_clue_kind(std::string_view line) {
   for (const ClueKind& kind : clue_kinds()) {
     for (const std::vector<std::string>& words : kind.lines) {
       if (holds_all(line, words)) return &kind;
@@ -63,7 +63,7 @@ const ClueKind* clue_of(std::string_view line) {
 
 bool Clues::add(std::string_view line, const std::string& file, std::int64_t number,
                 std::int64_t rank) {
-  const ClueKind* kind = clue_of(line);
+  const ClueKind* kind = find_clue_kind(line);
   if (kind == nullptr) return false;
   auto seen = std::ranges::find(sightings_, kind, &Sighting::kind);
   if (seen == sightings_.end()) {
@@ -73,7 +73,7 @@ bool Clues::add(std::string_view line, const std::string& file, std::int64_t num
   ++seen->lines;
   if (rank >= 0) seen->ranks.insert(rank);
   if (seen->texts.size() < kMostShown) {
-    seen->texts.push_back(fmt::format("{}:{}: {}", file, number, shortened(line)));
+    seen->texts.push_back(fmt::format("{}:{}: {}", file, number, shortened_line(line)));
   }
   return true;
 }

@@ -34,7 +34,7 @@ struct ClueKind {
 std::span<const ClueKind> clue_kinds();
 
 /// Returns the first row of `clues.yaml` that a line matches; null: none.
-const ClueKind* clue_of(std::string_view line);
+const ClueKind* find_clue_kind(std::string_view line);
 
 /// The lines of a job's files that match rows of `clues.yaml`, grouped by row.
 class Clues {

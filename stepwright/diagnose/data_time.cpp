@@ -29,8 +29,8 @@ constexpr TimeWords kTimeWords[] = {
 std::optional<DataTime> read_data_time(std::string_view line) {
   for (const TimeWords& words : kTimeWords) {
     if (!holds(line, words.data)) continue;
-    const auto step = figure_behind(line, words.step);
-    const auto data = figure_behind(line, words.data);
+    const auto step = number_after_word(line, words.step);
+    const auto data = number_after_word(line, words.data);
     if (step && data && *step > 0 && *data >= 0 && *step < 1e6 && *data <= *step)
       return DataTime{.step_s = *step, .data_s = *data};
   }

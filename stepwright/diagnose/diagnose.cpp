@@ -33,7 +33,7 @@ bool times_messages(logs::LogFormat format) {
 std::optional<logs::LogFormat> known_format(logs::ByteSource& bytes) {
   const std::string_view text = bytes.beginning();
   if (text.starts_with('\x80')) return logs::LogFormat::kFlightRecorder;
-  if (const std::string kind = foreign_kind(text, bytes.name()); !kind.empty()) {
+  if (const std::string kind = non_text_file_kind(text, bytes.name()); !kind.empty()) {
     fail_input(fmt::format("{}: {}", bytes.name(), kind));
   }
   const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -116,15 +116,15 @@ class Diagnoser {
       dumps_ = true;
       return {.path = bytes.name(),
               .what = "flight recorder, " +
-                      counted(std::ssize(evidence_.trails.at(rank).calls), "call"),
+                      count_with_noun(std::ssize(evidence_.trails.at(rank).calls), "call"),
               .ranks = {rank}};
     }
     const std::string_view word = name_of(logs::kLogFormatNames, *format);
     if (times_messages(*format)) {
       const std::int64_t calls =
-          take_messages(bytes.name(), messages_of(logs::read_logs({&bytes, 1})));
+          take_messages(bytes.name(), timed_messages_of(logs::read_logs({&bytes, 1})));
       return {.path = bytes.name(),
-              .what = fmt::format("{}, {} with times", word, counted(calls, "call"))};
+              .what = fmt::format("{}, {} with times", word, count_with_noun(calls, "call"))};
     }
     diagnosis_.notes.push_back(
         fmt::format("{}: is a log of format {}, which says what was sent and when, not why a job "
@@ -137,7 +137,7 @@ class Diagnoser {
     DiagnosedFile file{.path = bytes.name(), .what = "snapshot of memory"};
     for (SnapshotMemory& device : read_memory_snapshot(bytes)) {
       file.what += fmt::format(", device {} with {} and a peak of {}", device.device,
-                               counted(device.events, "event"),
+                               count_with_noun(device.events, "event"),
                                format_bytes(static_cast<double>(device.peak_bytes)));
       if (device.rank >= 0) file.ranks = {device.rank};
       diagnosis_.snapshots.push_back(std::move(device));
@@ -169,31 +169,34 @@ class Diagnoser {
     }
     for (std::vector<Finding> findings :
          {training_findings(log.training), loss_findings(log.training.losses, bytes.name()),
-          data_findings(log.training.data, bytes.name()), link_findings(log.nccl, bytes.name())}) {
+          data_findings(log.training.data, bytes.name()),
+          slow_link_findings(log.nccl, bytes.name())}) {
       std::ranges::move(findings, std::back_inserter(slow_));
     }
     const std::int64_t calls = take_messages(bytes.name(), std::move(log.messages));
-    return {.path = bytes.name(),
-            .what = log_text(log, steady) +
-                    (calls > 0 ? fmt::format(", {} with times", counted(calls, "call")) : ""),
-            .ranks = log.ranks,
-            .steps = std::ssize(log.training.steps)};
+    return {
+        .path = bytes.name(),
+        .what = log_text(log, steady) +
+                (calls > 0 ? fmt::format(", {} with times", count_with_noun(calls, "call")) : ""),
+        .ranks = log.ranks,
+        .steps = std::ssize(log.training.steps)};
   }
 
   /// Describes a log: "log of a job, 812 lines, 3 of the end; 200 steps of Megatron-LM, 12.3 s in
   /// the median".
   static std::string log_text(const JobLog& log, const SteadySteps& steady) {
-    std::string text =
-        fmt::format("log of a job, {}, {} of the end", counted(log.lines, "line"), log.told);
+    std::string text = fmt::format("log of a job, {}, {} of the end",
+                                   count_with_noun(log.lines, "line"), log.told);
     if (steady.steps == 0) return text;
-    text += fmt::format("; {} of {}", counted(steady.steps, "step"),
+    text += fmt::format("; {} of {}", count_with_noun(steady.steps, "step"),
                         name_of(kTrainingProgramNames, log.training.program));
     if (steady.step_time_s > 0)
       text += fmt::format(", {} in the median", format_time(steady.step_time_s));
     if (steady.tokens_per_s > 0)
       text += fmt::format(", {:.0f} tokens/s of a device", steady.tokens_per_s);
-    if (steady.slow_steps > 0) text += ", " + steady.slow_text();
-    if (steady.restarts > 0) text += fmt::format(", {}", counted(steady.restarts, "restart"));
+    if (steady.slow_steps > 0) text += ", " + steady.slow_steps_text();
+    if (steady.restarts > 0)
+      text += fmt::format(", {}", count_with_noun(steady.restarts, "restart"));
     return text;
   }
 

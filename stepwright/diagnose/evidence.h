@@ -43,7 +43,7 @@ struct RankCall {
 };
 
 /// The communication calls of one rank, in the order in which it made them.
-struct RankTrail {
+struct RankCallHistory {
   std::int64_t rank = 0;
   std::string file;
   std::vector<RankCall> calls;
@@ -67,7 +67,7 @@ struct RankEnd {
 };
 
 /// A library's own report that ranks disagree about a call.
-struct SaidMismatch {
+struct ReportedMismatch {
   std::string file;
   std::int64_t line = 0;
   std::vector<std::int64_t> ranks;
@@ -75,7 +75,7 @@ struct SaidMismatch {
 };
 
 /// A call that timed out, reported without its rank or without its number in the group.
-struct UnplacedCall {
+struct UnidentifiedCall {
   std::string file;
   std::int64_t line = 0;
   RankCall call;
@@ -84,7 +84,7 @@ struct UnplacedCall {
 /// All facts in the files of a job that hung or died.
 struct Evidence {
   std::vector<RankGroup> groups;
-  std::map<std::int64_t, RankTrail> trails;
+  std::map<std::int64_t, RankCallHistory> trails;
   std::map<std::int64_t, StuckRank> stuck;
   std::map<std::int64_t, RankEnd> ends;
   /// The first exception or signal in logs whose lines name no rank; nullopt: none.
@@ -92,10 +92,10 @@ struct Evidence {
   /// Ranks that torchrun asked to end and then had to kill, each with the place of the report:
   /// "job.log:44".
   std::map<std::int64_t, std::string> unresponsive;
-  std::vector<SaidMismatch> mismatches;
+  std::vector<ReportedMismatch> mismatches;
   /// Reports of libraries that ranks did not arrive at a call.
-  std::vector<SaidMismatch> absences;
-  std::optional<UnplacedCall> unplaced;  ///< The first such call; nullopt: none.
+  std::vector<ReportedMismatch> absences;
+  std::optional<UnidentifiedCall> unplaced;  ///< The first such call; nullopt: none.
   /// The last line about work of the host (data, checkpoint, evaluation) before the first time-out;
   /// nullopt: none.
   std::optional<HostWorkLine> work_before;

@@ -49,7 +49,7 @@ class Hangs {
  private:
   /// Adds a finding for a mismatch that a library reports itself.
   void add_said() {
-    for (const SaidMismatch& said : evidence_.mismatches) {
+    for (const ReportedMismatch& said : evidence_.mismatches) {
       Finding finding{.kind = FindingKind::kMismatch,
                       .ranks = said.ranks,
                       .where = {.file = said.file, .line = said.line},
@@ -59,7 +59,7 @@ class Hangs {
         if (said.ranks.empty() && end.what.find("signal 6") != std::string::npos) {
           finding.ranks.push_back(rank);
           finding.evidence.push_back(fmt::format("Rank {} ended with {} ({}:{})", rank,
-                                                 end_text(end), end.file, end.line));
+                                                 rank_end_text(end), end.file, end.line));
         }
       }
       if (!finding.ranks.empty()) {
@@ -84,7 +84,7 @@ class Hangs {
     Finding finding{.kind = kind, .ranks = std::move(ranks)};
     finding.where =
         call_place(evidence_, stuck, finding.ranks.empty() ? -1 : finding.ranks.front());
-    finding.evidence = who_is_there(evidence_, stuck);
+    finding.evidence = arrived_ranks_lines(evidence_, stuck);
     return finding;
   }
 
@@ -101,7 +101,7 @@ class Hangs {
     Finding finding = begin(FindingKind::kMismatch, stuck, others);
     finding.what =
         fmt::format("{} {} another call than {} in {}: {}, not {}.", ranks_subject(others),
-                    word_by_number(others, "makes", "make"),
+                    plural_word(others, "makes", "make"),
                     most.size() == 1 ? "rank " + ranks_text(most) : "ranks " + ranks_text(most),
                     call_name(evidence_, stuck), others_text, most_text);
     const bool same_operation = std::ranges::all_of(stuck.made, [&](const auto& one) {
@@ -162,7 +162,7 @@ class Hangs {
                                        call_name(evidence_, stuck));
     if (!absent.empty()) {
       finding.evidence.push_back(fmt::format(
-          "No line is of {} {}", word_by_number(absent, "rank", "ranks"), ranks_text(absent)));
+          "No line is of {} {}", plural_word(absent, "rank", "ranks"), ranks_text(absent)));
     }
     add_stall_advice(*stuck.made.begin()->second, "stall.network", finding);
     push(std::move(finding));
@@ -223,15 +223,15 @@ class Hangs {
     finding.where.file = end.file;
     finding.where.line = end.line;
     finding.what = fmt::format("{} ended ({}), and the others wait in {}.", ranks_subject(dead),
-                               end_text(end), call_name(evidence_, stuck));
+                               rank_end_text(end), call_name(evidence_, stuck));
     finding.evidence.insert(finding.evidence.begin(), end_line(dead.front()));
-    add_advice(finding, end_reason(end));
+    add_advice(finding, rank_end_reason(end));
     push(std::move(finding));
   }
 
   [[nodiscard]] std::string end_line(std::int64_t rank) const {
     const RankEnd& end = evidence_.ends.at(rank);
-    return fmt::format("Rank {}: {} ({}:{})", rank, end_text(end), end.file, end.line);
+    return fmt::format("Rank {}: {} ({}:{})", rank, rank_end_text(end), end.file, end.line);
   }
 
   /// Adds evidence that missing ranks wait in another call, from their tracebacks.
@@ -243,7 +243,7 @@ class Hangs {
                          first.function.starts_with("batch_isend");
     Finding finding = begin(FindingKind::kMismatch, stuck, ranks);
     finding.what = fmt::format("{} {} in {} and did not come to {}, where the others wait.",
-                               ranks_subject(ranks), word_by_number(ranks, "waits", "wait"),
+                               ranks_subject(ranks), plural_word(ranks, "waits", "wait"),
                                first.function, call_name(evidence_, stuck));
     for (const std::int64_t rank : ranks) finding.evidence.push_back(stuck_line(rank));
     add_advice(finding, message ? "mismatch.message" : "mismatch.operation");
@@ -261,7 +261,7 @@ class Hangs {
     Finding finding = begin(FindingKind::kMissingRank, stuck, silent);
     finding.what =
         fmt::format("{} did not come to {}, and no file says where {}.", ranks_subject(silent),
-                    call_name(evidence_, stuck), word_by_number(silent, "it is", "they are"));
+                    call_name(evidence_, stuck), plural_word(silent, "it is", "they are"));
     for (const std::int64_t rank : silent) {
       const auto killed = evidence_.unresponsive.find(rank);
       if (killed == evidence_.unresponsive.end()) continue;
@@ -282,10 +282,10 @@ class Hangs {
     finding.what =
         behind
             ? fmt::format("{} {} in no call, and the others wait for {} in {}.",
-                          ranks_subject(outside), word_by_number(outside, "is", "are"),
-                          word_by_number(outside, "it", "them"), call_name(evidence_, stuck))
+                          ranks_subject(outside), plural_word(outside, "is", "are"),
+                          plural_word(outside, "it", "them"), call_name(evidence_, stuck))
             : fmt::format("{} {} at another place of the program than the others, who wait in {}.",
-                          ranks_subject(outside), word_by_number(outside, "is", "are"),
+                          ranks_subject(outside), plural_word(outside, "is", "are"),
                           call_name(evidence_, stuck));
     if (!behind) finding.kind = FindingKind::kMismatch;
     for (const std::int64_t rank : outside) {
@@ -306,7 +306,7 @@ class Hangs {
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       if (arrows_[i].empty()) continue;
       for (const auto& [rank, call] : calls_[i].made) ranks.insert(rank);
-      for (std::string& line : who_is_there(evidence_, calls_[i])) {
+      for (std::string& line : arrived_ranks_lines(evidence_, calls_[i])) {
         finding.evidence.push_back(line + ", " + call_name(evidence_, calls_[i]));
       }
       known = known && calls_[i].members_known;
@@ -328,7 +328,7 @@ class Hangs {
   void add_ends() {
     std::map<std::string, std::vector<std::int64_t>> by_text;
     for (const auto& [rank, end] : evidence_.ends) {
-      if (!explained_.contains(rank)) by_text[end_text(end)].push_back(rank);
+      if (!explained_.contains(rank)) by_text[rank_end_text(end)].push_back(rank);
     }
     for (const auto& [text, ranks] : by_text) {
       const RankEnd& end = evidence_.ends.at(ranks.front());
@@ -339,7 +339,7 @@ class Hangs {
                       .where = {.file = end.file, .line = end.line},
                       .what = fmt::format("{} ended: {}.", ranks_subject(ranks), text),
                       .evidence = {end_line(ranks.front())}};
-      add_advice(finding, end_reason(end));
+      add_advice(finding, rank_end_reason(end));
       push(std::move(finding));
     }
   }
@@ -390,7 +390,7 @@ class Hangs {
   /// Adds findings for ranks for which a barrier or a store waited in vain.
   void add_absences() {
     if (!findings_.empty()) return;
-    for (const SaidMismatch& said : evidence_.absences) {
+    for (const ReportedMismatch& said : evidence_.absences) {
       Finding finding{.kind = FindingKind::kMissingRank,
                       .ranks = said.ranks,
                       .where = {.file = said.file, .line = said.line},
@@ -410,9 +410,9 @@ class Hangs {
     const RankEnd& end = *evidence_.nameless_end;
     Finding finding{.kind = FindingKind::kMissingRank,
                     .where = {.file = end.file, .line = end.line},
-                    .what = fmt::format("A process ended: {}.", end_text(end)),
-                    .evidence = {fmt::format("{}:{}: {}", end.file, end.line, end_text(end))}};
-    add_advice(finding, end_reason(end));
+                    .what = fmt::format("A process ended: {}.", rank_end_text(end)),
+                    .evidence = {fmt::format("{}:{}: {}", end.file, end.line, rank_end_text(end))}};
+    add_advice(finding, rank_end_reason(end));
     push(std::move(finding));
   }
 

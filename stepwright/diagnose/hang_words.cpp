@@ -11,8 +11,8 @@ std::string ranks_subject(const std::vector<std::int64_t>& ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "Rank" : "Ranks", ranks_text(ranks));
 }
 
-std::string_view word_by_number(const std::vector<std::int64_t>& ranks, std::string_view one,
-                                std::string_view many) {
+std::string_view plural_word(const std::vector<std::int64_t>& ranks, std::string_view one,
+                             std::string_view many) {
   return ranks.size() == 1 ? one : many;
 }
 
@@ -53,12 +53,12 @@ Place call_place(const Evidence& evidence, const StuckCall& stuck, std::int64_t 
   return place;
 }
 
-std::vector<std::string> who_is_there(const Evidence& evidence, const StuckCall& stuck) {
+std::vector<std::string> arrived_ranks_lines(const Evidence& evidence, const StuckCall& stuck) {
   std::vector<std::string> lines;
   for (const auto& [text, ranks] : ranks_by_call(stuck, true)) {
     const RankCall& call = *stuck.made.at(ranks.front());
     lines.push_back(fmt::format(
-        "{} {} in {} ({}:{}{})", ranks_subject(ranks), word_by_number(ranks, "is", "are"), text,
+        "{} {} in {} ({}:{}{})", ranks_subject(ranks), plural_word(ranks, "is", "are"), text,
         evidence.trails.at(ranks.front()).file, call.place, call.ended ? ", ended" : ""));
   }
   return lines;
@@ -67,7 +67,7 @@ std::vector<std::string> who_is_there(const Evidence& evidence, const StuckCall&
 std::string last_call(const Evidence& evidence, std::int64_t rank) {
   const auto found = evidence.trails.find(rank);
   if (found == evidence.trails.end() || found->second.calls.empty()) return {};
-  const RankTrail& trail = found->second;
+  const RankCallHistory& trail = found->second;
   const RankCall& last = trail.calls.back();
   return fmt::format("The last call of rank {} is {} of {}, call {}{}{} ({}:{})", rank,
                      call_text(last), evidence.groups[static_cast<std::size_t>(last.group)].text(),
@@ -75,7 +75,7 @@ std::string last_call(const Evidence& evidence, std::int64_t rank) {
                      last.ended ? ", which ended" : "", trail.file, last.place);
 }
 
-std::string_view end_reason(const RankEnd& end) {
+std::string_view rank_end_reason(const RankEnd& end) {
   const auto is = [&](std::string_view word) { return end.what.find(word) != std::string::npos; };
   if (is("signal 9")) return "missing.killed";
   if (is("signal 11") || is("signal 7") || is("Segmentation")) return "missing.crashed";
@@ -83,7 +83,7 @@ std::string_view end_reason(const RankEnd& end) {
   return "missing.died";
 }
 
-std::string end_text(const RankEnd& end) {
+std::string rank_end_text(const RankEnd& end) {
   return end.frame.empty() ? end.what : fmt::format("{}, at {}", end.what, end.frame);
 }
 

@@ -15,8 +15,8 @@ namespace stepwright::diagnose {
 std::string ranks_subject(const std::vector<std::int64_t>& ranks);
 
 /// Returns `one` if there is one rank, `many` if there are several.
-std::string_view word_by_number(const std::vector<std::int64_t>& ranks, std::string_view one,
-                                std::string_view many);
+std::string_view plural_word(const std::vector<std::int64_t>& ranks, std::string_view one,
+                             std::string_view many);
 
 /// Returns operation, sizes and type of a call: "all_reduce of [[512]] Float".
 std::string call_text(const RankCall& call);
@@ -34,16 +34,16 @@ std::vector<std::pair<std::string, std::vector<std::int64_t>>> ranks_by_call(con
 Place call_place(const Evidence& evidence, const StuckCall& stuck, std::int64_t rank);
 
 /// Returns lines of evidence: which ranks are in the stuck call, and from which file that is known.
-std::vector<std::string> who_is_there(const Evidence& evidence, const StuckCall& stuck);
+std::vector<std::string> arrived_ranks_lines(const Evidence& evidence, const StuckCall& stuck);
 
 /// Describes the last call of a rank, as evidence; empty: the files have no calls of the rank.
 std::string last_call(const Evidence& evidence, std::int64_t rank);
 
 /// Returns the key in `advice.yaml` for the way in which a rank ended: "missing.killed" (SIGKILL),
 /// "missing.crashed", "missing.aborted" or "missing.died".
-std::string_view end_reason(const RankEnd& end);
+std::string_view rank_end_reason(const RankEnd& end);
 
 /// Returns how a rank ended, as text: "KeyError: 'x', at train.py:12 in load".
-std::string end_text(const RankEnd& end);
+std::string rank_end_text(const RankEnd& end);
 
 }  // namespace stepwright::diagnose

@@ -66,7 +66,7 @@ class JobLogReader {
     std::string_view line;
     while (lines.next(line)) {
       line_ = lines.number();
-      OriginLine origin = origin_of(line);
+      LogLineOrigin origin = parse_line_origin(line);
       if (origin.rank < 0) origin.rank = file_rank_;
       if (origin.rank >= logs::kMostJobRanks) origin.rank = logs::kUnknown;
       if (origin.rank >= 0) {
@@ -89,7 +89,7 @@ class JobLogReader {
   }
 
  private:
-  void take(const OriginLine& origin) {
+  void take(const LogLineOrigin& origin) {
     const std::string_view text = origin.text;
     nccl_.read(text, line_);
     messages_.read(text, line_);
@@ -98,7 +98,8 @@ class JobLogReader {
     if (take_traceback(origin)) return;
     take_host_work(text);
     if (auto out = read_time_out(text)) return take_time_out(origin, std::move(*out));
-    if (auto progress = read_progress(text)) return take_progress(origin, std::move(*progress));
+    if (auto progress = read_watchdog_progress(text))
+      return take_progress(origin, std::move(*progress));
     if (auto ranks = read_lagging_ranks(text); !ranks.empty())
       return say_absent(std::move(ranks), text);
     if (holds(text, "Detected mismatch between collectives")) return take_mismatch(origin);
@@ -108,7 +109,7 @@ class JobLogReader {
       return take_gloo_size(origin);
     if (auto launched = launcher_.read(text)) take_launched(*launched);
     if (holds(text, "Fatal Python error: "))
-      return end(origin.rank, shortened(after(text, "Fatal Python error: ")), "");
+      return end(origin.rank, shortened_line(after(text, "Fatal Python error: ")), "");
     if (take_memory(origin, {})) return;
     if (is_exception(text)) take_unknown_rank(text, {});
     take_step(origin);
@@ -125,11 +126,11 @@ class JobLogReader {
 
   /// Returns the beginning of a line, up to text that a progress bar wrote over it.
   static std::string beginning(std::string_view text) {
-    return shortened(text.substr(0, std::min<std::size_t>(text.find_first_of("|\r"), 100)));
+    return shortened_line(text.substr(0, std::min<std::size_t>(text.find_first_of("|\r"), 100)));
   }
 
   /// Stores a line about a step. Only the rank that printed the first such line counts.
-  void take_step(const OriginLine& origin) {
+  void take_step(const LogLineOrigin& origin) {
     take_loss(origin);
     take_data_time(origin);
     auto step = read_step_line(origin.text);
@@ -150,7 +151,7 @@ class JobLogReader {
   }
 
   /// Stores a loss. Only the rank that printed the first loss counts.
-  void take_loss(const OriginLine& origin) {
+  void take_loss(const LogLineOrigin& origin) {
     auto loss = read_loss_line(origin.text);
     if (!loss || training_.losses.size() == kMostSteps) return;
     if (training_.losses.empty()) loss_rank_ = origin.rank;
@@ -161,7 +162,7 @@ class JobLogReader {
 
   /// Stores the time that a step waited for its data. Only the rank that printed the first one
   /// counts.
-  void take_data_time(const OriginLine& origin) {
+  void take_data_time(const LogLineOrigin& origin) {
     auto time = read_data_time(origin.text);
     if (!time || training_.data.size() == kMostSteps) return;
     if (training_.data.empty()) data_rank_ = origin.rank;
@@ -182,7 +183,7 @@ class JobLogReader {
   }
 
   /// Stores an out-of-memory event of a device or host; true if the line reports one.
-  bool take_memory(const OriginLine& origin, const Traceback& trace) {
+  bool take_memory(const LogLineOrigin& origin, const Traceback& trace) {
     auto event = read_device_out_of_memory(origin.text);
     if (!event) event = read_host_out_of_memory(origin.text);
     if (!event) return false;
@@ -190,7 +191,7 @@ class JobLogReader {
     event->line = line_;
     event->rank = origin.rank;
     event->frame = trace.frame();
-    event->places = memory_places(trace.stack());
+    event->places = out_of_memory_reasons(trace.stack());
     told();
     const auto known = std::ranges::find_if(events_, [&](const OutOfMemory& other) {
       return other.host == event->host && other.rank == event->rank;
@@ -204,7 +205,7 @@ class JobLogReader {
   }
 
   /// Reads the next line of a traceback; true if the line belongs to one.
-  bool take_traceback(const OriginLine& origin) {
+  bool take_traceback(const LogLineOrigin& origin) {
     Traceback& trace = tracebacks_[origin.rank];
     switch (trace.read(origin.text)) {
       case Traceback::Part::kNone: return false;
@@ -215,10 +216,10 @@ class JobLogReader {
   }
 
   /// Reads the line that ends a traceback; true if it is an exception.
-  bool take_exception(const OriginLine& origin, const Traceback& trace) {
+  bool take_exception(const LogLineOrigin& origin, const Traceback& trace) {
     const std::string_view text = origin.text;
     if (take_memory(origin, trace)) {
-      end(origin.rank, shortened(text), trace.frame());
+      end(origin.rank, shortened_line(text), trace.frame());
       return true;
     }
     if (holds(text, "Received data size doesn't match expected size")) return false;
@@ -230,18 +231,18 @@ class JobLogReader {
                                                          .line = line_,
                                                          .function = trace.function(),
                                                          .frame = trace.frame(),
-                                                         .error = shortened(text)});
+                                                         .error = shortened_line(text)});
       return !holds(text, "clients joined") && !holds(text, "WorkNCCL(");
     }
-    end(origin.rank, shortened(text), trace.frame());
+    end(origin.rank, shortened_line(text), trace.frame());
     return !holds(text, "monitoredBarrier") && !holds(text, "Detected mismatch");
   }
 
   /// Stores the first exception in a log whose lines name no ranks; true if the line was used and
   /// no other reader needs it.
   bool take_unknown_rank(std::string_view text, const Traceback& trace) {
-    const bool known = follows_from_others(text) || clue_of(text) != nullptr;
-    if (!known) take_nameless(shortened(text), trace.frame());
+    const bool known = follows_from_others(text) || find_clue_kind(text) != nullptr;
+    if (!known) take_nameless(shortened_line(text), trace.frame());
     return !known;
   }
 
@@ -252,7 +253,7 @@ class JobLogReader {
         .file = bytes_.name(), .line = line_, .what = std::move(what), .frame = std::move(frame)};
   }
 
-  void take_time_out(const OriginLine& origin, TimeOut out) {
+  void take_time_out(const LogLineOrigin& origin, TimeOut out) {
     told();
     timed_out_ = true;
     if (origin.rank >= 0) out.rank = origin.rank;
@@ -272,7 +273,7 @@ class JobLogReader {
     if (!known) time_outs_.push_back(std::move(out));
   }
 
-  void take_progress(const OriginLine& origin, RankProgress progress) {
+  void take_progress(const LogLineOrigin& origin, RankProgress progress) {
     timed_out_ = true;
     const std::int64_t rank = origin.rank >= 0 ? origin.rank : progress.rank;
     if (rank < 0 || rank >= logs::kMostJobRanks) return;
@@ -286,7 +287,7 @@ class JobLogReader {
       const auto named = groups_.find({out.rank, out.call.sequence});
       out.call.group =
           evidence_.group(named != groups_.end() ? named->second : RankGroup{.name = "0"});
-      RankTrail& trail = evidence_.trails[out.rank];
+      RankCallHistory& trail = evidence_.trails[out.rank];
       if (trail.file.empty()) {
         trail.rank = out.rank;
         trail.file = bytes_.name();
@@ -305,28 +306,32 @@ class JobLogReader {
   void say_mismatch(std::vector<std::int64_t> ranks, std::string_view text) {
     told();
     std::erase_if(ranks, [](std::int64_t rank) { return rank < 0; });
-    evidence_.mismatches.push_back(
-        {.file = bytes_.name(), .line = line_, .ranks = std::move(ranks), .text = shortened(text)});
+    evidence_.mismatches.push_back({.file = bytes_.name(),
+                                    .line = line_,
+                                    .ranks = std::move(ranks),
+                                    .text = shortened_line(text)});
   }
 
   /// Reads a mismatch reported under TORCH_DISTRIBUTED_DEBUG=DETAIL: "Detected mismatch between
   /// collectives on ranks. Rank 0 is running collective: CollectiveFingerPrint(SequenceNumber=7,
   /// ...), but Rank 2 is running ...".
-  void take_mismatch(const OriginLine& origin) {
+  void take_mismatch(const LogLineOrigin& origin) {
     const std::string_view text =
         after(origin.text, "Detected mismatch between collectives on ranks.");
     say_mismatch({leading_number(after(text, "but Rank "))}, text);
   }
 
-  void take_gloo_size(const OriginLine& origin) {
+  void take_gloo_size(const LogLineOrigin& origin) {
     say_mismatch({origin.rank},
                  origin.text.substr(std::min(origin.text.size(), origin.text.find("op.preamble"))));
   }
 
   void say_absent(std::vector<std::int64_t> ranks, std::string_view text) {
     told();
-    evidence_.absences.push_back(
-        {.file = bytes_.name(), .line = line_, .ranks = std::move(ranks), .text = shortened(text)});
+    evidence_.absences.push_back({.file = bytes_.name(),
+                                  .line = line_,
+                                  .ranks = std::move(ranks),
+                                  .text = shortened_line(text)});
   }
 
   /// Reads "[Rank 0]: Ranks 1, 3 failed to pass monitoredBarrier in 10000 ms".
@@ -346,7 +351,7 @@ class JobLogReader {
     say_absent({}, text);
   }
 
-  void take_launched(const LaunchedEnd& launched) {
+  void take_launched(const LauncherReportedEnd& launched) {
     const std::int64_t rank = launched.rank;
     if (rank < 0) return take_nameless(launched.what, "");
     if (rank >= logs::kMostJobRanks) return;

@@ -37,12 +37,12 @@ std::string signal_text(std::int64_t signal) {
 }
 
 /// Reads "srun: error: node12: task 3: Killed".
-std::optional<LaunchedEnd> read_srun(std::string_view line) {
+std::optional<LauncherReportedEnd> read_srun(std::string_view line) {
   const std::string_view rest = after(line, "task ");
   std::string_view how = after(rest, ": ");
   const std::int64_t rank = leading_number(rest);
   if (rank < 0 || how.empty() || holds(how, "Terminated")) return std::nullopt;
-  LaunchedEnd end{.rank = rank};
+  LauncherReportedEnd end{.rank = rank};
   if (holds(how, "Killed")) {
     end.what = signal_text(kKilled);
   } else if (holds(how, "Segmentation fault")) {
@@ -50,38 +50,38 @@ std::optional<LaunchedEnd> read_srun(std::string_view line) {
   } else if (holds(how, "Aborted")) {
     end.what = signal_text(6);
   } else if (!how.starts_with("Exited")) {
-    end.what = shortened(how);
+    end.what = shortened_line(how);
   }
   return end;
 }
 
 /// Reads "mpirun noticed that process rank 3 with PID 0 on node x exited on signal 9 (Killed)."
-std::optional<LaunchedEnd> read_mpirun(std::string_view line) {
+std::optional<LauncherReportedEnd> read_mpirun(std::string_view line) {
   const std::int64_t rank = leading_number(after(line, "process rank "));
   const std::string_view how = after(line, "exited on ");
   if (rank < 0 || how.empty()) return std::nullopt;
-  return LaunchedEnd{.rank = rank,
-                     .what = shortened(how.substr(0, how.find_last_not_of(". ") + 1))};
+  return LauncherReportedEnd{.rank = rank,
+                             .what = shortened_line(how.substr(0, how.find_last_not_of(". ") + 1))};
 }
 
 /// Reads "failed (exitcode: -9) local_rank: 0 (pid: 598577) of binary: /usr/bin/python".
-std::optional<LaunchedEnd> read_failed(std::string_view line) {
+std::optional<LauncherReportedEnd> read_failed(std::string_view line) {
   const std::int64_t signal = signal_of(after(line, "failed (exitcode: "));
   const std::int64_t rank = leading_number(after(line, "local_rank: "));
   if (signal < 0 || rank < 0) return std::nullopt;
-  return LaunchedEnd{.rank = rank, .local = true, .what = signal_text(signal)};
+  return LauncherReportedEnd{.rank = rank, .local = true, .what = signal_text(signal)};
 }
 
 /// Reads a shell's report "Killed" or "run.sh: line 7: 4711 Killed   python train.py".
-std::optional<LaunchedEnd> read_shell(std::string_view line) {
+std::optional<LauncherReportedEnd> read_shell(std::string_view line) {
   const bool alone = line.substr(0, line.find_last_not_of(" \t\r") + 1) == "Killed";
   if (!alone && (!holds(line, ": line ") || !holds(line, " Killed "))) return std::nullopt;
-  return LaunchedEnd{.rank = logs::kUnknown, .what = signal_text(kKilled)};
+  return LauncherReportedEnd{.rank = logs::kUnknown, .what = signal_text(kKilled)};
 }
 
 }  // namespace
 
-std::optional<LaunchedEnd> LauncherLines::read(std::string_view line) {
+std::optional<LauncherReportedEnd> LauncherLines::read(std::string_view line) {
   if (line.starts_with("Root Cause (first observed failure)")) root_cause_ = true;
   if (holds(line, "exitcode") || line.starts_with("  rank ")) {
     return holds(line, "failed (exitcode: ") ? read_failed(line) : read_block(line);
@@ -93,13 +93,13 @@ std::optional<LaunchedEnd> LauncherLines::read(std::string_view line) {
 
 /// Reads a block of torchrun's report: "  rank      : 3 (local_rank: 3)", "  exitcode  : -9 (pid:
 /// 7)". Blocks before "Root Cause (first observed failure):" are ranks that torchrun ended itself.
-std::optional<LaunchedEnd> LauncherLines::read_block(std::string_view line) {
+std::optional<LauncherReportedEnd> LauncherLines::read_block(std::string_view line) {
   if (line.starts_with("  rank ")) {
     block_rank_ = leading_number(after(line, ": "));
     return std::nullopt;
   }
   if (!line.starts_with("  exitcode ") || block_rank_ < 0) return std::nullopt;
-  LaunchedEnd end{.rank = std::exchange(block_rank_, logs::kUnknown)};
+  LauncherReportedEnd end{.rank = std::exchange(block_rank_, logs::kUnknown)};
   const std::int64_t signal = signal_of(after(line, ": "));
   if (signal == kKilled && !root_cause_) {
     end.unresponsive = true;

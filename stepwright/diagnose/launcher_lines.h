@@ -10,7 +10,7 @@
 namespace stepwright::diagnose {
 
 /// The end of a rank, as a launcher reports it.
-struct LaunchedEnd {
+struct LauncherReportedEnd {
   std::int64_t rank = logs::kUnknown;
   bool local = false;         ///< True if `rank` is torchrun's local rank on its node.
   bool unresponsive = false;  ///< True if torchrun asked the rank to end and then had to kill it.
@@ -21,10 +21,10 @@ struct LaunchedEnd {
 class LauncherLines {
  public:
   /// Reads one line; nullopt: the line is not about a rank's end.
-  std::optional<LaunchedEnd> read(std::string_view line);
+  std::optional<LauncherReportedEnd> read(std::string_view line);
 
  private:
-  std::optional<LaunchedEnd> read_block(std::string_view line);
+  std::optional<LauncherReportedEnd> read_block(std::string_view line);
 
   /// Rank of the block of torchrun's report that is being read.
   std::int64_t block_rank_ = logs::kUnknown;

@@ -92,8 +92,8 @@ bool skip_ray(std::string_view& text) {
 
 }  // namespace
 
-OriginLine origin_of(std::string_view line) {
-  OriginLine origin{.text = line};
+LogLineOrigin parse_line_origin(std::string_view line) {
+  LogLineOrigin origin{.text = line};
   std::int64_t task = logs::kUnknown;
   while (skip_colour(origin.text) || skip_time(origin.text)) skip_blanks(origin.text);
   if (skip_ray(origin.text)) skip_blanks(origin.text);
@@ -135,7 +135,7 @@ std::int64_t rank_of_path(const std::string& path) {
   return number ? leading_number(folder) : logs::kUnknown;
 }
 
-std::string shortened(std::string_view text) {
+std::string shortened_line(std::string_view text) {
   if (text.size() <= kMostText) return std::string(text);
   std::size_t end = kMostText;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;

@@ -70,11 +70,12 @@ bool leaps(const std::vector<LoggedLoss>& losses, std::size_t at) {
 std::optional<LoggedLoss> read_loss_line(std::string_view line) {
   for (const ProgramWords& words : program_words()) {
     if (!holds(line, words.mark)) continue;
-    auto loss = figure_behind(line, words.loss.front());
-    if (!loss) loss = figure_behind(line, words.loss.back());
+    auto loss = number_after_word(line, words.loss.front());
+    if (!loss) loss = number_after_word(line, words.loss.back());
     if (!loss) continue;
-    return LoggedLoss{
-        .number = step_number(line, words), .loss = *loss, .norm = figure_behind(line, words.norm)};
+    return LoggedLoss{.number = step_number(line, words),
+                      .loss = *loss,
+                      .norm = number_after_word(line, words.norm)};
   }
   return std::nullopt;
 }

@@ -37,7 +37,7 @@ std::string_view place_of_frame(std::string_view frame) {
 
 }  // namespace
 
-std::vector<std::string_view> memory_places(std::span<const std::string> stack) {
+std::vector<std::string_view> out_of_memory_reasons(std::span<const std::string> stack) {
   std::vector<std::string_view> places;
   for (std::size_t i = stack.size(); i-- > 0;) {
     const std::string_view place = place_of_frame(stack[i]);

@@ -27,7 +27,7 @@ std::string group_text(const snapshot::BlockGroup& group) {
   std::vector<std::string> frames;
   for (const std::string& frame : group.frames | std::views::take(kMostFramesShown))
     frames.push_back(printable(frame));
-  return fmt::format("{} in {}, {}", bytes_text(group.bytes), counted(group.count, "block"),
+  return fmt::format("{} in {}, {}", bytes_text(group.bytes), count_with_noun(group.count, "block"),
                      frames.empty() ? "without frames (record with stacks=\"python\")"
                                     : fmt::format("at {}", fmt::join(frames, " < ")));
 }
@@ -59,7 +59,7 @@ bool is_memory_snapshot(logs::ByteSource& bytes) {
 std::vector<SnapshotMemory> read_memory_snapshot(logs::ByteSource& bytes) {
   const snapshot::Snapshot read = snapshot::read_snapshot(bytes);
   std::vector<SnapshotMemory> devices;
-  for (const snapshot::Recording& recording : read.devices) {
+  for (const snapshot::DeviceRecording& recording : read.devices) {
     SnapshotMemory& device = devices.emplace_back();
     device.file = bytes.name();
     device.rank = rank_of_path(bytes.name());

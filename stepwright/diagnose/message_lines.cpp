@@ -130,7 +130,7 @@ std::vector<TimedMessage> MessageLines::messages() && {
   return messages;
 }
 
-std::vector<TimedMessage> messages_of(const logs::Log& log) {
+std::vector<TimedMessage> timed_messages_of(const logs::Log& log) {
   const std::vector<double> times = logs::transfer_times(log);
   GatheredMessages gathered;
   for (std::size_t i = 0; i < times.size(); ++i) {

@@ -34,7 +34,7 @@ struct MeasuredMessages {
 
 /// Returns the timed calls of a log of any format; for each operation, group and size the shortest
 /// transfer.
-std::vector<TimedMessage> messages_of(const logs::Log& log);
+std::vector<TimedMessage> timed_messages_of(const logs::Log& log);
 
 /// Reads times of messages from a job's log, line by line: verbose lines and tables of DeepSpeed's
 /// communication logger, and tables of nccl-tests.

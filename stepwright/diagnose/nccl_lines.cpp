@@ -202,7 +202,7 @@ void NcclLines::read(std::string_view line, std::int64_t number) {
 }
 
 void NcclLines::read_info(std::string_view host, std::string_view text, std::int64_t number) {
-  const NcclLine here{.line = number, .text = shortened(text)};
+  const NcclLine here{.line = number, .text = shortened_line(text)};
   if (leading_number(after(text, " nNodes ")) > 1) facts_.across_nodes = true;
   if (const std::string way = way_of(after(text, " via ")); !way.empty()) {
     ++facts_.channels[way];
@@ -211,7 +211,7 @@ void NcclLines::read_info(std::string_view host, std::string_view text, std::int
   if (const std::string_view value = set_value(text);
       !value.empty() && facts_.settings.size() < kMostKept) {
     facts_.settings.try_emplace(std::string(text.substr(0, text.find(' '))),
-                                NcclLine{.line = number, .text = shortened(value)});
+                                NcclLine{.line = number, .text = shortened_line(value)});
   }
   if (!facts_.socket_network && text.starts_with("Using network Socket"))
     facts_.socket_network = here;
@@ -231,7 +231,7 @@ std::int64_t NcclLines::rank_of(std::string_view line) const {
   return found == ranks_.end() ? logs::kUnknown : found->second.second;
 }
 
-std::vector<Finding> link_findings(const NcclFacts& facts, const std::string& file) {
+std::vector<Finding> slow_link_findings(const NcclFacts& facts, const std::string& file) {
   return LinkFindings(facts, file).find();
 }
 

@@ -56,6 +56,6 @@ class NcclLines {
 
 /// Finds messages that use a slower path than machines usually have: sockets between nodes, shared
 /// memory or host memory inside a node, and nodes with fewer adapters than others.
-std::vector<Finding> link_findings(const NcclFacts& facts, const std::string& file);
+std::vector<Finding> slow_link_findings(const NcclFacts& facts, const std::string& file);
 
 }  // namespace stepwright::diagnose

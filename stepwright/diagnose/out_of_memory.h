@@ -28,7 +28,7 @@ struct OutOfMemory {
   double others_bytes = 0;      ///< Bytes in use by other processes on the device.
   std::string frame;  ///< Line of the user's program: "train.py:41 in step"; empty: unknown.
   /// Keys of `advice.yaml` for the functions that requested the memory, innermost first
-  /// (`memory_places`).
+  /// (`out_of_memory_reasons`).
   std::vector<std::string_view> places;
 };
 

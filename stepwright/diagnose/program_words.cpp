@@ -79,7 +79,7 @@ std::int64_t step_number(std::string_view line, const ProgramWords& words) {
   return logs::kUnknown;
 }
 
-std::optional<double> figure_behind(std::string_view line, std::string_view word) {
+std::optional<double> number_after_word(std::string_view line, std::string_view word) {
   if (word.empty() || !holds(line, word)) return std::nullopt;
   std::string_view text = after(line, word);
   text.remove_prefix(std::min(text.find_first_not_of(" \t':\""), text.size()));

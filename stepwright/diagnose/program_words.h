@@ -57,6 +57,6 @@ std::int64_t step_number(std::string_view line, const ProgramWords& words);
 
 /// Returns the number after a word; blanks, quotes and colours between them are skipped. "nan" and
 /// "inf" are numbers, and commas between groups of digits are ignored. nullopt: no number.
-std::optional<double> figure_behind(std::string_view line, std::string_view word);
+std::optional<double> number_after_word(std::string_view line, std::string_view word);
 
 }  // namespace stepwright::diagnose

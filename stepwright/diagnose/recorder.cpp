@@ -42,10 +42,10 @@ std::string user_frame(const dom::element& entry) {
   if (entry["frames"].get(frames) != simdjson::SUCCESS) return {};
   std::string first;
   for (const dom::element frame : frames) {
-    const std::string_view path = logs::text_in(frame, "filename");
-    const std::string text =
-        fmt::format("{}:{} in {}", path.substr(path.find_last_of('/') + 1),
-                    logs::integer_in(frame, "line").value_or(0), logs::text_in(frame, "name"));
+    const std::string_view path = logs::json_text_field(frame, "filename");
+    const std::string text = fmt::format("{}:{} in {}", path.substr(path.find_last_of('/') + 1),
+                                         logs::json_integer_field(frame, "line").value_or(0),
+                                         logs::json_text_field(frame, "name"));
     if (first.empty()) first = text;
     if (!is_library_file(path)) return text;
   }
@@ -78,7 +78,7 @@ class Dump {
       read_entry(value, piece.number);
     });
     name_groups();
-    RankTrail trail{.rank = rank_, .file = bytes_.name(), .calls = std::move(calls_)};
+    RankCallHistory trail{.rank = rank_, .file = bytes_.name(), .calls = std::move(calls_)};
     evidence_.trails.insert_or_assign(rank_, std::move(trail));
     return rank_;
   }
@@ -94,12 +94,12 @@ class Dump {
   }
 
   void read_entry(const dom::element& entry, std::int64_t number) {
-    const std::string_view name = logs::text_in(entry, "profiling_name");
+    const std::string_view name = logs::json_text_field(entry, "profiling_name");
     const std::size_t colon = name.find(':');
     if (colon == std::string_view::npos) return;
     if (name.starts_with("gloo:")) evidence_.records_messages = false;
     RankCall call{.place = number,
-                  .sequence = logs::integer_in(entry, "collective_seq_id").value_or(0),
+                  .sequence = logs::json_integer_field(entry, "collective_seq_id").value_or(0),
                   .operation = std::string(name.substr(colon + 1)),
                   .frame = user_frame(entry)};
     call.sizes = shared_sizes(entry, call.operation);

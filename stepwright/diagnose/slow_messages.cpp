@@ -158,9 +158,9 @@ Finding message_finding(const std::vector<JudgedMessage>& sizes, const std::stri
 
 }  // namespace
 
-std::vector<Finding> message_findings(const MeasuredMessages& measured,
-                                      const MessageNetwork& network,
-                                      std::span<const Finding> links) {
+std::vector<Finding> slow_message_findings(const MeasuredMessages& measured,
+                                           const MessageNetwork& network,
+                                           std::span<const Finding> links) {
   const MessageLaw law(network);
   std::map<std::pair<collective::Collective, std::int64_t>, std::vector<JudgedMessage>> groups;
   for (const TimedMessage& message : measured.messages) {

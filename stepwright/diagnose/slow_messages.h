@@ -23,8 +23,8 @@ struct MessageNetwork {
 /// the plan is assumed; without a plan, all devices, or ranks spread over as many nodes as the
 /// group's size allows. Messages that the cluster cannot have are left out. `links`: findings of
 /// the same logs; slow paths among them become the first causes.
-std::vector<Finding> message_findings(const MeasuredMessages& measured,
-                                      const MessageNetwork& network,
-                                      std::span<const Finding> links);
+std::vector<Finding> slow_message_findings(const MeasuredMessages& measured,
+                                           const MessageNetwork& network,
+                                           std::span<const Finding> links);
 
 }  // namespace stepwright::diagnose

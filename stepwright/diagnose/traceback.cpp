@@ -28,7 +28,7 @@ Traceback::Part Traceback::read(std::string_view line) {
   if (line.empty() || line.front() == ' ' || line.front() == '\t') {
     if (!stack_.empty() && stack_.back().find(' ') == std::string::npos) {
       stack_.back() +=
-          " " + shortened(line.substr(std::min(line.find_first_not_of(" \t"), line.size())));
+          " " + shortened_line(line.substr(std::min(line.find_first_not_of(" \t"), line.size())));
     }
     return Part::kInside;
   }
@@ -47,7 +47,7 @@ void Traceback::read_frame(std::string_view line) {
                          function.empty() ? "<module>" : function);
   }
   if (stack_.size() == kMostFrames) stack_.erase(stack_.begin());
-  stack_.push_back(fmt::format("{}:{}", shortened(name), shortened(function)));
+  stack_.push_back(fmt::format("{}:{}", shortened_line(name), shortened_line(function)));
 }
 
 }  // namespace stepwright::diagnose

@@ -19,7 +19,7 @@ constexpr double kDrift = 1.1;
 
 /// Returns the time or rate after a word; negative: there is none.
 double positive_behind(std::string_view line, std::string_view word) {
-  const double value = figure_behind(line, word).value_or(-1);
+  const double value = number_after_word(line, word).value_or(-1);
   return value > 0 && value < 1e12 ? value : -1;
 }
 
@@ -113,10 +113,10 @@ std::optional<std::pair<TrainingProgram, LoggedStep>> read_step_line(std::string
   return std::nullopt;
 }
 
-std::string SteadySteps::slow_text() const {
+std::string SteadySteps::slow_steps_text() const {
   if (slow_steps == 0) return {};
   return fmt::format("{} that take more than {} medians ({} of the time)",
-                     counted(slow_steps, "step"), kSlowStep, format_percent(slow_share));
+                     count_with_noun(slow_steps, "step"), kSlowStep, format_percent(slow_share));
 }
 
 SteadySteps steady_steps(const TrainingLog& log) {

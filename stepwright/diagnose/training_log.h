@@ -50,7 +50,7 @@ struct SteadySteps {
 
   /// Describes the slow steps: "3 that take more than 1.5 medians (12 % of the time)"; empty: there
   /// are none.
-  [[nodiscard]] std::string slow_text() const;
+  [[nodiscard]] std::string slow_steps_text() const;
 };
 SteadySteps steady_steps(const TrainingLog& log);
 

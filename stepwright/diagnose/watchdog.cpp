@@ -28,7 +28,7 @@ std::optional<TimeOut> read_time_out(std::string_view line) {
   return out;
 }
 
-std::optional<RankProgress> read_progress(std::string_view line) {
+std::optional<RankProgress> read_watchdog_progress(std::string_view line) {
   if (!holds(line, "[PG ") || !holds(line, "work: ")) return std::nullopt;
   const std::string_view mark = between(line, "[PG ", "]");
   RankProgress progress{.rank = leading_number(after(mark, "Rank ")),

@@ -34,7 +34,7 @@ struct RankProgress {
 
 /// Reads "[PG ID 0 PG GUID 0(default_pg) Rank 1] Exception (either an error or timeout) detected by
 /// watchdog at work: 808, last enqueued NCCL work: 811, last completed NCCL work: 807."
-std::optional<RankProgress> read_progress(std::string_view line);
+std::optional<RankProgress> read_watchdog_progress(std::string_view line);
 
 /// Reads the ranks that PyTorch itself names as the reason of a time-out
 /// (TORCH_NCCL_DESYNC_DEBUG=1, torch/csrc/distributed/c10d/TraceUtils.h): "[2] finished collective

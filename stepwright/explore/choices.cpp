@@ -162,10 +162,11 @@ Json job_controls() {
   controls.push_back(
       words_control("job.kernels.expert_weights", named_words(plan::kExpertWeightsNames)));
   controls.push_back({{"place", "job.kernels.loss_chunks"}, {"kind", "number"}});
-  controls.push_back(words_control("job.kernels.loss_keeps", named_words(plan::kLossKeepsNames)));
+  controls.push_back(
+      words_control("job.kernels.loss_keeps", named_words(plan::kLossSavedTensorsNames)));
   // Plan files contain these two settings only if the precision leaves a choice.
-  controls.push_back(words_control("job.kernels.casts", named_words(plan::kCastNames)));
-  controls.push_back(words_control("job.kernels.masters", named_words(plan::kMasterNames)));
+  controls.push_back(words_control("job.kernels.casts", named_words(plan::kCastScalingNames)));
+  controls.push_back(words_control("job.kernels.masters", named_words(plan::kMasterWeightsNames)));
   controls.push_back({{"place", "job.host_threads"},
                       {"kind", "optional"},
                       {"type", "threads"},

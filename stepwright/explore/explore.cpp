@@ -43,26 +43,26 @@ void settle(plan::PlannedJob& planned) {
   plan::follow(planned.job, planned.plan);
 }
 
-Json nearest_json(const plan::PlannedJob& planned, const plan::Rejected& refused) {
+Json nearest_json(const plan::PlannedJob& planned, const plan::PlanRejection& refused) {
   Json list = Json::array();
   for (const plan::Plan& plan : refused.nearest) {
-    list.push_back(offered_json({planned.job, plan}, planned));
+    list.push_back(offered_plan_json({planned.job, plan}, planned));
   }
   return list;
 }
 
 Json predicted(const Json& question) {
-  plan::PlannedJob planned = planned_of(question);
+  plan::PlannedJob planned = question_plan(question);
   if (question.value("settle", false)) settle(planned);
-  Json answer = named_json(planned);
+  Json answer = named_plan_json(planned);
   answer["job"] = plan::job_line(planned.job);
   answer["sizes"] = sizes_json(planned);
-  if (const auto refused = plan::illegal(planned.job, planned.plan)) {
+  if (const auto refused = plan::find_plan_rejection(planned.job, planned.plan)) {
     answer["refused"] = refused->message;
     answer["nearest"] = nearest_json(planned, *refused);
     return answer;
   }
-  const plan::PlannedJob settled = simulate::with_order(planned);
+  const plan::PlannedJob settled = simulate::resolve_schedule_order(planned);
   if (settled.plan != planned.plan) answer["settled"] = plan::plan_json(settled);
   simulate::Prediction prediction = simulate::predict(settled);
   if (std::string note = plan::method_note(settled.job); !note.empty()) {
@@ -72,7 +72,7 @@ Json predicted(const Json& question) {
   if (Json there = nearest_run_json(settled); !there["reasons"].empty()) {
     answer["not_run"] = std::move(there);
   }
-  answer["whole_run"] = whole_run::asked_run_json(prediction, {});
+  answer["whole_run"] = whole_run::requested_run_json(prediction, {});
   answer["memory"] = memory::memory_json(
       prediction.memory, memory::allocated_memory(prediction.planned.job, prediction.program));
   return answer;
@@ -81,14 +81,14 @@ Json predicted(const Json& question) {
 /// Separate from `predict`, because it simulates every micro-batch, while a prediction skips
 /// repeating ones.
 Json drawn(const Json& question) {
-  const simulate::Prediction whole = simulate::predict(planned_of(question), true);
+  const simulate::Prediction whole = simulate::predict(question_plan(question), true);
   return {{"timeline", report::timeline_json(whole)}};
 }
 
 Json pictured(const Json& question) {
-  const plan::PlannedJob planned = planned_of(question);
+  const plan::PlannedJob planned = question_plan(question);
   Json answer = report::prediction_pictures(simulate::predict(planned));
-  answer["name"] = named_json(planned);
+  answer["name"] = named_plan_json(planned);
   return answer;
 }
 
@@ -98,10 +98,10 @@ tune::TuneOptions search_options(const tune::TellProgress& progress) {
 }
 
 Json tuned(const Json& question, const tune::TellProgress& progress) {
-  const tune::TuneResult result = tune::tune(planned_of(question).job, search_options(progress));
+  const tune::TuneResult result = tune::tune(question_plan(question).job, search_options(progress));
   Json plans = Json::array();
   const auto add = [&](const tune::TunedPlan& found) {
-    Json entry = named_json({result.job, found.plan});
+    Json entry = named_plan_json({result.job, found.plan});
     entry["step_time_s"] = found.step_time_s;
     entry["peak_memory_bytes"] = static_cast<std::int64_t>(found.peak_memory_bytes);
     entry["fits"] = found.fits;
@@ -127,16 +127,17 @@ Json explore(const Json& question, const tune::TellProgress& progress) {
   if (ask == "pictures") return pictured(question);
   if (ask == "tune") return tuned(question, progress);
   if (ask == "import") return own_job_json(question);
-  if (ask == "export") return exported_json(question);
-  if (ask == "launches") return launches_json(question);
+  if (ask == "export") return exported_plan_json(question);
+  if (ask == "launches") return framework_launches_json(question);
   if (ask == "nearest_fit") {
-    return nearest_fit_json(planned_of(question), search_options(progress));
+    return nearest_fit_json(question_plan(question), search_options(progress));
   }
   if (ask == "smallest_cluster") {
-    return smallest_cluster_json(planned_of(question), search_options(progress));
+    return smallest_cluster_json(question_plan(question), search_options(progress));
   }
-  if (ask == "remedies") return remedies_offered_json(planned_of(question));
-  if (ask == "check") return checked_json(imported_of(question), search_options(progress));
+  if (ask == "remedies") return remedies_offered_json(question_plan(question));
+  if (ask == "check")
+    return job_check_answer_json(import_question_files(question), search_options(progress));
   fail_input(fmt::format("the explorer cannot be asked '{}'", ask));
 }
 

@@ -30,11 +30,11 @@ constexpr std::string_view kPlace = "plan";  // Begins the messages of refusals.
 
 /// Returns the plan of a question, which must be legal, with its schedule order chosen.
 plan::PlannedJob legal_plan(const Json& question) {
-  const plan::PlannedJob planned = planned_of(question);
-  if (const auto refused = plan::illegal(planned.job, planned.plan)) {
-    plan::fail_refused(*refused, question.at("name").get<std::string>());
+  const plan::PlannedJob planned = question_plan(question);
+  if (const auto refused = plan::find_plan_rejection(planned.job, planned.plan)) {
+    plan::fail_rejected_plan(*refused, question.at("name").get<std::string>());
   }
-  return simulate::with_order(planned);
+  return simulate::resolve_schedule_order(planned);
 }
 
 /// Returns the name of the file that a target writes: "megatron.sh".
@@ -70,8 +70,8 @@ Json nearest_written(const std::string& to, const plan::PlannedJob& planned,
                      const std::string& release) {
   try {
     const auto file = framework_files::export_plan(to, planned, release, true, kPlace);
-    Json offered = offered_json({planned.job, file.started.plan},
-                                {planned.job, plan::canonical(planned.plan, planned.job)});
+    Json offered = offered_plan_json({planned.job, file.started.plan},
+                                     {planned.job, plan::canonical(planned.plan, planned.job)});
     add_figures(offered, file.started);
     return offered;
   } catch (const Error& error) {
@@ -91,7 +91,7 @@ Json export_targets_json() {
   return targets;
 }
 
-Json exported_json(const Json& question) {
+Json exported_plan_json(const Json& question) {
   const std::string to = question.at("to");
   const std::string release = question.value("release", "");
   const plan::PlannedJob planned = legal_plan(question);
@@ -101,7 +101,7 @@ Json exported_json(const Json& question) {
     Json answer = {{"file", {{"name", file_name(to, release)}, {"text", file.text}}},
                    {"notes", file.notes},
                    {"as_it_is", file.as_it_is},
-                   {"plan", named_json(file.started).at("plan")}};
+                   {"plan", named_plan_json(file.started).at("plan")}};
     add_figures(answer, file.started);
     return answer;
   } catch (const Error& error) {
@@ -111,22 +111,23 @@ Json exported_json(const Json& question) {
   }
 }
 
-Json launches_json(const Json& question) {
+Json framework_launches_json(const Json& question) {
   const plan::PlannedJob planned = legal_plan(question);
   const plan::Plan plan = plan::canonical(planned.plan, planned.job);
   std::vector<plan::Framework> frameworks;
-  for (const auto& starter : framework_files::starters()) frameworks.push_back(starter.framework);
+  for (const auto& starter : framework_files::framework_starters())
+    frameworks.push_back(starter.framework);
   const std::vector<tune::FrameworkRun> runs =
       tune::framework_runs(planned.job, plan, frameworks, 1);
   Json launches = Json::array();
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const framework_files::Starter& starter = framework_files::starters()[i];
-    const std::string why = framework_files::why_not_started(starter, {planned.job, plan});
+    const framework_files::FrameworkStarter& starter = framework_files::framework_starters()[i];
+    const std::string why = framework_files::not_started_reason(starter, {planned.job, plan});
     Json launch = {{"to", starter.target}, {"framework", starter.name()}, {"starts", why.empty()}};
     if (!why.empty()) launch["why"] = why;
     if (runs[i].plan) {
       if (*runs[i].plan != plan) {
-        launch["nearest"] = offered_json({planned.job, *runs[i].plan}, {planned.job, plan});
+        launch["nearest"] = offered_plan_json({planned.job, *runs[i].plan}, {planned.job, plan});
       }
       launch["step_time_s"] = runs[i].step_time_s;
       launch["fits"] = runs[i].fits;

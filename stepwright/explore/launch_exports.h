@@ -13,11 +13,11 @@ nlohmann::ordered_json export_targets_json();
 /// `notes`, the exported `plan` with `step_time_s`, `peak_memory_bytes`, `fits` and `p_fits`, and
 /// `as_it_is`. If the program cannot run the plan, it returns the reason in `refused` and the plan
 /// that would be exported in `nearest`.
-nlohmann::ordered_json exported_json(const nlohmann::ordered_json& question);
+nlohmann::ordered_json exported_plan_json(const nlohmann::ordered_json& question);
 
 /// Returns for each framework whether its files can start the legal plan of a question: `launches`
 /// [{`to`, `framework`, `starts`, `why` (if not), `nearest` (a plan to use instead, if there is
 /// one), `step_time_s`, `fits`}].
-nlohmann::ordered_json launches_json(const nlohmann::ordered_json& question);
+nlohmann::ordered_json framework_launches_json(const nlohmann::ordered_json& question);
 
 }  // namespace stepwright::explore

@@ -36,11 +36,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 using launch_scripts::SourceFile;
 
-using framework_files::BroughtKind;
+using framework_files::UserFileKind;
 
 /// One of the user's files, with its recognised kind.
 struct OwnFile {
-  BroughtKind kind{};
+  UserFileKind kind{};
   SourceFile source;
 };
 
@@ -48,10 +48,10 @@ bool says_model_type(Node root) { return root.find("model_type") || root.find("t
 
 /// Returns the kind of a file. Unrecognised files are given to the readers of launch files, which
 /// report them.
-BroughtKind kind_of(const SourceFile& file) {
-  const BroughtKind kind = framework_files::brought_kind(file);
-  const bool launch = kind == BroughtKind::kOther || kind == BroughtKind::kRecord;
-  return launch ? BroughtKind::kLaunch : kind;
+UserFileKind kind_of(const SourceFile& file) {
+  const UserFileKind kind = framework_files::user_file_kind(file);
+  const bool launch = kind == UserFileKind::kOther || kind == UserFileKind::kRecord;
+  return launch ? UserFileKind::kLaunch : kind;
 }
 
 std::vector<OwnFile> read_files(const Json& question) {
@@ -59,20 +59,20 @@ std::vector<OwnFile> read_files(const Json& question) {
   for (const Json& file : question.value("files", Json::array())) {
     SourceFile source{file.at("name"), file.at("text")};
     if (source.text.empty()) fail_input(fmt::format("{}: is empty", source.name));
-    const BroughtKind kind = kind_of(source);
+    const UserFileKind kind = kind_of(source);
     files.push_back({kind, std::move(source)});
   }
   return files;
 }
 
 /// Returns the only file of a kind; null: none. Fails if there are several.
-const SourceFile* only(const std::vector<OwnFile>& files, BroughtKind kind) {
+const SourceFile* only(const std::vector<OwnFile>& files, UserFileKind kind) {
   const SourceFile* found = nullptr;
   for (const OwnFile& file : files) {
     if (file.kind != kind) continue;
     if (found != nullptr) {
       fail_input(fmt::format("{}: is a second {} beside {}; give one", file.source.name,
-                             name_of(framework_files::kBroughtKindNames, kind), found->name));
+                             name_of(framework_files::kUserFileKindNames, kind), found->name));
     }
     found = &file.source;
   }
@@ -132,7 +132,7 @@ Json model_json(const plan::Job& job) { return model::describe_model(job.model, 
 std::string model_sentence(const plan::Job& job) {
   return fmt::format("{}: {} parameters in {}", job.model_name,
                      format_count(model::count_parameters(job.model)),
-                     counted(job.model.layers, "layer"));
+                     count_with_noun(job.model.layers, "layer"));
 }
 
 Json empty_lists() {
@@ -140,16 +140,16 @@ Json empty_lists() {
 }
 
 /// Answers for a model or a cluster that was given as a file or in a form.
-Json described(BroughtKind kind, const Json& given, const Json& question,
+Json described(UserFileKind kind, const Json& given, const Json& question,
                std::vector<std::string> notes) {
   const Json job = composed_job(given, question.value("beside", Json::object()));
   const plan::Job read = plan::read_job(Document::parse(job.dump(), "the job"), {});
   notes.insert(notes.end(), read.notes.begin(), read.notes.end());
   const cluster::Cluster& cluster = read.cluster;
-  Json answer = {{"kind", name_of(framework_files::kBroughtKindNames, kind)},
+  Json answer = {{"kind", name_of(framework_files::kUserFileKindNames, kind)},
                  {"about", fmt::format("{}, on {} of {} {}", model_sentence(read),
-                                       counted(cluster.nodes, "node"), cluster.devices_per_node,
-                                       cluster.device.name)},
+                                       count_with_noun(cluster.nodes, "node"),
+                                       cluster.devices_per_node, cluster.device.name)},
                  {"job", job},
                  {"model", model_json(read)}};
   answer.update(empty_lists());
@@ -158,11 +158,11 @@ Json described(BroughtKind kind, const Json& given, const Json& question,
 }
 
 /// Answers for a job or plan file, which contains everything itself.
-Json taken_as_it_is(BroughtKind kind, const SourceFile& file) {
+Json taken_as_it_is(UserFileKind kind, const SourceFile& file) {
   const Document document = Document::parse(file.text, file.name);
-  const std::string name(name_of(framework_files::kBroughtKindNames, kind));
+  const std::string name(name_of(framework_files::kUserFileKindNames, kind));
   const plan::Job job =
-      kind == BroughtKind::kJob ? plan::read_job(document, {}) : plan::read_plan(document, {}).job;
+      kind == UserFileKind::kJob ? plan::read_job(document, {}) : plan::read_plan(document, {}).job;
   Json answer = {{"kind", name},
                  {"about", fmt::format("A {} of Stepwright. {}", name, model_sentence(job))},
                  {name, json_of(document.root().tree())},
@@ -173,8 +173,8 @@ Json taken_as_it_is(BroughtKind kind, const SourceFile& file) {
 }
 
 /// Reads the facts that the user states beside the files of a framework.
-framework_files::Given given_beside(const Json& given) {
-  framework_files::Given facts;
+framework_files::UserFacts given_beside(const Json& given) {
+  framework_files::UserFacts facts;
   if (given.contains("model")) {
     const Document document = Document::parse(Json{{"model", given.at("model")}}.dump(), "model");
     facts.model = given.at("model").is_string() ? given.at("model").get<std::string>() : "given";
@@ -212,7 +212,7 @@ void add_launch(const SourceFile& file, Brought& brought) {
   std::optional<std::int64_t> command;
   if (brought.given.contains("command")) command = brought.given.at("command");
   brought.given.erase("command");  // It counted commands of the record, which are one script now.
-  const capture::Captured captured = capture::read_launch(file.text, file.name);
+  const capture::CaptureResult captured = capture::read_launch(file.text, file.name);
   for (SourceFile& source : capture::record_sources(captured, command, file.name)) {
     brought.launch.push_back(std::move(source));
   }
@@ -221,17 +221,17 @@ void add_launch(const SourceFile& file, Brought& brought) {
 Brought sorted(const std::vector<OwnFile>& files, const Json& question) {
   Brought brought;
   brought.given = question.value("given", Json::object());
-  if (const SourceFile* file = only(files, BroughtKind::kModel)) {
+  if (const SourceFile* file = only(files, UserFileKind::kModel)) {
     brought.given["model"] = model_mapping(*file, brought.notes);
     if (brought.given.contains("name")) brought.given["model"]["name"] = brought.given["name"];
     brought.model = true;
   }
-  if (const SourceFile* file = only(files, BroughtKind::kCluster)) {
+  if (const SourceFile* file = only(files, UserFileKind::kCluster)) {
     brought.given["cluster"] = inner_mapping(Document::parse(file->text, file->name));
     brought.cluster = true;
   }
   for (const OwnFile& file : files) {
-    if (file.kind == BroughtKind::kLaunch) add_launch(file.source, brought);
+    if (file.kind == UserFileKind::kLaunch) add_launch(file.source, brought);
   }
   return brought;
 }
@@ -245,7 +245,7 @@ framework_files::ImportedPlan imported_plan(const Brought& brought) {
 Json imported_json(const Brought& brought) {
   const framework_files::ImportedPlan plan = imported_plan(brought);
   const auto& data = framework_files::target_data(plan.target);
-  Json answer = {{"kind", name_of(framework_files::kBroughtKindNames, BroughtKind::kLaunch)},
+  Json answer = {{"kind", name_of(framework_files::kUserFileKindNames, UserFileKind::kLaunch)},
                  {"about", fmt::format("{}. {}", data.about, model_sentence(plan.planned.job))},
                  {"model", model_json(plan.planned.job)}};
   answer.update(framework_files::import_json(plan));
@@ -257,8 +257,8 @@ Json imported_json(const Brought& brought) {
 /// Reads the plan in the `text` of a question, and the rule that it breaks, if any.
 framework_files::ImportedPlan stated_plan(const Json& question) {
   framework_files::ImportedPlan stated{
-      .target = {}, .planned = planned_of(question), .report = {}, .refused = {}};
-  stated.refused = plan::illegal(stated.planned.job, stated.planned.plan);
+      .target = {}, .planned = question_plan(question), .report = {}, .refused = {}};
+  stated.refused = plan::find_plan_rejection(stated.planned.job, stated.planned.plan);
   return stated;
 }
 
@@ -268,20 +268,20 @@ Json text_of(const SourceFile& file) { return {{"text", file.text}, {"name", fil
 
 Json own_job_json(const Json& question) {
   const std::vector<OwnFile> files = read_files(question);
-  for (const BroughtKind kind : {BroughtKind::kPlan, BroughtKind::kJob}) {
+  for (const UserFileKind kind : {UserFileKind::kPlan, UserFileKind::kJob}) {
     if (const SourceFile* file = only(files, kind)) return taken_as_it_is(kind, *file);
   }
   Brought brought = sorted(files, question);
   if (!brought.launch.empty()) return imported_json(brought);
   if (brought.given.empty()) fail_input("there is neither a file nor a form to read");
   const bool cluster_alone = brought.cluster && !brought.model;
-  return described(cluster_alone ? BroughtKind::kCluster : BroughtKind::kModel, brought.given,
+  return described(cluster_alone ? UserFileKind::kCluster : UserFileKind::kModel, brought.given,
                    question, std::move(brought.notes));
 }
 
-framework_files::ImportedPlan imported_of(const Json& question) {
+framework_files::ImportedPlan import_question_files(const Json& question) {
   const std::vector<OwnFile> files = read_files(question);
-  if (const SourceFile* file = only(files, BroughtKind::kPlan)) return stated_plan(text_of(*file));
+  if (const SourceFile* file = only(files, UserFileKind::kPlan)) return stated_plan(text_of(*file));
   if (files.empty()) return stated_plan(question);
   const Brought brought = sorted(files, question);
   if (brought.launch.empty()) {

@@ -20,6 +20,6 @@ nlohmann::ordered_json own_job_json(const nlohmann::ordered_json& question);
 
 /// Reads the launch files or the plan file of a question for `check`; without files, the plan in
 /// its `text`. Fails if the files contain no plan.
-framework_files::ImportedPlan imported_of(const nlohmann::ordered_json& question);
+framework_files::ImportedPlan import_question_files(const nlohmann::ordered_json& question);
 
 }  // namespace stepwright::explore

@@ -29,7 +29,7 @@ constexpr Named<ErrorKind> kErrorKindNames[] = {{ErrorKind::kInput, "input"},
 plan::PlannedJob begin(const plan::Job& given) {
   plan::PlannedJob first{.job = tune::with_free_kernels(given), .plan = {}};
   if (const auto rule = tune::rule_of_thumb(first.job, cost::CostModel(first.job),
-                                            simulate::room_of(first.job))) {
+                                            simulate::plan_memory_limit(first.job))) {
     first.plan = rule->plan;
     return first;
   }
@@ -43,27 +43,27 @@ plan::PlannedJob begin(const plan::Job& given) {
 std::string changes_between(const plan::PlannedJob& from, const plan::PlannedJob& to) {
   const std::string changes = plan::changes(from.plan, to.plan);
   if (from.job.cluster.nodes == to.job.cluster.nodes) return changes;
-  const std::string nodes = counted(to.job.cluster.nodes, "node");
+  const std::string nodes = count_with_noun(to.job.cluster.nodes, "node");
   return changes.empty() ? nodes : fmt::format("{}, {}", nodes, changes);
 }
 
 }  // namespace
 
-plan::PlannedJob planned_of(const Json& question) {
+plan::PlannedJob question_plan(const Json& question) {
   const Document document =
       Document::parse(question.at("text").get<std::string>(), question.at("name"));
   if (plan::is_file_of(document, "job")) return begin(plan::read_job(document, {}));
   return plan::read_plan(document, {});
 }
 
-Json named_json(const plan::PlannedJob& planned) {
+Json named_plan_json(const plan::PlannedJob& planned) {
   return {{"code", plan::plan_code(planned.plan)},
           {"words", plan::plan_words(planned.plan, planned.job)},
           {"plan", plan::plan_json(planned)}};
 }
 
-Json offered_json(const plan::PlannedJob& offered, const plan::PlannedJob& instead_of) {
-  Json json = named_json(offered);
+Json offered_plan_json(const plan::PlannedJob& offered, const plan::PlannedJob& instead_of) {
+  Json json = named_plan_json(offered);
   json["changes"] = changes_between(instead_of, offered);
   return json;
 }

@@ -27,7 +27,7 @@ Sizes chunk_sizes(const plan::PlannedJob& planned) {
 /// Returns the possible sizes of sharding groups; only 1 if the degrees are not legal or no state
 /// is sharded within groups.
 Sizes groups(const plan::PlannedJob& planned, Sizes (*legal)(const plan::Plan& plan)) {
-  const auto broken = plan::broken_rule(planned.job, planned.plan);
+  const auto broken = plan::first_broken_rule(planned.job, planned.plan);
   const bool cannot = broken && *broken < plan::Rule::kShardingStrategy;
   if (cannot || !planned.plan.sharding.uses(plan::Spread::kInner)) return {1};
   return legal(planned.plan);

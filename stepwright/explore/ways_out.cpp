@@ -37,7 +37,7 @@ Json none(std::string why) { return {{"none", std::move(why)}}; }
 /// Returns an offered plan with its predicted figures.
 Json predicted_offer(const plan::PlannedJob& offered, const plan::PlannedJob& instead_of) {
   const simulate::Prediction prediction = simulate::predict(offered);
-  Json offer = offered_json(offered, instead_of);
+  Json offer = offered_plan_json(offered, instead_of);
   offer["step_time_s"] = prediction.step_time_s();
   offer["peak_memory_bytes"] = static_cast<std::int64_t>(prediction.memory.peak_bytes);
   offer["p_fits"] = prediction.memory.p_fits;
@@ -56,12 +56,12 @@ plan::Job any_nodes(const plan::Job& job) {
 }
 
 /// Returns remedies as in `check --json`, each with the changed `planned`.
-Json offered_remedies(const std::vector<check::SaidRemedy>& found,
+Json offered_remedies(const std::vector<check::RemedyWithFlags>& found,
                       const plan::PlannedJob& planned) {
   Json remedies = check::remedies_json(found);
   for (std::size_t i = 0; i < found.size(); ++i) {
     remedies[i]["name"] = tune::remedy_name(found[i].remedy.kind);
-    remedies[i].update(offered_json(found[i].remedy.changed, planned));
+    remedies[i].update(offered_plan_json(found[i].remedy.changed, planned));
   }
   return remedies;
 }
@@ -77,7 +77,7 @@ void add_reached_plans(Json& gains, const check::JobCheck& check) {
       if (assignment.starts_with("kernels.")) reached = plan::with_field(reached, assignment);
     }
     reached.plan = change.reached.plan;
-    gains[i].update(offered_json(reached, check.prediction->planned));
+    gains[i].update(offered_plan_json(reached, check.prediction->planned));
   }
 }
 
@@ -89,8 +89,8 @@ Json nearest_run_json(const plan::PlannedJob& planned) {
   Json answer = {{"reasons", reasons}};
   if (reasons.empty()) return answer;
   const plan::PlannedJob own{planned.job, plan::canonical(planned.plan, planned.job)};
-  if (const auto nearest = plan::nearest_run(framework, planned.job, planned.plan)) {
-    answer["offer"] = offered_json({planned.job, *nearest}, own);
+  if (const auto nearest = plan::nearest_runnable_plan(framework, planned.job, planned.plan)) {
+    answer["offer"] = offered_plan_json({planned.job, *nearest}, own);
   } else {
     answer["none"] = fmt::format("{} runs no plan near this one", framework.name);
   }
@@ -102,8 +102,8 @@ Json nearest_fit_json(const plan::PlannedJob& planned, const tune::TuneOptions& 
   const std::optional<plan::Plan> nearest = tune::nearest_fit(planned, options);
   if (!nearest) {
     const cluster::Cluster& cluster = planned.job.cluster;
-    return none(fmt::format("No plan of this job fits on {} of {}", counted(cluster.nodes, "node"),
-                            cluster.name));
+    return none(fmt::format("No plan of this job fits on {} of {}",
+                            count_with_noun(cluster.nodes, "node"), cluster.name));
   }
   return {{"offer", predicted_offer({planned.job, *nearest}, planned)}};
 }
@@ -116,7 +116,7 @@ Json smallest_cluster_json(const plan::PlannedJob& planned, const tune::TuneOpti
   const auto* result = std::get_if<tune::TuneResult>(&outcome);
   if (result == nullptr || !result->target_met) {
     return none(fmt::format("No plan of this job fits on up to {} of {}",
-                            counted(wide.cluster.nodes, "node"), wide.cluster.name));
+                            count_with_noun(wide.cluster.nodes, "node"), wide.cluster.name));
   }
   plan::PlannedJob smallest{result->job, result->plans.front().plan};
   smallest.job.objective = planned.job.objective;
@@ -127,13 +127,15 @@ Json smallest_cluster_json(const plan::PlannedJob& planned, const tune::TuneOpti
 }
 
 Json remedies_offered_json(const plan::PlannedJob& planned) {
-  const std::vector<check::SaidRemedy> found = check::said_remedies(planned, {}, nullptr, 1);
+  const std::vector<check::RemedyWithFlags> found =
+      check::find_remedies_with_flags(planned, {}, nullptr, 1);
   return {{"remedies", offered_remedies(found, planned)}};
 }
 
-Json checked_json(framework_files::ImportedPlan imported, const tune::TuneOptions& options) {
+Json job_check_answer_json(framework_files::ImportedPlan imported,
+                           const tune::TuneOptions& options) {
   const check::JobCheck check = check::check_job(std::move(imported), options);
-  Json answer = check::check_json(check, check::fault_of(check, std::nullopt));
+  Json answer = check::check_json(check, check::failure_reason(check, std::nullopt));
   add_reached_plans(answer["gains"], check);
   if (check.legal()) {
     answer["remedies"] = offered_remedies(check.remedies, check.prediction->planned);

@@ -29,7 +29,7 @@ nlohmann::ordered_json remedies_offered_json(const plan::PlannedJob& planned);
 
 /// Returns the answer of `check --json`: whether a job starts and fits, and what would be better.
 /// Each of its `gains` and `remedies` also has the changed plan (an offered plan).
-nlohmann::ordered_json checked_json(framework_files::ImportedPlan imported,
-                                    const tune::TuneOptions& options);
+nlohmann::ordered_json job_check_answer_json(framework_files::ImportedPlan imported,
+                                             const tune::TuneOptions& options);
 
 }  // namespace stepwright::explore

@@ -26,7 +26,7 @@ void check(const FittedFile& file, const std::function<void(const Document&)>& r
 
 }  // namespace
 
-void check_operators(const FittedFile& profile) {
+void check_operator_profile(const FittedFile& profile) {
   check(profile,
         [](const Document& document) { static_cast<void>(cost::read_operator_profile(document)); });
 }
@@ -46,7 +46,7 @@ void check_conditions(const FittedFile& conditions) {
         [](const Document& document) { static_cast<void>(cost::read_conditions(document)); });
 }
 
-void check_measured(const FittedFile& profile) {
+void check_measured_profile(const FittedFile& profile) {
   check(profile, [](const Document& document) {
     const cost::MeasuredProfile read = cost::read_measured(document);
     for (std::size_t i = 0; i < read.computations.size(); ++i) {

@@ -28,11 +28,11 @@ constexpr double kHalfOfLines = 0.5;
 constexpr std::size_t kHead = 200;
 
 /// The kinds of Stepwright's own files, which their first line states: "stepwright: plan/2".
-constexpr Named<BroughtKind> kStatedKinds[] = {{BroughtKind::kPlan, "plan"},
-                                               {BroughtKind::kJob, "job"},
-                                               {BroughtKind::kModel, "model"},
-                                               {BroughtKind::kCluster, "cluster"},
-                                               {BroughtKind::kRecord, "launch"}};
+constexpr Named<UserFileKind> kStatedKinds[] = {{UserFileKind::kPlan, "plan"},
+                                                {UserFileKind::kJob, "job"},
+                                                {UserFileKind::kModel, "model"},
+                                                {UserFileKind::kCluster, "cluster"},
+                                                {UserFileKind::kRecord, "launch"}};
 
 bool ends_as(const SourceFile& file, std::initializer_list<std::string_view> endings) {
   return std::ranges::any_of(endings,
@@ -119,7 +119,7 @@ std::optional<Document> document_of(const SourceFile& file) try {
 }
 
 /// Returns the kind that the first characters of a JSON text state; nullopt: none.
-std::optional<BroughtKind> kind_in_head(std::string_view text) {
+std::optional<UserFileKind> kind_in_head(std::string_view text) {
   const std::string_view head = text.substr(0, kHead);
   if (head.find("\"stepwright\"") == std::string_view::npos) return std::nullopt;
   for (const auto& [kind, name] : kStatedKinds) {
@@ -129,7 +129,7 @@ std::optional<BroughtKind> kind_in_head(std::string_view text) {
 }
 
 /// Returns the kind that a line of a YAML text states; nullopt: none.
-std::optional<BroughtKind> kind_in_lines(std::string_view text) {
+std::optional<UserFileKind> kind_in_lines(std::string_view text) {
   if (!most_lines(text, is_yaml_line, kHalfOfLines)) return std::nullopt;
   for (const auto& [kind, name] : kStatedKinds) {
     const std::string words = fmt::format("stepwright: {}/", name);
@@ -140,7 +140,7 @@ std::optional<BroughtKind> kind_in_lines(std::string_view text) {
 }
 
 /// Returns the kind that a text states about itself; nullopt: none.
-std::optional<BroughtKind> stated_kind(const SourceFile& file) {
+std::optional<UserFileKind> stated_kind(const SourceFile& file) {
   if (!is_json_document(file.text)) return kind_in_lines(file.text);
   const std::optional<Document> document = document_of(file);
   if (!document) return kind_in_head(file.text);
@@ -179,7 +179,7 @@ bool starts_job(const SourceFile& file) {
 bool has_framework_mark(const SourceFile& file) {
   const std::vector<std::string> words = import_words();
   return std::ranges::any_of(words,
-                             [&](const std::string& word) { return is_file_of(word, file); });
+                             [&](const std::string& word) { return file_has_mark(word, file); });
 }
 
 bool is_json_document(std::string_view text) {
@@ -187,11 +187,11 @@ bool is_json_document(std::string_view text) {
   return first != std::string_view::npos && text[first] == '{' && text.compare(first, 2, "{'") != 0;
 }
 
-BroughtKind brought_kind(const SourceFile& file) {
-  if (launch_scripts::is_shell_script(file)) return BroughtKind::kLaunch;
+UserFileKind user_file_kind(const SourceFile& file) {
+  if (launch_scripts::is_shell_script(file)) return UserFileKind::kLaunch;
   if (const auto stated = stated_kind(file)) return *stated;
-  if (says_model(file)) return BroughtKind::kModel;
-  return starts_job(file) ? BroughtKind::kLaunch : BroughtKind::kOther;
+  if (says_model(file)) return UserFileKind::kModel;
+  return starts_job(file) ? UserFileKind::kLaunch : UserFileKind::kOther;
 }
 
 }  // namespace stepwright::framework_files

@@ -74,7 +74,7 @@ const LaunchTarget* writer_for(std::string_view word, const plan::Framework& fra
   const auto found = [&](std::string_view name) -> const LaunchTarget* {
     const auto target = std::ranges::find(targets, name, &LaunchTarget::word);
     const bool writes = target != targets.end() && target->write != nullptr &&
-                        says_plans_of(*target, framework.name);
+                        target_writes_framework(*target, framework.name);
     return writes ? &*target : nullptr;
   };
   for (const std::string_view name : {word, std::string_view(framework.variant)}) {

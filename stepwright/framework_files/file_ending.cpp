@@ -41,13 +41,13 @@ std::string release_of_ending(std::string_view target, const std::filesystem::pa
   return found == endings.end() ? "" : found->second;
 }
 
-std::string other_ending(std::string_view target, std::string_view release,
-                         const std::filesystem::path& file) {
+std::string wrong_file_ending_text(std::string_view target, std::string_view release,
+                                   const std::filesystem::path& file) {
   const std::vector<Ending>& endings = target_data(target).endings;
   if (endings.empty() || !says_language(ending_of(file))) return "";
   const bool newest = plan::release_numbers(release).empty();
   const auto own = std::ranges::find_if(endings, [&](const Ending& one) {
-    return one.second.empty() || (!newest && !plan::comes_before(one.second, release));
+    return one.second.empty() || (!newest && !plan::is_earlier_release(one.second, release));
   });
   if (own == endings.end()) return "";
   if (own->first == ending_of(file)) return "";

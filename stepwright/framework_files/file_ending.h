@@ -12,7 +12,7 @@ std::string release_of_ending(std::string_view target, const std::filesystem::pa
 
 /// Returns a sentence saying that a file name has an ending of another language than the target's
 /// files in this release; empty if it does not.
-std::string other_ending(std::string_view target, std::string_view release,
-                         const std::filesystem::path& file);
+std::string wrong_file_ending_text(std::string_view target, std::string_view release,
+                                   const std::filesystem::path& file);
 
 }  // namespace stepwright::framework_files

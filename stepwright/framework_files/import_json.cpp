@@ -36,7 +36,7 @@ Json import_json(const ImportedPlan& imported) {
                                 {"value", one.value},
                                 {"file", one.file},
                                 {"line", line_json(one.line)},
-                                {"matters", name_of(kMattersNames, one.matters)},
+                                {"matters", name_of(kSettingImpactNames, one.matters)},
                                 {"why", one.why}});
   }
   return json;

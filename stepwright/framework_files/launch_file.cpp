@@ -81,7 +81,7 @@ bool is_denied(const LaunchTarget& target, Sources files) {
   bool others = false;
   for (const SourceFile& file : files) {
     if (is_shell_script(file)) continue;
-    if (recognises(target, file)) return false;
+    if (is_target_file(target, file)) return false;
     others = true;
   }
   return others;
@@ -101,27 +101,27 @@ const LaunchTarget* target_of(Words words, Sources files) {
 /// False if a command can belong to a program that does not train: data preparation takes
 /// configurations, too.
 bool is_sure(const LaunchTarget& target, const StartedLook& look) {
-  if (prepares_data(look.program)) return false;
-  return !target.data->unsure_starts || is_start_of(target.word, look.words);
+  if (is_data_preparation(look.program)) return false;
+  return !target.data->unsure_starts || command_has_mark(target.word, look.words);
 }
 
 /// Returns the target whose program a script starts; `likely` are the targets that its text
 /// suggests.
-const LaunchTarget& started_target(Sources files, const Given& given,
+const LaunchTarget& started_target(Sources files, const UserFacts& given,
                                    const std::vector<const LaunchTarget*>& likely) {
   std::vector<SourceFile> scripts;
   for (const SourceFile& file : files) {
     if (is_shell_script(file)) scripts.push_back(file);
   }
   const StartedLook* unread = nullptr;
-  const std::vector<StartedLook> looks = look_at_started(scripts, given);
+  const std::vector<StartedLook> looks = list_started_programs(scripts, given);
   const LaunchTarget* unsure = nullptr;
   for (const StartedLook& look : looks) {
     const LaunchTarget* target = target_of(look.words, files);
     const bool agrees = likely.empty() || std::ranges::find(likely, target) != likely.end();
     if (target != nullptr && agrees && is_sure(*target, look)) return *target;
     // The arguments look like a known trainer's, but the program is one that no reader supports.
-    const bool others = target != nullptr && agrees && !is_start_of(target->word, look.words);
+    const bool others = target != nullptr && agrees && !command_has_mark(target->word, look.words);
     if (others && unread_program(look.program)) fail_unread(scripts.front(), look, files);
     if (target != nullptr && agrees && unsure == nullptr) unsure = target;
     const bool named = !look.program.empty() || unread_command(look.words);
@@ -162,7 +162,7 @@ const LaunchTarget* target_of_program(Sources files) {
 
 /// Returns the target that the files belong to: the first one that their contents show. A script
 /// belongs to a target whose program it may start, whatever files it writes.
-const LaunchTarget& recognised(Sources files, const Given& given) {
+const LaunchTarget& recognised(Sources files, const UserFacts& given) {
   const bool started = is_shell_script(files.front());
   const LaunchTarget* program = started ? target_of_program(files) : nullptr;
   if (program != nullptr) return *program;
@@ -170,8 +170,8 @@ const LaunchTarget& recognised(Sources files, const Given& given) {
     const bool script = is_shell_script(file);
     std::vector<const LaunchTarget*> likely;
     for (const LaunchTarget& target : launch_targets()) {
-      const bool may = !script || (has_starts(target) && !is_denied(target, files));
-      if (may && recognises(target, file)) likely.push_back(&target);
+      const bool may = !script || (starts_target_program(target) && !is_denied(target, files));
+      if (may && is_target_file(target, file)) likely.push_back(&target);
     }
     // Comments of a Python program can contain other frameworks' words.
     const auto is_python = [](const LaunchTarget* one) { return one->data->python_files; };
@@ -210,7 +210,7 @@ bool is_of_target(std::string_view variant) {
 plan::Framework framework_for(const LaunchTarget& target, const plan::Job& job,
                               const std::string& release) {
   plan::Framework framework = job.framework;
-  if (!says_plans_of(target, framework.name)) {
+  if (!target_writes_framework(target, framework.name)) {
     framework = {.name = std::string(target.framework), .version = ""};
   }
   if (!target.variant.empty() || is_of_target(framework.variant)) {
@@ -229,7 +229,7 @@ void take_variant(const LaunchTarget& target, plan::Framework& framework) {
 }
 
 std::string nearest_text(const plan::Framework& framework, const plan::PlannedJob& planned) {
-  const auto nearest = plan::nearest_run(framework, planned.job, planned.plan);
+  const auto nearest = plan::nearest_runnable_plan(framework, planned.job, planned.plan);
   if (!nearest) return "no plan near runs there";
   return fmt::format("the nearest plan that it runs has {}",
                      plan::changes(plan::canonical(planned.plan, planned.job), *nearest));
@@ -253,7 +253,7 @@ void settle_runs(const plan::Framework& framework, plan::PlannedJob& planned, bo
                  std::vector<std::string>& notes) {
   const std::vector<std::string> reasons = not_run_reasons(framework, planned);
   if (reasons.empty()) return;
-  const auto nearest = plan::nearest_run(framework, planned.job, planned.plan);
+  const auto nearest = plan::nearest_runnable_plan(framework, planned.job, planned.plan);
   if (!take_nearest || !nearest) {
     fail_unsupported(fmt::format("{}; {}{}", fmt::join(reasons, "; "),
                                  nearest_text(framework, planned),
@@ -318,7 +318,7 @@ std::vector<std::string> import_words() {
 plan::Framework target_framework(std::string_view word, const std::string& release) {
   const LaunchTarget& target = target_of(word);
   if (!release.empty()) {
-    const std::string fault = plan::fault_of_release(release);
+    const std::string fault = plan::invalid_release_reason(release);
     if (!fault.empty()) fail_input("--release: " + fault);
   }
   if (target.framework.empty()) return {};
@@ -339,10 +339,10 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
   }
   planned.job.framework = framework_for(target, planned.job, release);
   LaunchFile file;
-  settle_method(target, planned.job, file.notes);
-  const bool narrow = planned.job.kernels.masters == plan::Masters::kNone;
+  check_method_supported(target, planned.job, file.notes);
+  const bool narrow = planned.job.kernels.masters == plan::MasterWeights::kNone;
   planned.job.kernels = plan::started_kernels(planned.job);
-  const bool widened = narrow && planned.job.kernels.masters != plan::Masters::kNone;
+  const bool widened = narrow && planned.job.kernels.masters != plan::MasterWeights::kNone;
   if (widened) {
     file.notes.emplace_back(
         "The file does not say that updates compute in 16 bits (`kernels.masters: none`): there "
@@ -354,7 +354,7 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
   planned.plan = plan::canonical(planned.plan, planned.job);
   settle_environment(target, planned, nearest, file.notes);
   if (target.read != nullptr) {
-    const bool alike = settle_read_back(target, planned, nearest, file.notes);
+    const bool alike = verify_read_back(target, planned, nearest, file.notes);
     file.as_it_is = alike && !widened && planned.job.kernels.attention == attention;
     const std::vector<std::string> reasons = not_run_reasons(planned.job.framework, planned);
     if (!reasons.empty()) {
@@ -391,7 +391,7 @@ namespace {
 }
 
 /// Reads files as a target does, and then the environment variables that its reader did not read.
-Draft read_target(const LaunchTarget& target, Sources files, const Given& given,
+Draft read_target(const LaunchTarget& target, Sources files, const UserFacts& given,
                   ImportReport& report) try {
   Draft draft;
   draft.framework.name = target.framework;
@@ -412,7 +412,7 @@ Draft read_target(const LaunchTarget& target, Sources files, const Given& given,
 /// True if a Python file is itself a configuration, not a program that starts a command.
 bool is_python_form(std::string_view word, const SourceFile& file) {
   return std::ranges::any_of(launch_targets(), [&](const LaunchTarget& target) {
-    return target.data->python_files && (word == target.word || recognises(target, file));
+    return target.data->python_files && (word == target.word || is_target_file(target, file));
   });
 }
 
@@ -442,7 +442,7 @@ namespace {
 
 /// Fails for an option that does not apply to any of the files.
 void refuse_unused(const LaunchTarget& target, std::span<const SourceFile> files,
-                   const Given& given) {
+                   const UserFacts& given) {
   const std::string& name = files.front().name;
   const auto is_python = [](const SourceFile& file) {
     return file.name.ends_with(".py") || file.text.find("def ") != std::string::npos;
@@ -461,11 +461,11 @@ void refuse_unused(const LaunchTarget& target, std::span<const SourceFile> files
 
 /// Fails for a refused plan; if the number of training devices is unknown, the message says so
 /// first.
-[[noreturn]] void fail_refused_import(const plan::Rejected& refused, const JobExtent& extent,
+[[noreturn]] void fail_refused_import(const plan::PlanRejection& refused, const JobExtent& extent,
                                       const std::string& name) {
-  if (extent.given_extent || extent.open_extents.empty()) plan::fail_refused(refused, name);
+  if (extent.given_extent || extent.open_extents.empty()) plan::fail_rejected_plan(refused, name);
   try {
-    plan::fail_refused(refused, name);
+    plan::fail_rejected_plan(refused, name);
   } catch (const Error& error) {
     throw Error(error.kind(),
                 fmt::format("{}: {}; on one assumed number of devices the plan is refused: {}",
@@ -482,7 +482,7 @@ void note_repeated_keys(std::span<const SourceFile> sources, ImportReport& repor
     if (!read || launch_scripts::is_shell_script(file)) continue;
     std::vector<RepeatedKey> repeated;
     try {
-      parse_as_python(file.text, file.name, &repeated);
+      parse_like_python_yaml(file.text, file.name, &repeated);
     } catch (const Error&) {
       continue;
     }
@@ -497,27 +497,27 @@ void note_repeated_keys(std::span<const SourceFile> sources, ImportReport& repor
 /// Reads files as those of a target. If the user named the target and nothing in the files belongs
 /// to it, an error says so, too.
 ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> sources,
-                       const Given& given, bool as_it_is) {
+                       const UserFacts& given, bool as_it_is) {
   refuse_unused(target, sources, given);
   ImportReport report;
-  const Given full = with_model(given);
+  const UserFacts full = with_model(given);
   Draft draft = read_target(target, sources, full, report);
   const JobExtent extent = draft.extent;
-  const std::optional<plan::Rejected> refusal = draft.refused;
+  const std::optional<plan::PlanRejection> refusal = draft.refused;
   // The variant is needed before defaults, some of which belong to one variant only.
   take_variant(target, draft.framework);
   note_repeated_keys(sources, report);
   const std::string& name = sources.front().name;
   ImportedPlan imported{.target = std::string(target.word),
-                        .planned = drafted(std::move(draft), report, full, name),
+                        .planned = draft_plan(std::move(draft), report, full, name),
                         .report = {},
                         .refused = {}};
-  imported.refused = refusal_of(refusal, imported.planned);
+  imported.refused = start_refusal(refusal, imported.planned);
   if (imported.refused && !as_it_is) fail_refused_import(*imported.refused, extent, name);
   if (!imported.refused) imported.planned = started(std::move(imported.planned));
   imported.report = std::move(report);
   mark_telling_names(imported.report);
-  settle_report(imported.planned, imported.report);
+  complete_import_report(imported.planned, imported.report);
   return imported;
 }
 
@@ -539,7 +539,7 @@ std::vector<std::string> not_run_reasons(const plan::Framework& framework,
                                          const plan::PlannedJob& planned) {
   std::vector<std::string> reasons;
   if (framework.name.empty()) return reasons;
-  for (const plan::NotRun& what : plan::not_run(framework, planned.job, planned.plan)) {
+  for (const plan::UnsupportedChoice& what : plan::not_run(framework, planned.job, planned.plan)) {
     // Each framework has attention kernels of its own; the kernel is compared when the file is read
     // back.
     if (what.ability != plan::Ability::kAttention) reasons.push_back(what.message);
@@ -548,16 +548,16 @@ std::vector<std::string> not_run_reasons(const plan::Framework& framework,
 }
 
 ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> files,
-                            const Given& given, bool as_it_is) {
+                            const UserFacts& given, bool as_it_is) {
   std::vector<SourceFile> sources(files.begin(), files.end());
   for (SourceFile& file : sources) {
-    if (auto script = launch_scripts::carried_script(file)) file = std::move(*script);
+    if (auto script = launch_scripts::scheduler_file_script(file)) file = std::move(*script);
   }
   if (!is_python_form(word, sources.front())) {
     refuse_command_start(sources.front(), sources.front().name);
   }
   const LaunchTarget& target = word.empty() ? recognised(sources, given) : target_of(word);
-  const auto marked = [&](const auto& file) { return recognises(target, file); };
+  const auto marked = [&](const auto& file) { return is_target_file(target, file); };
   const bool script = launch_scripts::is_shell_script(sources.front());
   if (word.empty() || script || std::ranges::any_of(sources, marked)) {
     return import_as(target, sources, given, as_it_is);

@@ -53,13 +53,13 @@ struct ImportedPlan {
   plan::PlannedJob planned;
   ImportReport report;
   /// Why the plan would not start (the plan is then as the files state it); nullopt: it is legal.
-  std::optional<plan::Rejected> refused;
+  std::optional<plan::PlanRejection> refused;
 };
 
 /// Reads the plan that files of a target describe; if `target` is empty, the files' content decides
 /// whose they are. Fails with `kInput` and `kUnsupported` like the readers of `Draft`. With
 /// `as_it_is` an illegal plan is returned with `refused` set.
-ImportedPlan import_sources(std::string_view target, Sources files, const Given& given,
+ImportedPlan import_sources(std::string_view target, Sources files, const UserFacts& given,
                             bool as_it_is = false);
 
 /// Returns why a framework does not run a plan, apart from the attention kernel, of which each

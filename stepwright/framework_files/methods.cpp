@@ -26,8 +26,8 @@ std::vector<std::string_view> words_for(plan::MethodKind kind) {
 
 }  // namespace
 
-void settle_method(const LaunchTarget& target, const plan::Job& job,
-                   std::vector<std::string>& notes) {
+void check_method_supported(const LaunchTarget& target, const plan::Job& job,
+                            std::vector<std::string>& notes) {
   const plan::MethodKind kind = job.method.kind;
   const std::string_view name = name_of(plan::kMethodNames, kind);
   if (!says(target, kind)) {

@@ -30,7 +30,7 @@ std::string batch_text(const plan::Job& job) {
 
 plan::PlannedJob read_back(const LaunchTarget& target, const plan::PlannedJob& planned) {
   const plan::Job& job = planned.job;
-  Given given;
+  UserFacts given;
   given.known_cluster = job.cluster;
   given.batch = batch_text(job);
   const SourceFile file{fmt::format("the file for {}", target.word), target.write(planned, {})};
@@ -132,7 +132,7 @@ void note_packing(const packing::Packing& from, const std::optional<plan::Docume
         "The file does not say how documents are packed (here {}, padded to {}): set that beside "
         "its data.",
         name_of(packing::kPackingKindNames, from.kind),
-        name_of(packing::kPadToNames, from.pad_to)));
+        name_of(packing::kPaddingTargetNames, from.pad_to)));
     return;
   }
   const packing::Packing& there = to->packing;
@@ -144,10 +144,10 @@ void note_packing(const packing::Packing& from, const std::optional<plan::Docume
     compare("batch.packing.group", std::to_string(from.group), std::to_string(there.group));
   }
   compare("batch.packing.masks", from.masks ? "true" : "false", there.masks ? "true" : "false");
-  compare("batch.packing.pad_to", name_of(packing::kPadToNames, from.pad_to),
-          name_of(packing::kPadToNames, there.pad_to));
-  compare("batch.packing.too_long", name_of(packing::kTooLongNames, from.too_long),
-          name_of(packing::kTooLongNames, there.too_long));
+  compare("batch.packing.pad_to", name_of(packing::kPaddingTargetNames, from.pad_to),
+          name_of(packing::kPaddingTargetNames, there.pad_to));
+  compare("batch.packing.too_long", name_of(packing::kLongDocumentPolicyNames, from.too_long),
+          name_of(packing::kLongDocumentPolicyNames, there.too_long));
 }
 
 /// Adds notes on job properties that differ in the file. Returns true if the step time does not
@@ -170,8 +170,8 @@ bool note_job(const plan::Job& from, const plan::Job& to, std::vector<std::strin
             name_of(plan::kMuonFormNames, to.muon));
   }
   if (from.documents) note_packing(from.documents->packing, to.documents, compare, notes);
-  compare("kernels.masters", name_of(plan::kMasterNames, from.kernels.masters),
-          name_of(plan::kMasterNames, to.kernels.masters));
+  compare("kernels.masters", name_of(plan::kMasterWeightsNames, from.kernels.masters),
+          name_of(plan::kMasterWeightsNames, to.kernels.masters));
   compare("kernels.attention", name_of(cluster::kAttentionKernelNames, from.kernels.attention),
           name_of(cluster::kAttentionKernelNames, to.kernels.attention));
   return alike;
@@ -179,7 +179,7 @@ bool note_job(const plan::Job& from, const plan::Job& to, std::vector<std::strin
 
 }  // namespace
 
-bool settle_read_back(const LaunchTarget& target, plan::PlannedJob& planned, bool nearest,
+bool verify_read_back(const LaunchTarget& target, plan::PlannedJob& planned, bool nearest,
                       std::vector<std::string>& notes) {
   plan::PlannedJob back = sayable(target, planned);
   const std::vector<std::string> lost = lost_of_job(planned.job, planned.plan, back.job);

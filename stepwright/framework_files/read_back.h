@@ -12,7 +12,7 @@ namespace stepwright::framework_files {
 /// become notes. Any other difference fails with `kUnsupported`, naming it and the plan that was
 /// read back; with `nearest`, `planned` becomes that plan instead. Returns true if no difference
 /// changes the step time.
-bool settle_read_back(const LaunchTarget& target, plan::PlannedJob& planned, bool nearest,
+bool verify_read_back(const LaunchTarget& target, plan::PlannedJob& planned, bool nearest,
                       std::vector<std::string>& notes);
 
 }  // namespace stepwright::framework_files

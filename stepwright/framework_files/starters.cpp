@@ -11,8 +11,8 @@ namespace {
 /// Plan name at the start of refusal messages, which is removed from them.
 constexpr std::string_view kPlace = "plan";
 
-std::vector<Starter> all_starters() {
-  std::vector<Starter> all;
+std::vector<FrameworkStarter> all_starters() {
+  std::vector<FrameworkStarter> all;
   for (const LaunchTarget& target : launch_targets()) {
     if (target.write == nullptr || target.read == nullptr || target.framework.empty()) continue;
     all.push_back({target.word, target_framework(target.word, "")});
@@ -22,15 +22,15 @@ std::vector<Starter> all_starters() {
 
 }  // namespace
 
-std::span<const Starter> starters() {
-  static const std::vector<Starter> kAll = all_starters();
+std::span<const FrameworkStarter> framework_starters() {
+  static const std::vector<FrameworkStarter> kAll = all_starters();
   return kAll;
 }
 
-std::string why_not_started(const Starter& starter, const plan::PlannedJob& planned) {
+std::string not_started_reason(const FrameworkStarter& starter, const plan::PlannedJob& planned) {
   // The framework's rules are checked first, since that is faster than writing its files.
   const plan::Framework framework = framework_of_target(starter.target, planned.job);
-  for (const plan::NotRun& what : plan::not_run(framework, planned.job, planned.plan)) {
+  for (const plan::UnsupportedChoice& what : plan::not_run(framework, planned.job, planned.plan)) {
     if (what.ability != plan::Ability::kAttention) return what.message;
   }
   try {
@@ -44,8 +44,8 @@ std::string why_not_started(const Starter& starter, const plan::PlannedJob& plan
 
 std::vector<std::string> started_by(const plan::PlannedJob& planned) {
   std::vector<std::string> names;
-  for (const Starter& starter : starters()) {
-    if (why_not_started(starter, planned).empty()) names.emplace_back(starter.name());
+  for (const FrameworkStarter& starter : framework_starters()) {
+    if (not_started_reason(starter, planned).empty()) names.emplace_back(starter.name());
   }
   return names;
 }

@@ -10,7 +10,7 @@
 namespace stepwright::framework_files {
 
 /// A framework, or a variant of one, whose files can be written for a plan and read back.
-struct Starter {
+struct FrameworkStarter {
   std::string_view target;    ///< Word of the target in `export --to`.
   plan::Framework framework;  ///< The framework in its newest release.
 
@@ -21,12 +21,12 @@ struct Starter {
 };
 
 /// Returns all starters, in the order in which targets are listed.
-std::span<const Starter> starters();
+std::span<const FrameworkStarter> framework_starters();
 
 /// Returns why the files of a framework do not start a plan unchanged. Empty if they do: reading
 /// the files back gives the same plan at the same predicted step time, with the framework's
 /// kernels.
-std::string why_not_started(const Starter& starter, const plan::PlannedJob& planned);
+std::string not_started_reason(const FrameworkStarter& starter, const plan::PlannedJob& planned);
 
 /// Returns the names of the frameworks whose files start a plan unchanged.
 std::vector<std::string> started_by(const plan::PlannedJob& planned);

@@ -30,13 +30,13 @@ struct LaunchTarget {
 std::span<const LaunchTarget> launch_targets();
 
 /// True if the files of a target describe plans of a framework.
-bool says_plans_of(const LaunchTarget& target, std::string_view framework);
+bool target_writes_framework(const LaunchTarget& target, std::string_view framework);
 
 /// True if a file belongs to a target, by its content.
-bool recognises(const LaunchTarget& target, const SourceFile& file);
+bool is_target_file(const LaunchTarget& target, const SourceFile& file);
 
 /// True if shell scripts start the program of a target.
-bool has_starts(const LaunchTarget& target);
+bool starts_target_program(const LaunchTarget& target);
 
 /// True if a command of a script starts the program of a target.
 bool starts(const LaunchTarget& target, Words words);

@@ -75,7 +75,7 @@ std::span<const LaunchTarget> launch_targets() {
   return kAll;
 }
 
-bool says_plans_of(const LaunchTarget& target, std::string_view framework) {
+bool target_writes_framework(const LaunchTarget& target, std::string_view framework) {
   return target.framework.empty() || target.framework == framework ||
          std::ranges::find(target.data->also, framework) != target.data->also.end();
 }
@@ -92,17 +92,18 @@ bool may_be_named(const LaunchTarget& target, const SourceFile& file) {
 
 }  // namespace
 
-bool recognises(const LaunchTarget& target, const SourceFile& file) {
+bool is_target_file(const LaunchTarget& target, const SourceFile& file) {
   if (!may_be_named(target, file)) return false;
-  return (target.recognises != nullptr && target.recognises(file)) || is_file_of(target.word, file);
+  return (target.recognises != nullptr && target.recognises(file)) ||
+         file_has_mark(target.word, file);
 }
 
-bool has_starts(const LaunchTarget& target) {
+bool starts_target_program(const LaunchTarget& target) {
   return target.starts != nullptr || !target.data->starts.empty();
 }
 
 bool starts(const LaunchTarget& target, Words words) {
-  return (target.starts != nullptr && target.starts(words)) || is_start_of(target.word, words);
+  return (target.starts != nullptr && target.starts(words)) || command_has_mark(target.word, words);
 }
 
 }  // namespace stepwright::framework_files

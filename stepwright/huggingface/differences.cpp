@@ -19,12 +19,12 @@ nlohmann::ordered_json essence(model::Architecture model) {
   model.multi_token_layers = 0;
   model.count_multi_token = false;
   model.multi_token_weight = model::Architecture{}.multi_token_weight;
-  if (model.position != model::Position::kLearned) model.positions = 0;
+  if (model.position != model::PositionEncoding::kLearned) model.positions = 0;
   if (!model::has_shared_width(model)) model.ffn = 0;
   // Scores with a correction bias are sigmoids, whether or not a model says so (arXiv 2412.19437,
   // 2.1.2).
   if (model.experts && model.experts->correction_bias)
-    model.experts->scoring = model::Scoring::kSigmoid;
+    model.experts->scoring = model::RouterScoring::kSigmoid;
   return model::inline_model(model);
 }
 

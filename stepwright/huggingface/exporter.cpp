@@ -103,7 +103,7 @@ class Exporter {
   [[nodiscard]] fs::path base_directory() const {
     if (options_.form == ExportForm::kWeights || !options_.base.empty()) return options_.base;
     const fs::path then = reader_.index().run.base;
-    return !then.empty() && is_there(then / "config.json") ? then : fs::path();
+    return !then.empty() && path_exists(then / "config.json") ? then : fs::path();
   }
 
   /// Returns the base's configuration without the type of its numbers.
@@ -132,7 +132,7 @@ class Exporter {
   static model::Architecture model_of(const checkpoint::ShardReader& reader) {
     const checkpoint::CheckpointRun& run = reader.index().run;
     const Document plan = Document::parse(
-        run.plan, (reader.directory() / checkpoint::kIndexName).string() + ": plan");
+        run.plan, (reader.directory() / checkpoint::kCheckpointIndexName).string() + ": plan");
     model::Architecture model = plan::read_plan(plan, reader.directory()).job.model;
     if (model.positions == 0) model.positions = run.length;
     return model;
@@ -179,9 +179,9 @@ class Exporter {
   /// Returns the elements of a tensor's runs, in order, in the checkpoint's number type.
   std::vector<std::byte> held_of(const ForeignTensor& tensor) {
     const checkpoint::IndexedTensor& own = indexed(tensor);
-    std::vector<checkpoint::Piece> pieces;
+    std::vector<checkpoint::ShardPiece> pieces;
     for (const RowRun& run : tensor.rows) {
-      checkpoint::add_run(pieces, run.begin * tensor.columns, run.count * tensor.columns);
+      checkpoint::append_to_pieces(pieces, run.begin * tensor.columns, run.count * tensor.columns);
     }
     const std::int64_t elements = tensor.row_count() * tensor.columns;
     std::vector<std::byte> held(
@@ -352,7 +352,7 @@ void check_adapter_folder(const model::Architecture& model, const fs::path& base
 void export_huggingface(const fs::path& checkpoint, const fs::path& out,
                         const ExportOptions& options) {
   Exporter exporter(checkpoint, options);
-  check_absent(out);
+  check_path_absent(out);
   fs::path partial = out;
   if (!partial.has_filename()) partial = partial.parent_path();
   partial += ".partial";

@@ -32,7 +32,7 @@ bool is_of_indexer(std::string_view own) {
 
 /// Returns the rows that a rotary position rotates in part `part` of a parameter.
 Turned turned_rows(const model::Architecture& model, std::string_view own, std::size_t part) {
-  if (model.position != model::Position::kRope) return {};
+  if (model.position != model::PositionEncoding::kRope) return {};
   const bool of_latent = model.latent.has_value();
   const std::int64_t pairs = model.rotary_pairs();
   const auto is_one_of = [own](std::initializer_list<std::string_view> names) {

@@ -100,7 +100,7 @@ Family weights_family(const Document& config) {
     std::vector<std::string_view> known;
     for (const Family& one : weight_families()) known.push_back(one.model_type);
     fail_unsupported(fmt::format("{}: weights of this family cannot be read (supported: {})",
-                                 config.name(), list_of(known)));
+                                 config.name(), comma_list(known)));
   }
   Family own = *family;
   if (own.rotary == RotaryOrder::kPairsAsStated) {
@@ -158,9 +158,9 @@ HuggingFaceWeights HuggingFaceWeights::adapters(const fs::path& directory, const
 }
 
 void HuggingFaceWeights::open(const fs::path& directory) {
-  if (is_there(directory / kOneFile)) {
+  if (path_exists(directory / kOneFile)) {
     files_.emplace_back(directory / kOneFile);
-  } else if (is_there(directory / kIndexFile)) {
+  } else if (path_exists(directory / kIndexFile)) {
     for (const std::string& name : indexed_files(directory / kIndexFile)) {
       files_.emplace_back(directory / name);
     }

@@ -56,7 +56,7 @@ DynamicProgram::DynamicProgram(const StrandStates& forward, const StrandStates& 
     : forward_(forward),
       backward_(backward),
       contention_(contention),
-      exposed_s_(forward.size() * backward.size(), kUnreached),
+      exposed_s_(forward.size() * backward.size(), kUnreachableSeconds),
       origins_(exposed_s_.size()) {
   for (const cost::LinkClass link : {cost::LinkClass::kInside, cost::LinkClass::kNetwork}) {
     lost_[static_cast<std::size_t>(link)] = 1 - 1 / simulate::slow_down_beside(link, contention);
@@ -68,7 +68,7 @@ double DynamicProgram::solve(double limit_s) {
   for (std::size_t f = 0; f < forward_.size(); ++f) {
     for (std::size_t b = 0; b < backward_.size(); ++b) leave(f, b, limit_s);
   }
-  return exposed_s_.back() < limit_s ? exposed_s_.back() : kUnreached;
+  return exposed_s_.back() < limit_s ? exposed_s_.back() : kUnreachableSeconds;
 }
 
 void DynamicProgram::reach(std::size_t to, double exposed_s, const Origin& origin) {
@@ -81,8 +81,8 @@ void DynamicProgram::reach(std::size_t to, double exposed_s, const Origin& origi
 /// after the other, are exposed as far as they exceed all remaining computation, and computation
 /// slowed beside them loses time.
 double DynamicProgram::still_exposed_s(std::size_t forward, std::size_t backward) const {
-  const Remaining& one = forward_.remaining(forward);
-  const Remaining& other = backward_.remaining(backward);
+  const RemainingWork& one = forward_.remaining(forward);
+  const RemainingWork& other = backward_.remaining(backward);
   const double compute_s = one.compute_s + other.compute_s;
   double most_s = 0;
   for (std::size_t link = 1; link < cost::kLinkClasses; ++link) {

@@ -9,7 +9,7 @@
 namespace stepwright::interleave {
 
 /// Exposed seconds of a state that cannot be reached.
-inline constexpr double kUnreached = std::numeric_limits<double>::infinity();
+inline constexpr double kUnreachableSeconds = std::numeric_limits<double>::infinity();
 
 /// Finds the fastest sequence of blocks of two strands, over all their orders and all cuts into
 /// blocks. With T the time to reach a state and P the computation done there, T - P changes only by
@@ -24,7 +24,7 @@ class DynamicProgram {
   /// Returns a lower bound of the exposed seconds of every sequence.
   [[nodiscard]] double least_exposed_s() const { return still_exposed_s(0, 0); }
 
-  /// Returns the least exposed seconds if they are below `limit_s`, else `kUnreached`.
+  /// Returns the least exposed seconds if they are below `limit_s`, else `kUnreachableSeconds`.
   double solve(double limit_s);
 
   /// Returns the blocks of the last solution that was below its limit.

@@ -123,14 +123,14 @@ Strand try_starts(const StrandPair& pair, const InterleaveOptions& options, doub
   const StrandStates backward(pair.backward);
   const double rounding_s = kRounding * compute_s;
   Strand best = pair.forward;
-  out.exposed_s = kUnreached;
+  out.exposed_s = kUnreachableSeconds;
   for (const std::size_t start : starts_of(pair.forward, options.rotate)) {
     Strand list = rotated(pair.forward, start);
     const StrandStates forward(list);
     DynamicProgram program(forward, backward, options.contention);
     if (program.least_exposed_s() >= out.exposed_s - rounding_s) break;
     const double exposed_s = program.solve(out.exposed_s - rounding_s);
-    if (exposed_s == kUnreached) continue;
+    if (exposed_s == kUnreachableSeconds) continue;
     std::vector<Block> blocks = program.blocks();
     const double bytes = options.extra_bytes ? options.extra_bytes(blocks) : 0;
     if (bytes > options.memory_limit_bytes) continue;

@@ -30,8 +30,8 @@ StrandStates::StrandStates(const Strand& strand) : strand_(strand), sets_(order_
   for (std::size_t i = 0; i < size(); ++i) extensions_.push_back(extend(i, found_at));
 }
 
-Remaining StrandStates::remaining_after(OperatorSet done) const {
-  Remaining left;
+RemainingWork StrandStates::remaining_after(OperatorSet done) const {
+  RemainingWork left;
   for (std::size_t op = 0; op < strand_.size(); ++op) {
     if (holds(done, op)) continue;
     const StrandOperator& one = strand_[op];

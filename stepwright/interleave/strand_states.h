@@ -10,7 +10,7 @@
 namespace stepwright::interleave {
 
 /// The remaining work of a strand, in seconds.
-struct Remaining {
+struct RemainingWork {
   double compute_s = 0;
   LinkSeconds messages_s{};
 };
@@ -32,7 +32,9 @@ class StrandStates {
   [[nodiscard]] std::size_t size() const { return sets_.size(); }
   /// The operators that are done in a state.
   [[nodiscard]] OperatorSet set(std::size_t state) const { return sets_[state]; }
-  [[nodiscard]] const Remaining& remaining(std::size_t state) const { return remaining_[state]; }
+  [[nodiscard]] const RemainingWork& remaining(std::size_t state) const {
+    return remaining_[state];
+  }
   /// Computations that may run next in a state.
   [[nodiscard]] std::span<const std::size_t> computations(std::size_t state) const {
     return computations_[state];
@@ -53,11 +55,11 @@ class StrandStates {
  private:
   [[nodiscard]] std::vector<Extension> extend(std::size_t from,
                                               std::vector<std::size_t>& found_at) const;
-  [[nodiscard]] Remaining remaining_after(OperatorSet done) const;
+  [[nodiscard]] RemainingWork remaining_after(OperatorSet done) const;
 
   const Strand& strand_;
   std::vector<OperatorSet> sets_;
-  std::vector<Remaining> remaining_;
+  std::vector<RemainingWork> remaining_;
   std::vector<std::size_t> next_;  ///< State after an operator, indexed by state and operator.
   std::vector<std::vector<std::size_t>> computations_;
   std::vector<std::vector<std::size_t>> collectives_;

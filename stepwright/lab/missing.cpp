@@ -23,34 +23,34 @@ constexpr const char* kNetworkRemedy =
     "use a kernel with it (modprobe bridge veth sch_tbf); a container needs `docker run "
     "--privileged`";
 
-std::vector<Lack> missing_network_features() {
-  const std::string scratch = lab_name(find_owner(::getpid()).value(), 0) + "-probe";
+std::vector<MissingRequirement> missing_network_features() {
+  const std::string scratch = lab_name(find_process_identity(::getpid()).value(), 0) + "-probe";
   const Feature features[] = {
       {"network namespaces", {"ip", "netns", "add", scratch}},
       {"bridges", {"ip", "-n", scratch, "link", "add", "rail0", "type", "bridge"}},
       {"veth links", {"ip", "-n", scratch, "link", "add", "nic0", "type", "veth"}},
       {"the token bucket filter of tc (sch_tbf)", shape_command(scratch, "lo", shaped_link(1e6))}};
-  std::vector<Lack> missing;
+  std::vector<MissingRequirement> missing;
   for (const Feature& feature : features) {
-    const auto complaint = complaint_of(feature.attempt);
+    const auto complaint = run_for_error(feature.attempt);
     if (!complaint) continue;
     missing.push_back({fmt::format("{} ({})", feature.name, *complaint), kNetworkRemedy});
     // the commands of the others need the first feature
     if (&feature == &features[0]) return missing;
   }
-  static_cast<void>(complaint_of({"ip", "netns", "del", scratch}));
+  static_cast<void>(run_for_error({"ip", "netns", "del", scratch}));
   return missing;
 }
 
 }  // namespace
 
-std::vector<Lack> missing_for_lab() {
-  std::vector<Lack> missing;
+std::vector<MissingRequirement> missing_for_lab() {
+  std::vector<MissingRequirement> missing;
   if (::geteuid() != 0) {
     missing.push_back({"root, who alone may make networks", "run it with sudo"});
   }
   for (const char* program : {"ip", "tc"}) {
-    if (const auto complaint = complaint_of({program, "-V"})) {
+    if (const auto complaint = run_for_error({program, "-V"})) {
       missing.push_back(
           {fmt::format("the program {} of the package iproute2 ({})", program, *complaint),
            "install it (apt-get install iproute2); it lies in /usr/sbin, which PATH must name"});
@@ -70,10 +70,11 @@ std::vector<Lack> missing_for_lab() {
 
 void run_for_lab(std::span<const CommandLine> commands) {
   try {
-    run_all(commands);
+    run_programs(commands);
   } catch (const Error&) {
     std::string words;
-    for (const Lack& lack : missing_for_lab()) words += (words.empty() ? "" : "; ") + lack.what;
+    for (const MissingRequirement& lack : missing_for_lab())
+      words += (words.empty() ? "" : "; ") + lack.what;
     if (words.empty()) throw;
     fail_unsupported(fmt::format("a lab needs what this machine lacks: {}", words));
   }

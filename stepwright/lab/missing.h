@@ -10,7 +10,7 @@ namespace stepwright::lab {
 
 /// Returns what this machine lacks for a lab (rights, programs, features of the kernel); empty:
 /// nothing.
-std::vector<Lack> missing_for_lab();
+std::vector<MissingRequirement> missing_for_lab();
 
 /// Runs the commands of a lab. Fails with `kUnsupported`, naming everything that the machine lacks,
 /// or with `kRuntime` when it lacks nothing.

@@ -22,15 +22,15 @@ std::filesystem::path path_of(const std::string& name) {
 
 /// Returns the first lab name of this process that is not in use.
 std::string free_lab_name() {
-  const Owner owner = find_owner(::getpid()).value();
+  const ProcessIdentity owner = find_process_identity(::getpid()).value();
   int number = 0;
-  while (is_there(path_of(switch_namespace(lab_name(owner, number))))) ++number;
+  while (path_exists(path_of(switch_namespace(lab_name(owner, number))))) ++number;
   return lab_name(owner, number);
 }
 
 void remove_namespace(const std::string& name) {
-  if (!is_there(path_of(name))) return;
-  static_cast<void>(complaint_of({"ip", "netns", "del", name}));
+  if (!path_exists(path_of(name))) return;
+  static_cast<void>(run_for_error({"ip", "netns", "del", name}));
 }
 
 }  // namespace
@@ -56,8 +56,8 @@ std::vector<std::string> clean_dead_labs() {
   std::error_code none_yet;
   for (const auto& entry : std::filesystem::directory_iterator(path_of(""), none_yet)) {
     const std::string name = entry.path().filename().string();
-    const std::optional<Owner> owner = owner_of(name);
-    if (owner && find_owner(owner->pid) != owner) left.push_back(name);
+    const std::optional<ProcessIdentity> owner = namespace_owner(name);
+    if (owner && find_process_identity(owner->pid) != owner) left.push_back(name);
   }
   std::ranges::sort(left);
   for (const std::string& name : left) remove_namespace(name);

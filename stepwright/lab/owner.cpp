@@ -25,9 +25,9 @@ std::optional<Number> take_number(std::string_view& text) {
 
 }  // namespace
 
-std::optional<Owner> find_owner(pid_t pid) {
+std::optional<ProcessIdentity> find_process_identity(pid_t pid) {
   constexpr std::size_t kMost = std::size_t{1} << 20U;
-  const std::string text = read_if_plain(fmt::format("/proc/{}/stat", pid), kMost).value_or("");
+  const std::string text = read_regular_file(fmt::format("/proc/{}/stat", pid), kMost).value_or("");
   // The second field, the program's name in brackets, may contain any characters.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
@@ -38,23 +38,23 @@ std::optional<Owner> find_owner(pid_t pid) {
   constexpr int kBeforeStart = 18;  // number of fields before the start time: 4 to 21 of proc(5)
   std::string skipped;
   for (int i = 0; i < kBeforeStart; ++i) fields >> skipped;
-  Owner owner{.pid = pid};
+  ProcessIdentity owner{.pid = pid};
   if (!(fields >> owner.start)) return std::nullopt;
   return owner;
 }
 
-std::string lab_name(const Owner& owner, int number) {
+std::string lab_name(const ProcessIdentity& owner, int number) {
   return fmt::format("{}{}-{}-{}", kPrefix, owner.pid, owner.start, number);
 }
 
-std::optional<Owner> owner_of(std::string_view name) {
+std::optional<ProcessIdentity> namespace_owner(std::string_view name) {
   if (!name.starts_with(kPrefix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
   const auto pid = take_number<std::uint32_t>(name);
   const auto start = take_number<std::uint64_t>(name);
   const auto number = take_number<std::uint32_t>(name);
   if (!pid || !start || !number) return std::nullopt;
-  return Owner{.pid = static_cast<pid_t>(*pid), .start = *start};
+  return ProcessIdentity{.pid = static_cast<pid_t>(*pid), .start = *start};
 }
 
 }  // namespace stepwright::lab

@@ -92,7 +92,7 @@ pid_t start_rank(const Warden& warden, const RankStart& start) {
                     .in = nothing.get(),
                     .out = start.out,
                     .err = start.err};
-  const pid_t process = warden.fork_inside();
+  const pid_t process = warden.fork_in_namespace();
   if (process == 0) become(ready);
   ::setpgid(process, process);  // the child or this process, whichever is first
   return process;

@@ -105,7 +105,7 @@ class RankRun {
     stopping_ = true;
     failure_ = reason;
     deadline_ = seconds() + options_.grace_s;
-    for (const RunningRank& rank : ranks_) rank.ask_to_end();
+    for (const RunningRank& rank : ranks_) rank.send_sigterm();
   }
 
   const RunOptions& options_;

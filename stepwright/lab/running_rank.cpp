@@ -50,7 +50,7 @@ RunningRank::RunningRank(std::int64_t rank, std::int64_t node, const Warden& war
   exit_ = Descriptor(checked(static_cast<int>(exit), "watch a process"));
 }
 
-void RunningRank::ask_to_end() const {
+void RunningRank::send_sigterm() const {
   if (is_running()) ::kill(-process_, SIGTERM);
 }
 

@@ -46,7 +46,7 @@ class RunningRank {
   /// for.
   [[nodiscard]] int exit_fd() const { return exit_.get(); }
   /// Sends SIGTERM to its process group, if it is still running.
-  void ask_to_end() const;
+  void send_sigterm() const;
   /// Waits for the end of the rank if it is still running, and records it; `seconds`: time since
   /// the start of the run.
   void wait(double seconds);

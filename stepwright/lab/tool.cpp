@@ -87,7 +87,7 @@ std::string one_line(const std::string& text) {
 
 }  // namespace
 
-std::optional<std::string> complaint_of(const CommandLine& command) {
+std::optional<std::string> run_for_error(const CommandLine& command) {
   Pipe said;
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -107,9 +107,9 @@ std::optional<std::string> complaint_of(const CommandLine& command) {
   return text.empty() ? fmt::format("{} failed", command.front()) : one_line(text);
 }
 
-void run_all(std::span<const CommandLine> commands) {
+void run_programs(std::span<const CommandLine> commands) {
   for (const CommandLine& command : commands) {
-    if (const auto complaint = complaint_of(command)) {
+    if (const auto complaint = run_for_error(command)) {
       throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", fmt::join(command, " "), *complaint));
     }
   }

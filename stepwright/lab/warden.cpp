@@ -45,7 +45,7 @@ Warden::~Warden() {
   }
 }
 
-pid_t Warden::fork_inside() const {
+pid_t Warden::fork_in_namespace() const {
   checked(::setns(inside_.get(), CLONE_NEWPID), "enter a process namespace");
   const pid_t child = ::fork();
   if (child == 0) return 0;

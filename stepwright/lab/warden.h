@@ -13,15 +13,15 @@ class Warden {
  public:
   /// Starts the process. Fails with `kRuntime` without the right to make namespaces.
   Warden();
-  /// Kills the processes inside. Children that `fork_inside` made must have been waited for by now,
-  /// or be waited for by another thread.
+  /// Kills the processes inside. Children that `fork_in_namespace` made must have been waited for
+  /// by now, or be waited for by another thread.
   ~Warden();
   Warden(const Warden&) = delete;
   Warden& operator=(const Warden&) = delete;
 
   /// Forks as `fork` does; the child belongs to this warden. In a program of several threads the
   /// child may only call what is safe in a signal handler.
-  [[nodiscard]] pid_t fork_inside() const;
+  [[nodiscard]] pid_t fork_in_namespace() const;
   /// Kills the processes inside; no new ones can start.
   void kill_all() const;
 

@@ -33,8 +33,8 @@ std::string text_below(const std::optional<Node>& node, std::string_view key) {
 }
 
 std::int64_t count_below(const std::optional<Node>& node, std::string_view key) {
-  const IntegerReading number = read_integer(text_below(node, key));
-  return number.status == IntegerReading::Status::kGood ? number.value : 0;
+  const IntegerParseResult number = read_integer(text_below(node, key));
+  return number.status == IntegerParseResult::Status::kGood ? number.value : 0;
 }
 
 bool is_variable_name(std::string_view name) {
@@ -224,8 +224,8 @@ std::int64_t accelerators_of(const std::optional<Node>& said) {
   const std::size_t colon = text.rfind(':');
   if (text.empty()) return 0;
   if (colon == std::string::npos) return 1;
-  const IntegerReading number = read_integer(text.substr(colon + 1));
-  return number.status == IntegerReading::Status::kGood ? number.value : 0;
+  const IntegerParseResult number = read_integer(text.substr(colon + 1));
+  return number.status == IntegerParseResult::Status::kGood ? number.value : 0;
 }
 
 /// Reads a task of SkyPilot (skypilot-org/skypilot docs/source/reference/yaml-spec.rst).
@@ -328,7 +328,7 @@ std::vector<std::pair<std::uint32_t, std::string>> documents_of(std::string_view
 
 }  // namespace
 
-std::optional<SourceFile> carried_script(const SourceFile& file) {
+std::optional<SourceFile> scheduler_file_script(const SourceFile& file) {
   const bool named = file.name.ends_with(".yaml") || file.name.ends_with(".yml");
   const bool may = holds(file, "apiVersion:") || holds(file, "run:") || holds(file, "commands:") ||
                    holds(file, "command:");

@@ -11,6 +11,6 @@ namespace stepwright::launch_scripts {
 /// JobSet, RayJob, ...), a task of SkyPilot or dstack, a command job of AzureML, services of Docker
 /// Compose. Requested nodes and devices become `#SBATCH` options, the environment becomes exported
 /// variables. nullopt for any other file.
-std::optional<SourceFile> carried_script(const SourceFile& file);
+std::optional<SourceFile> scheduler_file_script(const SourceFile& file);
 
 }  // namespace stepwright::launch_scripts

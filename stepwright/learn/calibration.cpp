@@ -38,7 +38,7 @@ constexpr Freedom kFreedoms[] = {
 
 class Calibrator {
  public:
-  Calibrator(OwnRuns runs, const cost::TrainingConditions& start, int threads)
+  Calibrator(MeasuredRuns runs, const cost::TrainingConditions& start, int threads)
       : runs_(std::move(runs)), learnable_(start, jobs_of(runs_.plans)), threads_(threads) {}
 
   Calibration calibrate() {
@@ -58,7 +58,7 @@ class Calibrator {
     const Eigen::Index count = std::ssize(runs_.plans);
     steps_.seconds.resize(count);
     for (Eigen::Index i = 0; i < count; ++i) {
-      const OwnRun& run = runs_.runs[static_cast<std::size_t>(i)];
+      const MeasuredRun& run = runs_.runs[static_cast<std::size_t>(i)];
       steps_.seconds[i] = std::log(run.seconds);
       out_.runs.push_back(
           {.line = run.line, .id = run.id, .measured_s = run.seconds, .trust = run.trust});
@@ -123,7 +123,7 @@ class Calibrator {
       worst = row;
     }
     if (worst < 0) return false;
-    const double middle = fit::middle_of(std::move(errors));
+    const double middle = fit::upper_median(std::move(errors));
     if (farthest <= std::log1p(kOutlierError) || farthest <= kOutlierTimes * middle) return false;
     const double times = std::exp(left_out_error(worst));
     steps_.trust[worst] = 0;
@@ -144,7 +144,7 @@ class Calibrator {
   [[nodiscard]] Eigen::VectorXd rounded(Eigen::VectorXd logarithms) const {
     for (Eigen::Index k = 0; k < logarithms.size(); ++k) {
       if (logarithms[k] != learnable_.prior().mean[k])
-        logarithms[k] = fit::kept_digits(logarithms[k]);
+        logarithms[k] = fit::round_to_profile_digits(logarithms[k]);
     }
     return logarithms;
   }
@@ -195,7 +195,7 @@ class Calibrator {
     if (std::ranges::find(names, known) == names.end()) names.push_back(known);
   }
 
-  OwnRuns runs_;
+  MeasuredRuns runs_;
   Learnable learnable_;
   int threads_;
   Distribution prior_, posterior_;
@@ -213,8 +213,8 @@ Calibration calibrate(const CsvTable& table, const cost::TrainingConditions& sta
                     "measured_value)",
                     table.name));
   }
-  OwnRuns runs = only_measured(read_own_runs(table, nullptr));
-  check_any_run(runs, "no run can be predicted");
+  MeasuredRuns runs = keep_measured_runs(read_measured_runs(table, nullptr));
+  require_any_run(runs, "no run can be predicted");
   return Calibrator(std::move(runs), start, threads).calibrate();
 }
 

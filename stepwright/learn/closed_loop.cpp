@@ -60,7 +60,7 @@ struct PlanPosterior {
 
 class Loop {
  public:
-  Loop(const plan::Job& job, const OwnRuns& runs, const OwnRuns* candidates,
+  Loop(const plan::Job& job, const MeasuredRuns& runs, const MeasuredRuns* candidates,
        const LoopOptions& options)
       : job_(job),
         runs_(runs),
@@ -73,13 +73,13 @@ class Loop {
     learn_memory();
   }
 
-  ClosedLoop run(bool search) {
+  MeasuredRunsVerdict run(bool search) {
     learn_start();
     if (search) find_candidates();
     const bool any = std::ranges::any_of(plans_, [](const Known& plan) { return plan.candidate; });
     if (!any) fail_input("no candidate has a plan");
     times_ = linear_times(planned(), *learnable_, posterior_.mean, threads_);
-    ClosedLoop out;
+    MeasuredRunsVerdict out;
     plan_posterior_ = posterior_of_plans();
     set_best(out);
     set_next(out);
@@ -95,7 +95,7 @@ class Loop {
     return plans_[place->second];
   }
 
-  void add_run(const OwnRun& run, const plan::PlannedJob& planned) {
+  void add_run(const MeasuredRun& run, const plan::PlannedJob& planned) {
     Known& plan = plan_of(run.id, planned);
     if (run.seconds > 0) {
       plan.log_seconds.push_back(std::log(run.seconds));
@@ -106,7 +106,7 @@ class Loop {
                   run.outcome == RunOutcome::kFailed;
   }
 
-  void add_candidates(const OwnRuns& candidates) {
+  void add_candidates(const MeasuredRuns& candidates) {
     for (std::size_t i = 0; i < candidates.plans.size(); ++i) {
       plan_of(candidates.runs[i].id, candidates.plans[i]).candidate = true;
     }
@@ -211,7 +211,7 @@ class Loop {
                           : one.share * memory::capacity_bytes(job_) <= memory::usable_bytes(job_);
   }
 
-  [[nodiscard]] LoopPlan loop_plan(std::size_t index) const {
+  [[nodiscard]] RejudgedPlan loop_plan(std::size_t index) const {
     const auto row = static_cast<Eigen::Index>(index);
     const double mean = plan_posterior_.mean[row];
     const double reach = kEighty * plan_posterior_.deviation[row];
@@ -224,7 +224,7 @@ class Loop {
             .ran = !plans_[index].log_seconds.empty()};
   }
 
-  void set_best(ClosedLoop& out) const {
+  void set_best(MeasuredRunsVerdict& out) const {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       if (!fits(i)) continue;
@@ -253,7 +253,7 @@ class Loop {
     return p_fits * improvement - (1 - p_fits) * kWorthOfStart;
   }
 
-  void set_next(ClosedLoop& out) {
+  void set_next(MeasuredRunsVerdict& out) {
     double best = least_measured();
     const bool nothing_ran = std::isinf(best);
     PlanPosterior now = plan_posterior_;
@@ -296,8 +296,8 @@ class Loop {
     return chosen;
   }
 
-  void set_runs(ClosedLoop& out) const {
-    for (const OwnRun& run : runs_.runs) {
+  void set_runs(MeasuredRunsVerdict& out) const {
+    for (const MeasuredRun& run : runs_.runs) {
       if (!(run.seconds > 0)) continue;
       const auto row = static_cast<Eigen::Index>(out.runs.size());
       out.runs.push_back({.line = run.line,
@@ -313,10 +313,11 @@ class Loop {
     return before_.slopes.col(k).mean() * (posterior_.mean[k] - learnable_->prior().mean[k]);
   }
 
-  void set_learned(ClosedLoop& out) const {
+  void set_learned(MeasuredRunsVerdict& out) const {
     if (out.runs.empty()) return;
     std::vector<double> errors;
-    for (const LoopRun& run : out.runs) errors.push_back(std::log(run.measured_s / run.before_s));
+    for (const RunWithPrediction& run : out.runs)
+      errors.push_back(std::log(run.measured_s / run.before_s));
     const double wanted = median(errors);
     for (Eigen::Index k = 0; k < learnable_->size(); ++k) {
       if (posterior_.mean[k] == learnable_->prior().mean[k]) continue;
@@ -328,7 +329,7 @@ class Loop {
   }
 
   const plan::Job& job_;
-  const OwnRuns& runs_;
+  const MeasuredRuns& runs_;
   LoopOptions options_;
   int threads_ = 1;
   MemoryPosterior memory_;
@@ -347,11 +348,12 @@ class Loop {
 
 }  // namespace
 
-ClosedLoop close_loop(const plan::Job& job, const OwnRuns& runs, const OwnRuns* candidates,
-                      const LoopOptions& options) {
-  if (!runs.skipped.empty()) check_any_run(runs, "no row is a run of this job");
-  ClosedLoop out = Loop(job, runs, candidates, options).run(candidates == nullptr);
-  for (const OwnRun& run : runs.runs) {
+MeasuredRunsVerdict judge_measured_runs(const plan::Job& job, const MeasuredRuns& runs,
+                                        const MeasuredRuns* candidates,
+                                        const LoopOptions& options) {
+  if (!runs.skipped.empty()) require_any_run(runs, "no row is a run of this job");
+  MeasuredRunsVerdict out = Loop(job, runs, candidates, options).run(candidates == nullptr);
+  for (const MeasuredRun& run : runs.runs) {
     out.measured += run.seconds > 0 ? 1 : 0;
     out.out_of_memory += run.outcome == RunOutcome::kOutOfMemory ? 1 : 0;
     out.failed += run.outcome == RunOutcome::kFailed ? 1 : 0;

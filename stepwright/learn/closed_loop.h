@@ -12,7 +12,7 @@
 namespace stepwright::learn {
 
 /// A plan with its expected step time, given a person's own runs.
-struct LoopPlan {
+struct RejudgedPlan {
   std::string id;  ///< Id of its row; empty: a search found the plan.
   plan::PlannedJob planned;
   double expected_s = 0;
@@ -31,7 +31,7 @@ struct LearnedConstant {
 };
 
 /// A measured run, and the predictions of its step time.
-struct LoopRun {
+struct RunWithPrediction {
   std::size_t line = 0;
   std::string id;
   double measured_s = 0;
@@ -40,14 +40,14 @@ struct LoopRun {
 };
 
 /// The conclusions from a person's own runs of a job.
-struct ClosedLoop {
-  std::optional<LoopPlan> best;  ///< The best plan; nullopt where no plan fits.
-  std::vector<LoopPlan> next;    ///< Plans that are most worth measuring, best first.
+struct MeasuredRunsVerdict {
+  std::optional<RejudgedPlan> best;  ///< The best plan; nullopt where no plan fits.
+  std::vector<RejudgedPlan> next;    ///< Plans that are most worth measuring, best first.
   bool stop = false;  ///< True if no measurement is expected to gain a hundredth of a step.
   /// Number of runs that were measured, ran out of memory, or failed otherwise.
   std::size_t measured = 0, out_of_memory = 0, failed = 0;
   /// The measured runs, in file order.
-  std::vector<LoopRun> runs;
+  std::vector<RunWithPrediction> runs;
   std::vector<LearnedConstant> learned;
   /// The learned constants that moved step times against the direction of most runs.
   std::vector<LearnedConstant> contrary;
@@ -75,10 +75,10 @@ struct LoopOptions {
 /// Candidates are the rows of a table or, without one (null), the plans that a search finds with
 /// the learned conditions and memory. Fails with `kInput` when no candidate has a plan, or when
 /// `runs` has rows but none is a run of the job.
-ClosedLoop close_loop(const plan::Job& job, const OwnRuns& runs, const OwnRuns* candidates,
-                      const LoopOptions& options);
+MeasuredRunsVerdict judge_measured_runs(const plan::Job& job, const MeasuredRuns& runs,
+                                        const MeasuredRuns* candidates, const LoopOptions& options);
 
 /// Returns the output of `stepwright tune --runs --json` (docs/formats.md).
-nlohmann::ordered_json closed_loop_json(const ClosedLoop& loop);
+nlohmann::ordered_json measured_runs_verdict_json(const MeasuredRunsVerdict& loop);
 
 }  // namespace stepwright::learn

@@ -8,7 +8,7 @@ namespace {
 
 using LoopJson = nlohmann::ordered_json;
 
-LoopJson plan_entry(const LoopPlan& one) {
+LoopJson plan_entry(const RejudgedPlan& one) {
   LoopJson entry;
   if (one.id.empty()) {
     entry["plan"] = plan::plan_json(one.planned);
@@ -41,9 +41,9 @@ LoopJson learned_list(const std::vector<LearnedConstant>& learned) {
   return list;
 }
 
-LoopJson runs_list(const std::vector<LoopRun>& runs) {
+LoopJson runs_list(const std::vector<RunWithPrediction>& runs) {
   LoopJson list = LoopJson::array();
-  for (const LoopRun& run : runs) {
+  for (const RunWithPrediction& run : runs) {
     list.push_back({{"line", run.line},
                     {"id", run.id},
                     {"measured_s", run.measured_s},
@@ -55,14 +55,14 @@ LoopJson runs_list(const std::vector<LoopRun>& runs) {
 
 }  // namespace
 
-nlohmann::ordered_json closed_loop_json(const ClosedLoop& loop) {
+nlohmann::ordered_json measured_runs_verdict_json(const MeasuredRunsVerdict& loop) {
   LoopJson best = nullptr;
   if (loop.best) {
     best = plan_entry(*loop.best);
     best["ran"] = loop.best->ran;
   }
   LoopJson next = LoopJson::array();
-  for (const LoopPlan& one : loop.next) {
+  for (const RejudgedPlan& one : loop.next) {
     next.push_back(plan_entry(one));
     next.back()["gain"] = one.gain;
   }

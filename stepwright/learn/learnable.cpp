@@ -99,7 +99,7 @@ Learnable::Learnable(const cost::TrainingConditions& start, std::span<const plan
     const cluster::Device& device = job->cluster.device;
     if (place_of(devices_, &cost::DeviceConditions::device, device.name) == devices_.size()) {
       devices_.push_back(
-          cost::conditions_of(start, device.name, cluster::generation_of(device).name));
+          cost::conditions_of(start, device.name, cluster::device_generation_of(device).name));
       devices_.back().device = device.name;
     }
     const std::string& framework = job->framework.name;
@@ -161,7 +161,7 @@ bool Learnable::of_device(Eigen::Index index) const {
   return key_at(places_[static_cast<std::size_t>(index)].key).of_device != nullptr;
 }
 
-bool Learnable::concerns(Eigen::Index index, const plan::Job& job) const {
+bool Learnable::depends_on_constant(Eigen::Index index, const plan::Job& job) const {
   const std::string& of = before(index).of;
   const Key& key = key_at(places_[static_cast<std::size_t>(index)].key);
   if (key.of_framework == &cost::FrameworkConditions::expert_exposed && !job.model.experts)

@@ -38,7 +38,7 @@ class Learnable {
   [[nodiscard]] const LearnableConstant& before(Eigen::Index index) const;
   [[nodiscard]] bool of_device(Eigen::Index index) const;
   /// True if a job's steps can depend on a constant.
-  [[nodiscard]] bool concerns(Eigen::Index index, const plan::Job& job) const;
+  [[nodiscard]] bool depends_on_constant(Eigen::Index index, const plan::Job& job) const;
   /// Returns all conditions, with these constants set to these logarithms.
   [[nodiscard]] cost::TrainingConditions at(const Eigen::VectorXd& logarithms,
                                             std::string source) const;

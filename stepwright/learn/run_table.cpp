@@ -60,9 +60,8 @@ std::variant<RunOutcome, validate::Skipped> outcome_of(const validate::RunRow& r
 }
 
 /// Reads a row as a run with its plan, or returns why it is skipped.
-std::variant<std::pair<OwnRun, plan::PlannedJob>, validate::Skipped> own_run(const CsvTable& table,
-                                                                             const CsvRow& cells,
-                                                                             const plan::Job* of) {
+std::variant<std::pair<MeasuredRun, plan::PlannedJob>, validate::Skipped> own_run(
+    const CsvTable& table, const CsvRow& cells, const plan::Job* of) {
   auto read = validate::read_run_row(table, cells);
   if (const auto* skipped = std::get_if<validate::Skipped>(&read)) return *skipped;
   auto& row = std::get<validate::RunRow>(read);
@@ -81,10 +80,10 @@ std::variant<std::pair<OwnRun, plan::PlannedJob>, validate::Skipped> own_run(con
       return validate::Skipped{found};
     planned.job.objective = of->objective;
   }
-  OwnRun run{.line = row.line,
-             .id = row.id,
-             .outcome = std::get<RunOutcome>(outcome),
-             .trust = row.trust.value_or(1)};
+  MeasuredRun run{.line = row.line,
+                  .id = row.id,
+                  .outcome = std::get<RunOutcome>(outcome),
+                  .trust = row.trust.value_or(1)};
   if (run.outcome == RunOutcome::kOk && row.measured) {
     const auto measured = validate::measured_step_s(row, planned.job);
     if (const auto* skipped = std::get_if<validate::Skipped>(&measured)) return *skipped;
@@ -95,24 +94,25 @@ std::variant<std::pair<OwnRun, plan::PlannedJob>, validate::Skipped> own_run(con
 
 }  // namespace
 
-OwnRuns read_own_runs(const CsvTable& table, const plan::Job* of) {
-  table.refuse_misspelt(validate::run_columns());
-  OwnRuns all{.table = table.name, .runs = {}, .plans = {}, .skipped = {}};
+MeasuredRuns read_measured_runs(const CsvTable& table, const plan::Job* of) {
+  table.reject_misspelt_columns(validate::run_columns());
+  MeasuredRuns all{.table = table.name, .runs = {}, .plans = {}, .skipped = {}};
   for (const CsvRow& cells : table.rows) {
     auto made = own_run(table, cells, of);
     if (const auto* skipped = std::get_if<validate::Skipped>(&made)) {
       all.skipped.push_back({cells.line, told(*skipped)});
       continue;
     }
-    auto& [run, planned] = std::get<std::pair<OwnRun, plan::PlannedJob>>(made);
+    auto& [run, planned] = std::get<std::pair<MeasuredRun, plan::PlannedJob>>(made);
     all.runs.push_back(std::move(run));
     all.plans.push_back(std::move(planned));
   }
   return all;
 }
 
-OwnRuns only_measured(OwnRuns runs) {
-  OwnRuns kept{.table = runs.table, .runs = {}, .plans = {}, .skipped = std::move(runs.skipped)};
+MeasuredRuns keep_measured_runs(MeasuredRuns runs) {
+  MeasuredRuns kept{
+      .table = runs.table, .runs = {}, .plans = {}, .skipped = std::move(runs.skipped)};
   for (std::size_t i = 0; i < runs.runs.size(); ++i) {
     if (runs.runs[i].seconds > 0) {
       kept.runs.push_back(std::move(runs.runs[i]));
@@ -124,7 +124,7 @@ OwnRuns only_measured(OwnRuns runs) {
   return kept;
 }
 
-void check_any_run(const OwnRuns& runs, std::string_view fault) {
+void require_any_run(const MeasuredRuns& runs, std::string_view fault) {
   if (!runs.runs.empty()) return;
   std::string text =
       fmt::format("{}: {}\n{}", runs.table, fault, skipped_lines(runs.skipped, runs.table + ":"));

@@ -23,7 +23,7 @@ inline constexpr Named<RunOutcome> kRunOutcomeNames[] = {
     {RunOutcome::kOk, "ok"}, {RunOutcome::kOutOfMemory, "oom"}, {RunOutcome::kFailed, "failed"}};
 
 /// A row of a person's own table of runs.
-struct OwnRun {
+struct MeasuredRun {
   std::size_t line = 0;
   std::string id;
   RunOutcome outcome = RunOutcome::kOpen;
@@ -32,9 +32,9 @@ struct OwnRun {
 };
 
 /// A table of runs, each with the plan that its row describes.
-struct OwnRuns {
+struct MeasuredRuns {
   std::string table;
-  std::vector<OwnRun> runs;  ///< Runs in file order, parallel to `plans`.
+  std::vector<MeasuredRun> runs;  ///< Runs in file order, parallel to `plans`.
   std::vector<plan::PlannedJob> plans;
   std::vector<SkippedRun> skipped;
 };
@@ -42,13 +42,13 @@ struct OwnRuns {
 /// Reads the rows of a table of training runs that have a plan. With `of`, rows are taken as runs
 /// of that job: empty cells take its values, and rows that contradict its model, devices, batch or
 /// length are skipped. Null: rows of any job.
-OwnRuns read_own_runs(const CsvTable& table, const plan::Job* of);
+MeasuredRuns read_measured_runs(const CsvTable& table, const plan::Job* of);
 
 /// Returns the runs that succeeded and have a measured step; the others are moved to `skipped`.
-OwnRuns only_measured(OwnRuns runs);
+MeasuredRuns keep_measured_runs(MeasuredRuns runs);
 
 /// Fails with `kInput` if no row is a run, with the reason of the first row.
-void check_any_run(const OwnRuns& runs, std::string_view fault);
+void require_any_run(const MeasuredRuns& runs, std::string_view fault);
 
 /// Returns the jobs of some plans.
 std::vector<const plan::Job*> jobs_of(const std::vector<plan::PlannedJob>& plans);

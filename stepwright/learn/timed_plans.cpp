@@ -41,7 +41,7 @@ LinearTimes linear_times(std::span<const plan::PlannedJob> plans, const Learnabl
     const auto row = static_cast<Eigen::Index>(i);
     times.seconds[row] = std::log(step_s(plans[i], base));
     for (Eigen::Index k = 0; k < learnable.size(); ++k) {
-      if (!learnable.concerns(k, plans[i].job)) continue;
+      if (!learnable.depends_on_constant(k, plans[i].job)) continue;
       const double step = moved_by(learnable, k, around[k]);
       Eigen::VectorXd moved = around;
       moved[k] += step;

@@ -103,7 +103,7 @@ LogJson sources_json(const std::vector<LogSource>& sources) {
                  {"unexplained", source.unexplained},
                  {"first_unexplained", LogJson::array()},
                  {"notes", source.notes}};
-    for (const Unexplained& one : source.first) {
+    for (const UnexplainedLine& one : source.first) {
       json["first_unexplained"].push_back({{"line", one.line}, {"reason", one.reason}});
     }
     list.push_back(std::move(json));

@@ -19,7 +19,7 @@ std::string where(const CommunicatorKey& key) {
 class DataCalls {
  public:
   explicit DataCalls(const step::StepProgram& program) {
-    for (const GroupCall& call : data_calls(program)) {
+    for (const GroupCall& call : data_dependent_calls(program)) {
       const double bound = static_cast<double>(call.payload_bytes) * program.imbalance;
       rows_[call] = {.call = call, .bound_bytes = bound};
     }
@@ -102,7 +102,7 @@ std::string text_of(const Row& row) {
                      name_of(plan::kGroupNames, group), bytes);
 }
 
-void compare_sums(const traffic::Ledger& predicted, const ExecutedLedger& executed,
+void compare_sums(const traffic::TrafficLedger& predicted, const ExecutedLedger& executed,
                   Comparison& result) {
   std::map<Row, std::int64_t> left = counts_of(executed.calls);
   for (const traffic::Message& message : predicted.messages) {

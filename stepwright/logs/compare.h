@@ -8,8 +8,8 @@
 
 namespace stepwright::logs {
 
-/// Executed calls whose payload depends on the data (`data_calls`): a router decides how many rows
-/// the experts of a rank receive.
+/// Executed calls whose payload depends on the data (`data_dependent_calls`): a router decides how
+/// many rows the experts of a rank receive.
 struct RoutedCalls {
   GroupCall call;          ///< The planned call; its payload is the predicted mean.
   std::int64_t calls = 0;  ///< Executed calls, summed over ranks and steps.

@@ -47,7 +47,7 @@ struct LogCommunicator {
 };
 
 /// The bytes that one rank sends to each member in one all-to-all, if the log states them.
-struct LogExchange {
+struct LoggedAllToAllParts {
   /// Line of the call's record; together with source and rank it identifies the call.
   std::int64_t line = 0;
   std::int64_t rank = kUnknown;
@@ -57,7 +57,7 @@ struct LogExchange {
 };
 
 /// A line of a log that no reader could explain, and why.
-struct Unexplained {
+struct UnexplainedLine {
   std::int64_t line = 0;
   std::string reason;
 };
@@ -67,11 +67,11 @@ struct LogSource {
   std::string file;
   LogFormat format{};
   std::string version;  ///< Version of the logging program or of the format, as the file states it.
-  std::int64_t world = 0;          ///< Number of ranks of the job; 0: not known.
-  std::int64_t lines = 0;          ///< Number of lines, events or entries read.
-  std::int64_t unexplained = 0;    ///< Number of lines that should be calls but could not be read.
-  std::vector<Unexplained> first;  ///< The first few of the unexplained lines.
-  std::vector<std::string> notes;  ///< Notes for the user about assumptions and gaps.
+  std::int64_t world = 0;        ///< Number of ranks of the job; 0: not known.
+  std::int64_t lines = 0;        ///< Number of lines, events or entries read.
+  std::int64_t unexplained = 0;  ///< Number of lines that should be calls but could not be read.
+  std::vector<UnexplainedLine> first;  ///< The first few of the unexplained lines.
+  std::vector<std::string> notes;      ///< Notes for the user about assumptions and gaps.
   /// Times at which steps begin, on the clock of the file, in seconds.
   std::vector<double> step_starts_s;
   std::int64_t steps = 0;  ///< Number of steps that the logged calls cover; 0: not stated.
@@ -80,7 +80,7 @@ struct LogSource {
   bool lacks_messages = false;  ///< True if this format never logs sends and receives.
 
   /// Counts a line that could not be read, and keeps the first few with their reasons.
-  void cannot_explain(std::int64_t line, std::string reason) {
+  void count_unexplained_line(std::int64_t line, std::string reason) {
     constexpr std::size_t kKept = 5;
     ++unexplained;
     if (first.size() < kKept) first.push_back({line, std::move(reason)});
@@ -98,7 +98,7 @@ struct Log {
   std::vector<LogSource> sources;
   std::vector<LogCommunicator> communicators;
   RecordList records;
-  std::vector<LogExchange> exchanges;
+  std::vector<LoggedAllToAllParts> exchanges;
 
   [[nodiscard]] std::int64_t unexplained() const {
     std::int64_t sum = 0;

@@ -171,8 +171,9 @@ class StepFinder {
       if (steps < 1) continue;
       const std::size_t stop = first + repetition.end();
       const auto length = static_cast<std::size_t>(steps * periods * period);
-      consider(best, {stop - length, stop, steps,
-                      fmt::format("runs of {} that repeat", counted(periods * period, "call"))});
+      consider(best,
+               {stop - length, stop, steps,
+                fmt::format("runs of {} that repeat", count_with_noun(periods * period, "call"))});
     }
     return best;
   }

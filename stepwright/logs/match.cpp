@@ -79,7 +79,7 @@ class KindMatch {
     add_remark(result, fmt::format("{} of data parallelism: the same bytes in {} instead of {}, as "
                                    "gradient buckets are of another size.",
                                    name_of(kLogOperationNames, kind_.operation),
-                                   counted(logged_calls, "call"), planned_calls));
+                                   count_with_noun(logged_calls, "call"), planned_calls));
   }
 
   /// Leaves out broadcasts that do not occur in every step: they are not buffers. After its first
@@ -94,8 +94,8 @@ class KindMatch {
           result,
           fmt::format("A broadcast of {}, {} in {} of a rank, is DDP telling the order of its "
                       "buckets after the first step; it is left out.",
-                      format_bytes(static_cast<double>(payload)), counted(row.logged_left, "call"),
-                      counted(steps, "step")));
+                      format_bytes(static_cast<double>(payload)),
+                      count_with_noun(row.logged_left, "call"), count_with_noun(steps, "step")));
     }
     result.outside += calls;
     sizes_.clear();
@@ -251,7 +251,7 @@ class LogMatcher {
     for (const auto& [key, row] : rows_) result_.rows.push_back(row);
     result_.ranks = std::ssize(of_rank_);
     say_what_is_held();
-    for (std::string& remark : missing_overlap(result_.rows)) {
+    for (std::string& remark : unrealised_overlap(result_.rows)) {
       result_.remarks.push_back(std::move(remark));
     }
     for (std::string& difference : explain_differences(result_.rows)) {
@@ -400,18 +400,18 @@ class LogMatcher {
     if (fewest_steps_ < result_.steps) {
       result_.remarks.push_back(fmt::format(
           "The logs of some ranks hold {}, those of others {}; each is compared over its own.",
-          counted(fewest_steps_, "step"), result_.steps));
+          count_with_noun(fewest_steps_, "step"), result_.steps));
     }
     if (result_.outside > 0) {
       result_.remarks.push_back(
-          counted(result_.outside, "call") +
+          count_with_noun(result_.outside, "call") +
           " outside of whole steps (at the start, at the end, of an incomplete step) are not "
           "compared.");
     }
     if (log_.unexplained() > 0) {
       result_.differences.push_back(
           fmt::format("{} of the logs could not be explained, so that calls may be missing.",
-                      counted(log_.unexplained(), "line")));
+                      count_with_noun(log_.unexplained(), "line")));
     }
   }
 

@@ -53,10 +53,10 @@ struct LogComparison {
 
 /// Compares the calls of each rank of a log, in whole steps, with the calls that the program
 /// predicts for it: operation, members of the group, payload and count. Steps are those that the
-/// log marks, else its longest repetition. Payloads that depend on the data (`data_calls`) are
-/// matched by count alone. Messages of data parallelism are also matched by the sum of their bytes,
-/// plus padding, because frameworks choose bucket sizes freely. A log of another number of ranks,
-/// or of several runs, is reported as such.
+/// log marks, else its longest repetition. Payloads that depend on the data
+/// (`data_dependent_calls`) are matched by count alone. Messages of data parallelism are also
+/// matched by the sum of their bytes, plus padding, because frameworks choose bucket sizes freely.
+/// A log of another number of ranks, or of several runs, is reported as such.
 LogComparison compare_log(const step::StepProgram& program, const plan::Grid& grid, const Log& log);
 
 }  // namespace stepwright::logs

@@ -92,7 +92,7 @@ std::vector<SchemeSum> by_scheme(const LogComparison& comparison) {
   return list;
 }
 
-MatchJson match_json(const LogComparison& comparison, const Log& log) {
+MatchJson log_comparison_match_json(const LogComparison& comparison, const Log& log) {
   return {{"ranks", comparison.ranks},
           {"steps", comparison.steps},
           {"matched", comparison.matched},

@@ -7,7 +7,7 @@
 namespace stepwright::logs {
 
 /// Returns the keys of `stepwright compare --json` that every log format has (docs/formats.md).
-nlohmann::ordered_json match_json(const LogComparison& comparison, const Log& log);
+nlohmann::ordered_json log_comparison_match_json(const LogComparison& comparison, const Log& log);
 
 /// The sum of compared calls that differ only in payload: one scheme, operation and kind of group.
 struct SchemeSum {

@@ -39,7 +39,7 @@ Calls planned_calls(const step::StepProgram& program, const plan::Grid& grid) {
   return calls;
 }
 
-std::set<GroupCall> data_calls(const step::StepProgram& program) {
+std::set<GroupCall> data_dependent_calls(const step::StepProgram& program) {
   std::set<GroupCall> calls;
   if (program.even_routing) return calls;
   for (const step::Template& piece : program.templates) {

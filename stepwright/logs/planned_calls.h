@@ -40,7 +40,7 @@ void add_planned_calls(Calls& calls, const step::StepProgram& program, const pla
 
 /// Returns the calls of the program whose payload depends on the data: those that carry routed
 /// rows, unless every rank receives exactly the mean.
-std::set<GroupCall> data_calls(const step::StepProgram& program);
+std::set<GroupCall> data_dependent_calls(const step::StepProgram& program);
 
 /// Describes a call: "all_gather of parameters, forward, 4096 bytes".
 std::string text_of(const GroupCall& call);

@@ -47,7 +47,7 @@ PlannedStep planned_step(const step::StepProgram& program, const plan::Grid& gri
                          std::int64_t rank) {
   Calls calls;
   add_planned_calls(calls, program, grid, rank);
-  const std::set<GroupCall> routed = data_calls(program);
+  const std::set<GroupCall> routed = data_dependent_calls(program);
   PlannedStep step;
   for (const auto& [key, list] : calls) {
     std::vector<std::int64_t> members = grid.members(key.group, rank);

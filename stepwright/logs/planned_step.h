@@ -34,7 +34,7 @@ inline constexpr std::int64_t kMostNormBytes = 16 * 1024;
 struct PlannedSize {
   step::Scheme scheme{};
   std::int64_t count = 0;
-  /// True if the payload is a mean, because a router decides the real one (`data_calls`).
+  /// True if the payload is a mean, because a router decides the real one (`data_dependent_calls`).
   bool routed = false;
   /// True if the calls report the loss to all ranks, which frameworks may leave out.
   bool report = false;

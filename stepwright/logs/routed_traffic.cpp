@@ -76,7 +76,7 @@ bool is_even_alone(LogFormat format) {
 class RoutedTrafficReader {
  public:
   explicit RoutedTrafficReader(const Log& log) : log_(log) {
-    for (const LogExchange& exchange : log.exchanges) {
+    for (const LoggedAllToAllParts& exchange : log.exchanges) {
       exchanges_[{exchange.source, exchange.line, exchange.rank}] = &exchange;
     }
   }
@@ -100,7 +100,7 @@ class RoutedTrafficReader {
   }
 
  private:
-  [[nodiscard]] const LogExchange* parts_of(const LogRecord& record) const {
+  [[nodiscard]] const LoggedAllToAllParts* parts_of(const LogRecord& record) const {
     const auto found = exchanges_.find({record.source, record.line, record.rank});
     return found == exchanges_.end() ? nullptr : found->second;
   }
@@ -144,7 +144,7 @@ class RoutedTrafficReader {
     std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> numbers;
     for (std::size_t i = 0; i < records.size(); ++i) {
       const LogRecord record = log_.records[records[i]];
-      const LogExchange* exchange = parts_of(record);
+      const LoggedAllToAllParts* exchange = parts_of(record);
       if (exchange == nullptr || record.operation != LogOperation::kAllToAll) continue;
       const std::int64_t number = numbers[{steps[i], record.communicator}]++;
       placed_.push_back({{steps[i], {record.communicator, number}}, exchange});
@@ -196,8 +196,9 @@ class RoutedTrafficReader {
   }
 
   const Log& log_;
-  std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, const LogExchange*> exchanges_;
-  std::vector<std::pair<std::pair<std::int64_t, Place>, const LogExchange*>> placed_;
+  std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, const LoggedAllToAllParts*>
+      exchanges_;
+  std::vector<std::pair<std::pair<std::int64_t, Place>, const LoggedAllToAllParts*>> placed_;
   std::set<Place> routed_;
   Distance even_;
   Distance moved_;

@@ -172,10 +172,10 @@ std::string subject_of(const LeftOver& left) {
 
 /// Says which side alone has the calls, and how many.
 std::string apart_text(const LeftOver& left) {
-  const std::string planned =
-      fmt::format("{} ({})", counted(left.predicted, "call"), format_bytes(left.predicted_bytes));
+  const std::string planned = fmt::format("{} ({})", count_with_noun(left.predicted, "call"),
+                                          format_bytes(left.predicted_bytes));
   const std::string sent =
-      fmt::format("{} ({})", counted(left.logged, "call"), format_bytes(left.logged_bytes));
+      fmt::format("{} ({})", count_with_noun(left.logged, "call"), format_bytes(left.logged_bytes));
   if (left.predicted == 0) return fmt::format("the run sends {} that the plan does not have", sent);
   if (left.logged == 0) return fmt::format("the plan has {} that the run does not send", planned);
   return fmt::format(
@@ -220,7 +220,7 @@ std::vector<std::string> explain_differences(const std::vector<MatchedCalls>& ro
   return lines;
 }
 
-std::vector<std::string> missing_overlap(const std::vector<MatchedCalls>& rows) {
+std::vector<std::string> unrealised_overlap(const std::vector<MatchedCalls>& rows) {
   constexpr double kExposed = 0.8;
   std::map<std::pair<step::Scheme, LogOperation>, std::pair<double, double>>
       seconds;  // all seconds, and exposed seconds

@@ -14,6 +14,6 @@ std::vector<std::string> explain_differences(const std::vector<MatchedCalls>& ro
 
 /// Describes calls that the plan lets overlap with computation, but that hardly overlapped by the
 /// times in the log.
-std::vector<std::string> missing_overlap(const std::vector<MatchedCalls>& rows);
+std::vector<std::string> unrealised_overlap(const std::vector<MatchedCalls>& rows);
 
 }  // namespace stepwright::logs

@@ -121,7 +121,7 @@ void check_tool(const std::vector<Tool>& tools, const std::string& name) {
   std::vector<std::string_view> names;
   for (const Tool& tool : tools) names.push_back(tool.name);
   throw ProtocolError{kInvalidParameters,
-                      "there is no tool '" + printable(name) + "'" + hint_of(name, names)};
+                      "there is no tool '" + printable(name) + "'" + spelling_hint(name, names)};
 }
 
 Json call_result(const std::vector<Tool>& tools, const CallTool& call, const Json& parameters) {

@@ -44,7 +44,7 @@ Json shortened(const Json& value, const Extent& extent) {
 
 }  // namespace
 
-std::string short_text(const Json& answer) {
+std::string shorten_json_answer(const Json& answer) {
   std::string text;
   for (const Extent& extent : kExtents) {
     text = shortened(answer, extent).dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -22,7 +22,7 @@ namespace {
 /// Allocated blocks, each with a count of its holders.
 class HeldBlocks {
  public:
-  explicit HeldBlocks(const AllocationTaker& taker) : taker_(taker) {}
+  explicit HeldBlocks(const AllocationConsumer& taker) : taker_(taker) {}
 
   /// Allocates a block and returns its number; -1 if it has no bytes.
   std::int64_t allocate(const PlannedBlock& block) {
@@ -48,7 +48,7 @@ class HeldBlocks {
   }
 
  private:
-  const AllocationTaker& taker_;
+  const AllocationConsumer& taker_;
   std::vector<std::int64_t> holders_;
   std::vector<std::int64_t> free_;
 };
@@ -56,15 +56,15 @@ class HeldBlocks {
 /// Facts of a template's tensors: the end of each tensor's life, and the layer part that allocates
 /// it.
 struct TensorFacts {
-  std::vector<Life> lives;
+  std::vector<TensorLifetime> lives;
   std::vector<step::LayerPart> makers;
   std::optional<step::Stream> stream;
 };
 
 TensorFacts facts_of(const step::Template& piece) {
-  TensorFacts facts{.lives = lives_of(piece),
+  TensorFacts facts{.lives = tensor_lifetimes(piece),
                     .makers = std::vector<step::LayerPart>(piece.tensors.size()),
-                    .stream = own_stream(piece)};
+                    .stream = side_stream_of(piece)};
   std::vector<char> made(piece.tensors.size());
   for (const step::Operator& op : piece.operators) {
     for (const step::TensorId id : piece.writes(op)) {
@@ -249,7 +249,7 @@ class TensorWalk {
 
   void run_operators(const step::Item& item, Numbers& here) {
     const step::Template& what = piece(item);
-    const std::vector<Life>& lives = facts(item).lives;
+    const std::vector<TensorLifetime>& lives = facts(item).lives;
     const auto stays = [&](step::TensorId id) { return lives[static_cast<std::size_t>(id)].kept; };
     const auto make_unnamed = [&](std::span<const step::TensorId> ids) {
       for (const step::TensorId id : ids) {
@@ -413,7 +413,7 @@ std::int64_t optimizer_copies(const step::StepProgram& program, const step::Stag
 class StageWalk {
  public:
   StageWalk(const plan::Job& job, const step::StepProgram& program, const step::Stage& stage,
-            const AllocationTaker& taker)
+            const AllocationConsumer& taker)
       : program_(program),
         stage_(stage),
         taker_(taker),
@@ -422,8 +422,9 @@ class StageWalk {
         tensors_(program, blocks_, held_.fresh_gradients),
         fresh_(fresh_chunks(program, stage, held_.whole_first_stage)),
         there_(stage.chunks.size()),
-        step_parameters_(
-            held_.fresh_gradients && takes_turns(program, stage) ? stage.states.for_step : 0),
+        step_parameters_(held_.fresh_gradients && alternates_micro_batches(program, stage)
+                             ? stage.states.for_step
+                             : 0),
         after_step_(allocated_memory(job, program)[static_cast<std::size_t>(stage.position)]
                         .after_step_bytes) {}
 
@@ -542,7 +543,7 @@ class StageWalk {
   /// Frees the gathered parameters of a block whose backward is done.
   void drop_gathered(const step::Item& item) {
     if (item.units.empty() ||
-        own_stream(program_.templates[static_cast<std::size_t>(item.which)])) {
+        side_stream_of(program_.templates[static_cast<std::size_t>(item.which)])) {
       return;
     }
     std::erase_if(gathered_, [&](const Gathered& block) {
@@ -585,7 +586,7 @@ class StageWalk {
 
   const step::StepProgram& program_;
   const step::Stage& stage_;
-  const AllocationTaker& taker_;
+  const AllocationConsumer& taker_;
   HeldBlocks blocks_;
   HeldBytes held_;
   TensorWalk tensors_;
@@ -621,7 +622,7 @@ std::string unit_name(std::int32_t unit) {
 }
 
 void walk_allocations(const plan::Job& job, const step::StepProgram& program,
-                      const step::Stage& stage, const AllocationTaker& taker) {
+                      const step::Stage& stage, const AllocationConsumer& taker) {
   StageWalk(job, program, stage, taker).run();
 }
 

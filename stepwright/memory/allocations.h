@@ -33,7 +33,7 @@ std::string unit_name(std::int32_t unit);
 
 /// Receives the allocations and frees of a step, in order. A block keeps its number until it is
 /// freed; a later block may reuse the number.
-struct AllocationTaker {
+struct AllocationConsumer {
   std::function<void(std::int64_t number, const PlannedBlock& block)> allocate;
   std::function<void(std::int64_t number)> free;
   /// Called when the step begins: the blocks allocated so far are those that exist between two
@@ -45,6 +45,6 @@ struct AllocationTaker {
 /// framework holds, and every tensor of the program. The largest sum of bytes is that of
 /// `allocated_memory`.
 void walk_allocations(const plan::Job& job, const step::StepProgram& program,
-                      const step::Stage& stage, const AllocationTaker& taker);
+                      const step::Stage& stage, const AllocationConsumer& taker);
 
 }  // namespace stepwright::memory

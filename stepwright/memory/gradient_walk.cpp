@@ -11,7 +11,7 @@ GradientWalk::GradientWalk(const step::StepProgram& program, const step::Stage& 
       there_(stage.chunks.size()),
       fresh_(fresh_chunks(program, stage, whole_first_stage)) {
   step_parameters_ = static_cast<double>(stage.states.for_step);
-  if (!takes_turns(program, stage)) gathered_ = std::exchange(step_parameters_, 0);
+  if (!alternates_micro_batches(program, stage)) gathered_ = std::exchange(step_parameters_, 0);
   for (const step::Sequence& sequence : stage.sequences) {
     const double bytes = fresh_.bytes[static_cast<std::size_t>(sequence.chunk)];
     const auto footprint_of = [&](double fresh) {

@@ -113,12 +113,13 @@ StageFacts facts_of(const plan::Job& job, const step::StepProgram& program,
 }  // namespace
 
 double blas_workspace_bytes(const cluster::Device& device, bool deterministic) {
-  const bool large = deterministic || cluster::generation_of(device).compute_capability == kHopper;
+  const bool large =
+      deterministic || cluster::device_generation_of(device).compute_capability == kHopper;
   return large ? 8 * 4096 * kKiB : 2 * 4096 * kKiB + 8 * 16 * kKiB;
 }
 
 double engine_workspace_bytes(const cluster::Device& device) {
-  return cluster::generation_of(device).compute_capability >= kHopper ? 32 * kMiB : 4 * kMiB;
+  return cluster::device_generation_of(device).compute_capability >= kHopper ? 32 * kMiB : 4 * kMiB;
 }
 
 namespace {

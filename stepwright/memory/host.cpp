@@ -65,9 +65,9 @@ double loading_bytes(const plan::Job& job, const plan::FrameworkDefaults& defaul
       narrow ? centibits(job.model.adapters->base) : centibits(plan::storage_type(job.precision));
   const double whole = parameters * static_cast<double>(bits) / 800;
   switch (sharded ? defaults.loading.sharded : defaults.loading.whole) {
-    case plan::LoadingRanks::kNone: return 0;
-    case plan::LoadingRanks::kFirst: return whole;
-    case plan::LoadingRanks::kEach: break;
+    case plan::CheckpointLoadingRanks::kNone: return 0;
+    case plan::CheckpointLoadingRanks::kFirst: return whole;
+    case plan::CheckpointLoadingRanks::kEach: break;
   }
   return ranks * whole;
 }

@@ -5,8 +5,8 @@
 
 namespace stepwright::memory {
 
-std::vector<Life> lives_of(const step::Template& piece) {
-  std::vector<Life> lives(piece.tensors.size());
+std::vector<TensorLifetime> tensor_lifetimes(const step::Template& piece) {
+  std::vector<TensorLifetime> lives(piece.tensors.size());
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
     const auto position = static_cast<std::int32_t>(i);
     for (step::TensorId id : piece.reads(piece.operators[i])) lives[id].last = position;
@@ -26,7 +26,7 @@ class Walk {
       : piece_(piece),
         imbalance_(imbalance),
         place_(place),
-        lives_(lives_of(piece)),
+        lives_(tensor_lifetimes(piece)),
         alive_(piece.tensors.size()) {}
 
   void make(std::span<const step::TensorId> ids) {
@@ -43,7 +43,7 @@ class Walk {
   }
   void free_after(std::int32_t position, std::span<const step::TensorId> ids) {
     for (step::TensorId id : ids) {
-      const Life& life = lives_[id];
+      const TensorLifetime& life = lives_[id];
       if (alive_[id] == 0 || life.kept || life.last != position) continue;
       alive_[id] = 0;
       change(id, -1.0);
@@ -66,7 +66,7 @@ class Walk {
   const step::Template& piece_;
   double imbalance_;
   MemoryPlace place_;
-  std::vector<Life> lives_;
+  std::vector<TensorLifetime> lives_;
   std::vector<char> alive_;  ///< For each tensor, 1 if it is alive, else 0.
   KindBytes kinds_{};
   double total_ = 0;

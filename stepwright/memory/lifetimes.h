@@ -23,14 +23,14 @@ double buffer_bytes(const step::Tensor& tensor, double imbalance,
                     MemoryPlace place = MemoryPlace::kDevice);
 
 /// The end of a tensor's life in a template.
-struct Life {
+struct TensorLifetime {
   /// The last operator, in issue order, that reads or writes the tensor; -1: none.
   std::int32_t last = -1;
   bool kept = false;  ///< True if the tensor outlives the template, as an output or saved.
 };
 
 /// Returns the life of each tensor of a template.
-std::vector<Life> lives_of(const step::Template& piece);
+std::vector<TensorLifetime> tensor_lifetimes(const step::Template& piece);
 
 /// The effect of a template on memory, from its operands alone. A tensor lives from the operator
 /// that writes it first (inputs and restored tensors: from before the first) to the last operator

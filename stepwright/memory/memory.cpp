@@ -38,7 +38,7 @@ KindBytes tensors_at_peak(const step::StepProgram& program, const step::Stage& s
 /// Returns the memory of a stage. `beside.step_parameters`: bytes of the parameters gathered for a
 /// step that exist now; all of them if they stay all the time.
 StageMemory stage_memory(const step::States& states, const TensorsAndGradients& beside,
-                         const Reserve& reserve) {
+                         const DeviceReserve& reserve) {
   StageMemory result;
   const auto set = [&](MemoryKind kind, double bytes) {
     result.kinds[static_cast<std::size_t>(kind)] = bytes;
@@ -62,7 +62,7 @@ StageMemory stage_memory(const step::States& states, const TensorsAndGradients& 
 std::vector<MemoryMoment> moments_with_late_gradients(const step::StepProgram& program,
                                                       const step::Stage& stage,
                                                       std::span<const Footprint> footprints,
-                                                      const Reserve& reserve) {
+                                                      const DeviceReserve& reserve) {
   std::vector<MemoryMoment> moments;
   GradientWalk walk(program, stage, footprints, false);
   for (const step::Slot& slot : stage.schedule) {
@@ -74,7 +74,7 @@ std::vector<MemoryMoment> moments_with_late_gradients(const step::StepProgram& p
 
 std::vector<MemoryMoment> moments_of(const step::StepProgram& program, const step::Stage& stage,
                                      std::span<const Footprint> footprints,
-                                     const Reserve& reserve) {
+                                     const DeviceReserve& reserve) {
   std::vector<MemoryMoment> moments;
   const auto gradients = static_cast<double>(stage.states.gradients);
   const auto gathered = static_cast<double>(stage.states.for_step);
@@ -96,7 +96,7 @@ StageMemory largest_moment(const std::vector<MemoryMoment>& moments, const Stage
 
 std::vector<StageMemory> stages_of(const plan::Job& job, const step::StepProgram& program) {
   const std::vector<Footprint> footprints = footprints_of(program);
-  const Reserve reserve = framework_reserve(job);
+  const DeviceReserve reserve = framework_reserve(job);
   const bool late = makes_gradients_late(job) && has_one_backward(program);
   std::vector<StageMemory> stages;
   for (const step::Stage& stage : program.stages) {
@@ -141,9 +141,9 @@ double usable_bytes(const plan::Job& job) {
   return std::floor(share_at(confidence, memory_error_model(job.framework)) * capacity);
 }
 
-double held_load(const plan::Job& job) {
+double assumed_expert_load(const plan::Job& job) {
   const bool keeps_free = usable_bytes(job) < capacity_bytes(job);
-  return keeps_free ? plan::bounded_load(job, kExpertImbalance) : 1;
+  return keeps_free ? plan::capacity_bounded_load(job, kExpertImbalance) : 1;
 }
 
 double fit_confidence(const plan::Job& job) {
@@ -153,12 +153,13 @@ double fit_confidence(const plan::Job& job) {
   return objective.memory_limit_bytes > 0 ? 0 : kMemoryConfidence;
 }
 
-double Reserve::bytes(double dynamic_bytes, double parameter_bytes, double optimizer_bytes) const {
+double DeviceReserve::bytes(double dynamic_bytes, double parameter_bytes,
+                            double optimizer_bytes) const {
   return std::ceil(fixed_bytes + share * dynamic_bytes + parameter_share * parameter_bytes +
                    optimizer_share * optimizer_bytes);
 }
 
-Reserve framework_reserve(const plan::Job& job) {
+DeviceReserve framework_reserve(const plan::Job& job) {
   const double fixed_bytes = job.cluster.devices() > 1 ? kFrameworkBytes : kContextBytes;
   const double process_bytes =
       std::min(fixed_bytes, kFrameworkShareOfDevice * job.cluster.device.memory_bytes);
@@ -198,7 +199,7 @@ MemoryReport memory_report(const plan::Job& job, const step::StepProgram& progra
   report.host_kinds = host_bytes(job, program);
   report.host_bytes = total_bytes(report.host_kinds);
   report.host_capacity_bytes = job.cluster.host.memory_bytes;
-  const double uneven_load = held_load(job);
+  const double uneven_load = assumed_expert_load(job);
   const bool shared = program.group_sizes[static_cast<std::size_t>(plan::GroupKind::kExpert)] > 1;
   if (shared && program.imbalance < uneven_load) {
     step::StepProgram uneven = program;
@@ -214,7 +215,7 @@ MemoryReport memory_report(const plan::Job& job, const step::StepProgram& progra
 std::vector<std::vector<MemoryMoment>> memory_moments(const plan::Job& job,
                                                       const step::StepProgram& program) {
   const std::vector<Footprint> footprints = footprints_of(program);
-  const Reserve reserve = framework_reserve(job);
+  const DeviceReserve reserve = framework_reserve(job);
   const bool late = makes_gradients_late(job) && has_one_backward(program);
   std::vector<std::vector<MemoryMoment>> stages;
   for (const step::Stage& stage : program.stages) {
@@ -231,7 +232,7 @@ MemoryKind largest_kind(const MemoryReport& report) {
   return static_cast<MemoryKind>(largest - stage->kinds.begin());
 }
 
-std::string_view largest_part(const MemoryReport& report) {
+std::string_view largest_memory_part(const MemoryReport& report) {
   if (report.fits_devices() && !report.fits()) return kHostMemoryPart;
   return name_of(kMemoryKindNames, largest_kind(report));
 }

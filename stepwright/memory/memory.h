@@ -69,13 +69,13 @@ double usable_bytes(const plan::Job& job);
 /// Load of the busiest expert rank over the mean for which memory is kept free if experts are on
 /// several ranks and the job's own load (`plan::busiest_load`) is lower: `kExpertImbalance`, or 1
 /// if the job keeps no memory free.
-double held_load(const plan::Job& job);
+double assumed_expert_load(const plan::Job& job);
 
 struct MemoryReport {
   std::vector<StageMemory> stages;  ///< Memory of each pipeline position.
   double peak_bytes = 0;            ///< Peak bytes of the stage with the largest peak.
   double capacity_bytes = 0;        ///< Bytes of a device that the job may use.
-  /// Additional bytes of the largest stage if experts have the load `held_load`.
+  /// Additional bytes of the largest stage if experts have the load `assumed_expert_load`.
   double uneven_bytes = 0;
   /// Bytes of the capacity kept free: all that plans may not fill, and `uneven_bytes`.
   double reserve_bytes = 0;
@@ -110,7 +110,7 @@ struct MemoryReport {
 
 /// Bytes kept free for the framework (context, libraries, communicator buffers), and the share
 /// added to dynamic allocations for rounding and fragmentation: documented margins, not tensors.
-struct Reserve {
+struct DeviceReserve {
   double fixed_bytes = 0;
   double share = 0;
   /// Share of the trained parameters that a rank stores, for flat copies and buckets.
@@ -139,7 +139,7 @@ inline constexpr double kFrameworkShareOfDevice = 1.0 / 6;
 bool makes_gradients_late(const plan::Job& job);
 
 /// Returns the memory margins of a job with its framework (`MemoryMargins`).
-Reserve framework_reserve(const plan::Job& job);
+DeviceReserve framework_reserve(const plan::Job& job);
 
 /// Returns the peak of every stage, found by walking its schedule: states, tensors that wait for
 /// their backward, and the largest transient, exact for the program's own order of issue
@@ -165,6 +165,6 @@ MemoryKind largest_kind(const MemoryReport& report);
 inline constexpr std::string_view kHostMemoryPart = "host_memory";
 /// Returns the name of the part that fills most of the memory that is too small: `largest_kind`, or
 /// `kHostMemoryPart`.
-std::string_view largest_part(const MemoryReport& report);
+std::string_view largest_memory_part(const MemoryReport& report);
 
 }  // namespace stepwright::memory

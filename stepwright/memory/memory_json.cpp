@@ -47,7 +47,7 @@ nlohmann::ordered_json memory_json(const MemoryReport& report,
     result["host_kinds"] = host_kinds_json(report);
   }
   if (!report.fits()) {
-    result["largest_kind"] = largest_part(report);
+    result["largest_kind"] = largest_memory_part(report);
     result["over_by_bytes"] = whole(report.over_by_bytes());
   }
   return result;

@@ -57,7 +57,7 @@ class Between {
       if (taken_.contains({maker, output})) continue;
       const bool held = sends_copy(piece(maker)) || copies_gathered(piece(maker));
       const std::int32_t end = count() - 1;
-      const bool overlaps = own_stream(piece(maker)).has_value();
+      const bool overlaps = side_stream_of(piece(maker)).has_value();
       const std::int32_t beyond = overlaps && copies_gathered(piece(maker)) ? 1 : 0;
       const std::int32_t last = held ? std::min(end, held_until(maker) + beyond) : end;
       lay_made(outputs[static_cast<std::size_t>(output)], maker, last);
@@ -67,7 +67,7 @@ class Between {
   /// Counts a tensor from the first position at which it may be allocated until `last`, except at
   /// its writer's own position.
   void lay_made(step::TensorId id, std::int32_t maker, std::int32_t last, bool late = false) {
-    const std::int32_t from = late && own_stream(piece(maker)) ? head_ + 1 : 0;
+    const std::int32_t from = late && side_stream_of(piece(maker)) ? head_ + 1 : 0;
     lay(id, maker, behind_reductions(std::max(from, made_from(maker)), maker), maker - 1);
     lay(id, maker, std::max(from, maker + 1), last);
   }
@@ -82,7 +82,7 @@ class Between {
   }
 
   [[nodiscard]] std::int32_t made_from(std::int32_t maker) const {
-    if (!own_stream(piece(maker)) || copies_gathered(piece(maker))) return maker;
+    if (!side_stream_of(piece(maker)) || copies_gathered(piece(maker))) return maker;
     const auto& after = item(maker).after;
     return after.empty() ? 0 : *std::max_element(after.begin(), after.end()) + 1;
   }
@@ -95,10 +95,10 @@ class Between {
   }
 
   [[nodiscard]] std::int32_t held_until(std::int32_t taker) const {
-    const auto stream = own_stream(piece(taker));
+    const auto stream = side_stream_of(piece(taker));
     if (!stream) return taker;
     std::int32_t last = taker;
-    while (last + 1 < count() && own_stream(piece(last + 1)) != stream) ++last;
+    while (last + 1 < count() && side_stream_of(piece(last + 1)) != stream) ++last;
     return last;
   }
 

@@ -51,7 +51,7 @@ double made_elements(const step::Template& piece) {
 
 }  // namespace
 
-std::optional<step::Stream> own_stream(const step::Template& piece) {
+std::optional<step::Stream> side_stream_of(const step::Template& piece) {
   for (const step::Operator& op : piece.operators) {
     if (op.stream == step::Stream::kCompute) return std::nullopt;
   }
@@ -90,7 +90,7 @@ std::int32_t head_item(const step::StepProgram& program, const step::Sequence& s
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
     const step::Item& item = sequence.items[i];
     const step::Template& piece = program.templates[static_cast<std::size_t>(item.which)];
-    const bool computes = !piece.operators.empty() && !own_stream(piece);
+    const bool computes = !piece.operators.empty() && !side_stream_of(piece);
     if (computes && !item.units.empty() && item.units.front() == step::kHeadUnit) {
       return takes_loss_inside(piece) ? -1 : static_cast<std::int32_t>(i);
     }
@@ -140,7 +140,7 @@ StepParameters::StepParameters(const step::StepProgram& program, const step::Seq
 
 double StepParameters::own_elements(const step::Item& item) const {
   const step::Template& piece = program_.templates[static_cast<std::size_t>(item.which)];
-  if (item.units.empty() || own_stream(piece)) return 0;
+  if (item.units.empty() || side_stream_of(piece)) return 0;
   double sum = 0;
   for (const step::LocalParameter& parameter : piece.parameters) {
     if (!parameter.borrowed) sum += static_cast<double>(parameter.elements());
@@ -157,7 +157,7 @@ void StepParameters::finish(const step::Item& item) {
   if (!comes_ && all_ > 0) share_ -= own_elements(item) / all_;
 }
 
-bool takes_turns(const step::StepProgram& program, const step::Stage& stage) {
+bool alternates_micro_batches(const step::StepProgram& program, const step::Stage& stage) {
   return program.stages.size() == 1 && stage.chunks.size() == 1;
 }
 

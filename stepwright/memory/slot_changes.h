@@ -10,7 +10,7 @@ namespace stepwright::memory {
 
 /// Returns the stream of a template that has no operators on the compute stream; nullopt for any
 /// other template.
-std::optional<step::Stream> own_stream(const step::Template& piece);
+std::optional<step::Stream> side_stream_of(const step::Template& piece);
 
 /// True if a template is a reduction that sends a copy of its input gradients.
 bool sends_copy(const step::Template& piece);
@@ -73,7 +73,7 @@ class StepParameters {
 
 /// True if each micro-batch ends its backward before the forward of the next one (one stage, one
 /// chunk), so that parameters gathered for a step are gathered and freed with it.
-bool takes_turns(const step::StepProgram& program, const step::Stage& stage);
+bool alternates_micro_batches(const step::StepProgram& program, const step::Stage& stage);
 
 /// Gradients that the first backward of each chunk of a stage allocates.
 struct FreshChunks {

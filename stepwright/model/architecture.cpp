@@ -4,12 +4,12 @@
 
 namespace stepwright::model {
 
-LayerClass Architecture::usual_layer() const {
+LayerClass Architecture::default_layer_class() const {
   return {.feed_forward = experts ? FeedForward::kExperts : FeedForward::kDense};
 }
 
 LayerClass Architecture::described_layer(std::int64_t layer) const {
-  if (pattern.empty()) return usual_layer();
+  if (pattern.empty()) return default_layer_class();
   return pattern.at(std::min(static_cast<std::size_t>(layer), pattern.size() - 1));
 }
 
@@ -45,7 +45,7 @@ bool Architecture::trains_below() const {
   return !frozen.embedding || (sees_images() && !(frozen.encoder && frozen.projector));
 }
 
-Architecture trained_like(Architecture model, const Architecture& other) {
+Architecture with_training_parts_of(Architecture model, const Architecture& other) {
   model.dropout = other.dropout;
   model.count_multi_token = other.count_multi_token;
   model.multi_token_weight = other.multi_token_weight;

@@ -33,7 +33,7 @@ enum class Mixer : std::uint8_t {
 enum class FeedForward : std::uint8_t { kDense, kExperts, kNone };
 /// How the model encodes positions. `kSinusoidal` adds fixed sines and cosines to the embedded
 /// tokens.
-enum class Position : std::uint8_t { kRope, kLearned, kAlibi, kNone, kSinusoidal };
+enum class PositionEncoding : std::uint8_t { kRope, kLearned, kAlibi, kNone, kSinusoidal };
 /// Activation of an MLP. `kGelu` is x times the normal distribution function; `kGeluTanh`
 /// approximates it by a hyperbolic tangent, as GPT-2 was trained.
 /// `kQuickGelu` is x times the logistic function of 1.702 x. `kClampedSwiglu` clamps gates and ups,
@@ -50,7 +50,7 @@ enum class Activation : std::uint8_t {
   kXielu
 };
 /// How a router turns logits into the weights of the chosen experts.
-enum class Scoring : std::uint8_t { kSoftmax, kSigmoid };
+enum class RouterScoring : std::uint8_t { kSoftmax, kSigmoid };
 /// How rotary frequencies are changed for sequences longer than in the first training.
 enum class RotaryScalingKind : std::uint8_t {
   kLinear,
@@ -79,13 +79,14 @@ inline constexpr Named<Mixer> kMixerNames[] = {{Mixer::kAttention, "attention"},
 inline constexpr Named<FeedForward> kFeedForwardNames[] = {{FeedForward::kDense, "dense"},
                                                            {FeedForward::kExperts, "experts"},
                                                            {FeedForward::kNone, "none"}};
-inline constexpr Named<Scoring> kScoringNames[] = {{Scoring::kSoftmax, "softmax"},
-                                                   {Scoring::kSigmoid, "sigmoid"}};
-inline constexpr Named<Position> kPositionNames[] = {{Position::kRope, "rope"},
-                                                     {Position::kLearned, "learned"},
-                                                     {Position::kAlibi, "alibi"},
-                                                     {Position::kNone, "none"},
-                                                     {Position::kSinusoidal, "sinusoidal"}};
+inline constexpr Named<RouterScoring> kScoringNames[] = {{RouterScoring::kSoftmax, "softmax"},
+                                                         {RouterScoring::kSigmoid, "sigmoid"}};
+inline constexpr Named<PositionEncoding> kPositionNames[] = {
+    {PositionEncoding::kRope, "rope"},
+    {PositionEncoding::kLearned, "learned"},
+    {PositionEncoding::kAlibi, "alibi"},
+    {PositionEncoding::kNone, "none"},
+    {PositionEncoding::kSinusoidal, "sinusoidal"}};
 inline constexpr Named<Activation> kActivationNames[] = {
     {Activation::kSilu, "silu"},
     {Activation::kGelu, "gelu"},
@@ -164,7 +165,7 @@ struct Experts {
   bool normalize_top_k = true;
   bool bias = false;         ///< Routed experts have biases (gpt-oss).
   bool router_bias = false;  ///< The router's logits have a trained bias (gpt-oss).
-  Scoring scoring = Scoring::kSoftmax;
+  RouterScoring scoring = RouterScoring::kSoftmax;
   /// Groups that the experts are divided into; a token first chooses groups.
   std::int64_t groups = 1;
   std::int64_t top_groups = 1;  ///< Number of groups that a token chooses its experts from.
@@ -195,7 +196,7 @@ struct StateMixer {
 
   /// Groups of keys and queries that tensor ranks must share evenly, as they share `heads`; 0 if
   /// the mixer projects neither by head (Mamba, short convolutions).
-  [[nodiscard]] std::int64_t dealt_groups() const {
+  [[nodiscard]] std::int64_t evenly_shared_groups() const {
     return state > 0 && step_rank == 0 ? groups : 0;
   }
 };
@@ -265,7 +266,7 @@ struct Architecture {
   double norm_epsilon = 1e-5;  ///< Number added to the variance (or mean square) in every norm.
   /// Epsilon of the norms of latent rows and of the gated norms of delta nets; 0: `norm_epsilon`.
   double inner_norm_epsilon = 0;
-  Position position = Position::kRope;
+  PositionEncoding position = PositionEncoding::kRope;
   /// Row of the position table, or position of the sinusoids, that the first token gets: 2 in OPT
   /// and XGLM.
   std::int64_t first_position = 0;
@@ -332,7 +333,7 @@ struct Architecture {
   }
 
   /// Returns the class that every layer has if `pattern` is empty.
-  [[nodiscard]] LayerClass usual_layer() const;
+  [[nodiscard]] LayerClass default_layer_class() const;
   /// Returns the width of the dense MLP of such a layer.
   [[nodiscard]] std::int64_t dense_width(const LayerClass& layer) const {
     return layer.ffn > 0 ? layer.ffn : ffn;
@@ -393,7 +394,7 @@ inline constexpr std::int64_t kLargestLayers = std::int64_t{1} << 12;
 
 /// Returns `model` with the choices that a job makes beside its model (dropout, multi-token layers,
 /// adapters and frozen parts) copied from `other`.
-Architecture trained_like(Architecture model, const Architecture& other);
+Architecture with_training_parts_of(Architecture model, const Architecture& other);
 
 /// Throws `Error{kInput}` with the field, its value and the rule if sizes are absurd or contradict
 /// each other (zero, beyond `kLargestSize`, heads not a multiple of kv_heads, top_k above count,

@@ -46,7 +46,7 @@ const Models& all_models() {
 
 }  // namespace
 
-std::vector<std::string_view> built_in_models() { return names_of(embedded_models()); }
+std::vector<std::string_view> built_in_models() { return embedded_file_names(embedded_models()); }
 
 std::optional<Architecture> built_in_model(std::string_view name) {
   const auto model = all_models().find(name);

@@ -69,7 +69,7 @@ class Checker {
     size("vocab", model_.vocabulary, 1);
     size("first_position", model_.first_position, 0);
     size("positions", model_.positions,
-         model_.position == Position::kLearned ? model_.first_position + 1 : 0);
+         model_.position == PositionEncoding::kLearned ? model_.first_position + 1 : 0);
     size("multi_token_layers", model_.multi_token_layers, 0, kLargestLayers);
   }
 
@@ -105,7 +105,7 @@ class Checker {
     width("heads", model_.heads, model_.value_dim());
     rule(model_.rotary_fraction > 0 && model_.rotary_fraction <= 1, "rotary_fraction",
          model_.rotary_fraction, "above 0, at most 1");
-    if (model_.position != Position::kRope) return;
+    if (model_.position != PositionEncoding::kRope) return;
     rotary();
     const double of =
         static_cast<double>(model_.latent ? model_.latent->rope_head_dim : model_.head_dim);

@@ -29,11 +29,11 @@ std::string name_of(const Document& document) {
     std::string text = read_name(*given, kLongestPath);
     while (text.ends_with('/')) text.pop_back();
     text = text.substr(text.rfind('/') + 1);
-    if (const std::string fault = fault_of_name(text); !fault.empty()) given->fail(fault);
+    if (const std::string fault = invalid_name_reason(text); !fault.empty()) given->fail(fault);
     if (!text.empty()) return text;
   }
   std::string name = name_of_file(document.name());
-  if (const std::string fault = fault_of_name(name); !fault.empty()) {
+  if (const std::string fault = invalid_name_reason(name); !fault.empty()) {
     document.root().fail("the file gives the model its name, which " + fault);
   }
   return name;
@@ -48,7 +48,7 @@ std::string reason_for(const std::string& word, Node config) {
     reason += fmt::format(" ({}; {} of the same sizes may stand in for it)", refused.reason,
                           refused.instead);
   }
-  if (const auto code = own_code(config)) {
+  if (const auto code = custom_code_class(config)) {
     reason += fmt::format("; its own code (auto_map: {}) is never run", *code);
   }
   return reason;
@@ -65,7 +65,7 @@ const ConfigFamily& family_of(Node config) {
   type.fail_unsupported(
       fmt::format("{} (supported: {}); sizes of a model that is like one of these can be written "
                   "into the job (docs/formats.md, \"Inline model\")",
-                  reason_for(word, config), list_of(known)));
+                  reason_for(word, config), comma_list(known)));
 }
 
 }  // namespace
@@ -80,13 +80,13 @@ Architecture read_config(const Document& document, std::vector<std::string>* not
   Architecture model = family.read(fields);
   const bool is_usual = model.rotary_base == Architecture{}.rotary_base;
   const double base = is_usual ? family.rotary_base : model.rotary_base;
-  if (model.position == Position::kRope) read_rotary_numbers(fields, base, model);
+  if (model.position == PositionEncoding::kRope) read_rotary_numbers(fields, base, model);
   model.name = name_of(document);
   model.encoder = read_encoder(root, model);
   // Unread keys are reported before `check`: a misspelt key explains sizes that contradict each
   // other.
   std::vector<std::string> said;
-  note_unread(fields, family.model_type, config, model, notes != nullptr ? *notes : said);
+  note_unread_keys(fields, family.model_type, config, model, notes != nullptr ? *notes : said);
   check(model, config.where(), family.names);
   return model;
 }

@@ -24,7 +24,7 @@ void read_delta_layers(const ConfigFields& fields, Architecture& model) {
       layers.push_back((i + 1) % every != 0 ? delta : attention);
     }
   }
-  const std::vector<LayerClass> placed = layers_of(model);  // Keeps which layers have experts.
+  const std::vector<LayerClass> placed = model_layers(model);  // Keeps which layers have experts.
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].feed_forward = placed[i].feed_forward;
   set_layers(model, std::move(layers));
 }
@@ -87,7 +87,7 @@ Architecture read_olmo_hybrid(const ConfigFields& fields) {
   mixer.head_dim = fields.size_or("linear_value_head_dim", 2 * mixer.state);
   model.state_mixer = mixer;
   read_delta_layers(fields, model);
-  std::vector<LayerClass> layers = layers_of(model);
+  std::vector<LayerClass> layers = model_layers(model);
   for (LayerClass& layer : layers) {
     if (!layer.attends()) layer.norms = NormPlacement::kBefore;
   }
@@ -141,7 +141,7 @@ void add_convolutions(const ConfigFields& fields, Architecture& model) {
       mixers[static_cast<std::size_t>(attending->at(i).integer(0, model.layers - 1))] = {};
     }
   }
-  std::vector<LayerClass> layers = layers_of(model);
+  std::vector<LayerClass> layers = model_layers(model);
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].mixer = mixers[i].mixer;
   set_layers(model, std::move(layers));
   if (!carries_state(model)) model.state_mixer.reset();

@@ -195,7 +195,7 @@ Architecture read_seed_oss(const ConfigFields& fields) {
 Architecture read_phi3(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 4096, .norm_epsilon = 1e-5});
   model.rotary_fraction = fields.rotary_fraction(1);
-  fields.heed({"original_max_position_embeddings"});
+  fields.mark_keys_read({"original_max_position_embeddings"});
   read_windows(fields, WindowRule::kEveryLayer, 0, model);
   return model;
 }

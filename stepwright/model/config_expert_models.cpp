@@ -103,7 +103,7 @@ Architecture read_granitemoe_swa(const ConfigFields& fields) {
 Architecture read_phimoe(const ConfigFields& fields) {
   Architecture model =
       read_rotary(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});
-  fields.heed({"original_max_position_embeddings"});
+  fields.mark_keys_read({"original_max_position_embeddings"});
   model.norm = Norm::kLayer;
   model.norm_bias = true;
   add_attention_biases(fields, model);
@@ -276,7 +276,7 @@ Architecture read_cohere2_moe(const ConfigFields& fields) {
                                fields.size_or({"num_shared_experts"}, 0, 0, kMostShared));
   const auto selection = fields.value("expert_selection_fn");
   if (selection && selection->text() == "sigmoid") {
-    model.experts->scoring = Scoring::kSigmoid;
+    model.experts->scoring = RouterScoring::kSigmoid;
     model.experts->normalize_top_k = fields.flag("norm_topk_prob", true);
   }
   const auto combined = fields.value("shared_expert_combination_strategy");
@@ -327,7 +327,7 @@ void read_llama4_layers(const ConfigFields& fields, Architecture& model) {
     check_one_per_layer(*types, model);
     attending = listed_layers(*types, {{"chunked_attention", chunked}, {"full_attention", {}}});
   }
-  std::vector<LayerClass> layers = layers_of(model);
+  std::vector<LayerClass> layers = model_layers(model);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const LayerClass& seen =
         attending.empty() ? (rotated[i] != 0 ? chunked : LayerClass{}) : attending[i];
@@ -348,7 +348,7 @@ Architecture read_llama4(const ConfigFields& fields) {
   model.experts = wide_experts(model, fields.size_or("num_local_experts", 16),
                                fields.size_or("num_experts_per_tok", 1), 1);
   model.experts->normalize_top_k = false;
-  model.experts->scoring = Scoring::kSigmoid;
+  model.experts->scoring = RouterScoring::kSigmoid;
   model.ffn = fields.size_or("intermediate_size_mlp", 16384);
   const std::int64_t every = fields.size_or("interleave_moe_layer_step", 1);
   std::set<std::int64_t> sparse;

@@ -56,7 +56,7 @@ Experts sigmoid_experts(const ConfigFields& fields, Experts fallback, std::int64
   fallback.shared_ffn = fallback.ffn * fields.size_or({"num_shared_experts", "n_shared_experts"},
                                                       shared, 0, kLargestSize / fallback.ffn);
   fallback.correction_bias = true;
-  fallback.scoring = Scoring::kSigmoid;
+  fallback.scoring = RouterScoring::kSigmoid;
   fallback.normalize_top_k = fields.flag("norm_topk_prob", fallback.normalize_top_k);
   fallback.groups = fields.size_or("n_group", fallback.groups);
   fallback.top_groups = fields.size_or("topk_group", fallback.top_groups);

@@ -56,7 +56,7 @@ std::optional<Node> ConfigFields::value(std::string_view key) const {
   return found && !found->is_null() ? found : std::nullopt;
 }
 
-void ConfigFields::heed(std::initializer_list<std::string_view> keys) const {
+void ConfigFields::mark_keys_read(std::initializer_list<std::string_view> keys) const {
   asked_->insert(keys.begin(), keys.end());
 }
 
@@ -113,7 +113,7 @@ Activation ConfigFields::activation(std::string_view key, Activation fallback) c
     known.push_back(name);
   }
   found->fail_unsupported(
-      fmt::format("the activation '{}' (supported: {})", printable(word), list_of(known)));
+      fmt::format("the activation '{}' (supported: {})", printable(word), comma_list(known)));
 }
 
 std::optional<Node> ConfigFields::rotary() const {

@@ -33,7 +33,7 @@ class ConfigFields : public OptionalFields<ConfigFields> {
   [[nodiscard]] std::optional<Node> value(std::string_view key) const;
   /// Marks keys as asked for without reading them, because another key decides their effect or
   /// repeats them.
-  void heed(std::initializer_list<std::string_view> keys) const;
+  void mark_keys_read(std::initializer_list<std::string_view> keys) const;
   /// Returns the keys of the language model that no reader has asked for, in file order.
   [[nodiscard]] std::vector<std::pair<std::string, Node>> unread() const;
   /// Returns the keys that readers asked for and the language model lacks, sorted.

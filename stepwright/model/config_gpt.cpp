@@ -30,7 +30,7 @@ struct GptKeys {
   std::int64_t usual_ffn = 0;  ///< Default MLP width; 0: four times the hidden width.
   std::string_view positions = "max_position_embeddings";
   std::int64_t usual_positions = 2048;
-  Position position = Position::kLearned;
+  PositionEncoding position = PositionEncoding::kLearned;
   std::string_view activation = "activation_function";
   Activation usual_activation = Activation::kGelu;
   double norm_epsilon = 1e-5;
@@ -108,7 +108,7 @@ Architecture read_gpt_bigcode(const ConfigFields& fields) {
 /// head.
 Architecture read_gptj(const ConfigFields& fields) {
   Architecture model = read_gpt2_sizes(fields);
-  model.position = Position::kRope;
+  model.position = PositionEncoding::kRope;
   model.qkv_bias = model.attention_output_bias = false;
   const std::int64_t rotated = fields.size_or("rotary_dim", 64);
   model.rotary_fraction = static_cast<double>(rotated) / static_cast<double>(model.head_dim);
@@ -169,7 +169,7 @@ Architecture read_bloom(const ConfigFields& fields) {
   Architecture model = read_gpt(fields, {.layers = {"n_layer", "num_hidden_layers"},
                                          .hidden = {"hidden_size", "n_embed"},
                                          .heads = {"n_head", "num_attention_heads"},
-                                         .position = Position::kAlibi});
+                                         .position = PositionEncoding::kAlibi});
   model.ffn = 4 * model.hidden;
   model.positions = 0;
   model.embedding_norm = true;
@@ -185,10 +185,11 @@ std::int64_t falcon_kv_heads(const ConfigFields& fields, std::int64_t heads) {
 
 Architecture read_falcon(const ConfigFields& fields) {
   Architecture model = read_gpt(
-      fields, {.ffn = "ffn_hidden_size", .position = Position::kRope, .activation = "activation"});
+      fields,
+      {.ffn = "ffn_hidden_size", .position = PositionEncoding::kRope, .activation = "activation"});
   model.kv_heads = falcon_kv_heads(fields, model.heads);
   if (fields.flag("alibi", false)) {
-    model.position = Position::kAlibi;
+    model.position = PositionEncoding::kAlibi;
     model.beyond = "what distance takes from scores is scaled as they are";
   }
   set_biases(model, fields.flag("bias", false));
@@ -206,7 +207,7 @@ Architecture read_mpt(const ConfigFields& fields) {
                                          .hidden = {"d_model", "hidden_size"},
                                          .heads = {"n_heads", "num_attention_heads"},
                                          .positions = "max_seq_len",
-                                         .position = Position::kAlibi});
+                                         .position = PositionEncoding::kAlibi});
   model.ffn = 4 * model.hidden;
   model.activation = Activation::kGelu;
   model.norm_bias = false;
@@ -255,7 +256,7 @@ Architecture read_xglm(const ConfigFields& fields) {
                                          .heads = {"attention_heads", "num_attention_heads"},
                                          .ffn = "ffn_dim",
                                          .usual_ffn = 4096,
-                                         .position = Position::kSinusoidal});
+                                         .position = PositionEncoding::kSinusoidal});
   model.first_position = kUnusedPositions;
   // Chosen so that the longest wavelength is that of base 10000.
   const double waves = std::max(2.0, std::floor(static_cast<double>(model.hidden) / 2));
@@ -280,7 +281,7 @@ Architecture read_ctrl(const ConfigFields& fields) {
                                          .usual_ffn = 8192,
                                          .positions = "n_positions",
                                          .usual_positions = 256,
-                                         .position = Position::kSinusoidal,
+                                         .position = PositionEncoding::kSinusoidal,
                                          .norm_epsilon = 1e-6});
   if (model.norm_epsilon != 1e-6) add_beyond("norms of layers by an epsilon of 1e-6", model);
   model.activation = Activation::kRelu;

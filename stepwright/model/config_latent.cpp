@@ -18,7 +18,7 @@ void read_deepseek_router(const ConfigFields& fields, Experts& experts) {
   const auto scoring = fields.value("scoring_func");
   experts.correction_bias = word == "noaux_tc";
   const bool sigmoid = experts.correction_bias || (scoring && scoring->text() == "sigmoid");
-  experts.scoring = sigmoid ? Scoring::kSigmoid : Scoring::kSoftmax;
+  experts.scoring = sigmoid ? RouterScoring::kSigmoid : RouterScoring::kSoftmax;
   experts.normalize_top_k = fields.flag("norm_topk_prob", true);
   experts.scale = fields.number_or("routed_scaling_factor", 2.5, 0, 1e6);
   if (word == "greedy") return;
@@ -62,7 +62,7 @@ Architecture read_latent_model(const ConfigFields& fields, const LatentDefaults&
                                             .tied = defaults.tied});
   // Latent attention has no groups of queries: the key num_key_value_heads has no effect.
   model.kv_heads = model.heads;
-  fields.heed({"head_dim", "qk_head_dim", "rope_interleave"});
+  fields.mark_keys_read({"head_dim", "qk_head_dim", "rope_interleave"});
   LatentAttention latent;
   const auto query_rank = fields.find({"q_lora_rank"});
   latent.query_rank = query_rank && query_rank->is_null()

@@ -19,8 +19,8 @@ LayerClass layer_of(Node word, LayerWords words) {
     if (word.text() == name) return layer;
     known.push_back(name);
   }
-  word.fail_unsupported(
-      fmt::format("the layer type '{}' (supported: {})", printable(word.text()), list_of(known)));
+  word.fail_unsupported(fmt::format("the layer type '{}' (supported: {})", printable(word.text()),
+                                    comma_list(known)));
 }
 
 /// Returns 1 for the layers whose entry in a list is `marked`, 0 for those with `other`.
@@ -91,7 +91,7 @@ void rotate_windows_alone(const ConfigFields& fields, Architecture& model) {
 
 void mark_rotated_layers(Architecture& model,
                          const std::function<bool(const LayerClass&, std::int64_t)>& rotated) {
-  std::vector<LayerClass> layers = layers_of(model);
+  std::vector<LayerClass> layers = model_layers(model);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers[i].rotated = rotated(layers[i], static_cast<std::int64_t>(i));
   }
@@ -100,7 +100,7 @@ void mark_rotated_layers(Architecture& model,
 
 void read_windows(const ConfigFields& fields, const std::function<bool(std::int64_t)>& rule,
                   std::int64_t fallback, Architecture& model) {
-  fields.heed({"sliding_window", "max_window_layers"});
+  fields.mark_keys_read({"sliding_window", "max_window_layers"});
   const auto types = fields.value("layer_types");
   std::vector<std::uint8_t> slides;
   if (types) slides = marked_layers(*types, "sliding_attention", "full_attention", model);

@@ -23,7 +23,7 @@ constexpr FieldName kMambaNames[] = {{"layers", "num_hidden_layers"},
 
 /// Makes every layer a mixer without attention or MLP; the model's heads are the mixer's.
 void set_mixers_alone(Mixer mixer, Architecture& model) {
-  model.position = Position::kNone;
+  model.position = PositionEncoding::kNone;
   model.heads = model.kv_heads = model.state_mixer->heads;
   model.head_dim = model.state_mixer->head_dim;
   set_layers(model, std::vector<LayerClass>(static_cast<std::size_t>(model.layers),
@@ -184,7 +184,7 @@ bool stands_at(const ConfigFields& fields, std::string_view kind, std::int64_t l
 Architecture read_jamba(const ConfigFields& fields) {
   Architecture model = read_common(fields, {.positions = 262144, .kv_heads = 8});
   model.head_dim = model.hidden / model.heads;
-  model.position = Position::kNone;
+  model.position = PositionEncoding::kNone;
   const auto rank = fields.value("mamba_dt_rank");
   const bool usual = !rank || rank->text() == "auto";
   model.state_mixer =
@@ -222,7 +222,7 @@ Architecture read_granite_hybrid(const ConfigFields& fields) {
   add_attention_biases(fields, model);
   add_granite_scales(fields, 1, model);
   const auto position = fields.value("position_embedding_type");
-  if (!position || position->text() != "rope") model.position = Position::kNone;
+  if (!position || position->text() != "rope") model.position = PositionEncoding::kNone;
   model.state_mixer = bamba_mixer(fields, expanded(fields, model));
   const std::int64_t shared = fields.size_or("shared_intermediate_size", 1024);
   const std::int64_t count = fields.size_or("num_local_experts", 8, 0);
@@ -293,7 +293,7 @@ Architecture read_nemotron_h(const ConfigFields& fields) {
   model.ffn = fields.size({"intermediate_size"});
   model.vocabulary = fields.size({"vocab_size"});
   model.positions = fields.size_or("max_position_embeddings", 4096);
-  model.position = Position::kNone;
+  model.position = PositionEncoding::kNone;
   model.gated = false;
   model.activation = fields.activation("mlp_hidden_act", Activation::kSquaredRelu);
   model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
@@ -318,7 +318,7 @@ Architecture read_nemotron_h(const ConfigFields& fields) {
                 .latent = fields.size_or("moe_latent_size", 0, 0),
                 .correction_bias = true,
                 .normalize_top_k = fields.flag("norm_topk_prob", true),
-                .scoring = Scoring::kSigmoid,
+                .scoring = RouterScoring::kSigmoid,
                 .groups = fields.size_or("n_group", 1),
                 .top_groups = fields.size_or("topk_group", 1),
                 .scale = fields.number_or("routed_scaling_factor", 1, 0, 1e6)};

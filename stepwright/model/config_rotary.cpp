@@ -112,7 +112,7 @@ RotaryNumbers numbers_in(const ConfigFields& fields, Node mapping, double base,
 }
 
 bool some_layer(const Architecture& model, bool slides) {
-  return std::ranges::any_of(layers_of(model), [&](const LayerClass& layer) {
+  return std::ranges::any_of(model_layers(model), [&](const LayerClass& layer) {
     return layer.attends() && layer.rotated && (layer.window > 0) == slides;
   });
 }
@@ -136,7 +136,7 @@ void read_two(const ConfigFields& fields, Node full, Node sliding, double base,
 /// windows).
 void read_layer_bases(Node list, Architecture& model) {
   check_one_per_layer(list, model);
-  const std::vector<LayerClass> layers = layers_of(model);
+  const std::vector<LayerClass> layers = model_layers(model);
   std::vector<double> bases;
   std::optional<double> full;
   std::optional<double> sliding;

@@ -31,7 +31,7 @@ Architecture read_minimax_m2(const ConfigFields& fields) {
                           .top_k = fields.size_or("num_experts_per_tok", 8),
                           .ffn = model.ffn,
                           .correction_bias = true,
-                          .scoring = Scoring::kSigmoid};
+                          .scoring = RouterScoring::kSigmoid};
   return model;
 }
 
@@ -115,7 +115,7 @@ Architecture read_flint(const ConfigFields& fields) {
   const std::int64_t shared = fields.size_or("shared_expert_intermediate_size", 1024);
   read_qwen_experts(fields, {.count = 256, .top_k = 6, .ffn = 512, .shared_ffn = shared}, model);
   if (model.experts) {
-    model.experts->scoring = Scoring::kSigmoid;
+    model.experts->scoring = RouterScoring::kSigmoid;
     model.experts->normalize_top_k = fields.flag("norm_topk_prob", true);
   }
   if (!fields.value("mlp_only_layers")) {

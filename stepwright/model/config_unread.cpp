@@ -33,7 +33,7 @@ bool has_indexer(const Architecture& model) {
 }
 bool has_state(const Architecture& model) { return model.state_mixer.has_value(); }
 bool has_query_norms(const Architecture& model) { return model.qk_norm != QkNorm::kNone; }
-bool has_alibi(const Architecture& model) { return model.position == Position::kAlibi; }
+bool has_alibi(const Architecture& model) { return model.position == PositionEncoding::kAlibi; }
 bool is_parallel(const Architecture& model) { return model.parallel_residual; }
 
 constexpr Part kParts[] = {
@@ -111,15 +111,15 @@ void refuse_misspelt(std::string_view key, Node node, std::span<const std::strin
 
 }  // namespace
 
-std::optional<std::string> own_code(Node config) {
+std::optional<std::string> custom_code_class(Node config) {
   const auto code = config.find("auto_map");
   if (!code || !code->is_mapping() || code->size() == 0) return std::nullopt;
   const auto [name, place] = code->members().front();
   return printable(place.is_scalar() ? place.text() : name);
 }
 
-void note_unread(const ConfigFields& fields, std::string_view model_type, Node config,
-                 const Architecture& model, std::vector<std::string>& notes) {
+void note_unread_keys(const ConfigFields& fields, std::string_view model_type, Node config,
+                      const Architecture& model, std::vector<std::string>& notes) {
   constexpr std::size_t kMostNamed = 20;
   const std::vector<std::string> missing = fields.absent();
   std::string unread;
@@ -135,7 +135,7 @@ void note_unread(const ConfigFields& fields, std::string_view model_type, Node c
     notes.push_back(fmt::format("{}: keys that the reader of '{}' does not use: {}.",
                                 printable(config.file(), 1000), model_type, unread));
   }
-  if (const auto code = own_code(config)) {
+  if (const auto code = custom_code_class(config)) {
     notes.push_back(fmt::format(
         "{}: its own code (auto_map: {}) is never run; read as the '{}' of transformers.",
         printable(config.file(), 1000), *code, model_type));

@@ -13,7 +13,7 @@ namespace stepwright::model {
 
 /// Returns the first class that a file's `auto_map` names, which is code that comes with the model;
 /// nullopt if there is none.
-std::optional<std::string> own_code(Node config);
+std::optional<std::string> custom_code_class(Node config);
 
 /// Adds notes on the keys of a `config.json` that the reader of its type did not ask for. Keys that
 /// do not shape a decoder (tokens of a tokenizer, dropout, initialisation, caches, names) are
@@ -21,7 +21,7 @@ std::optional<std::string> own_code(Node config);
 /// have (experts, latent attention, states), with `kInput` if it is a misspelt key of this type.
 /// All other keys share one note. Code that comes with the model (`auto_map`) is a second note,
 /// since it is never run.
-void note_unread(const ConfigFields& fields, std::string_view model_type, Node config,
-                 const Architecture& model, std::vector<std::string>& notes);
+void note_unread_keys(const ConfigFields& fields, std::string_view model_type, Node config,
+                      const Architecture& model, std::vector<std::string>& notes);
 
 }  // namespace stepwright::model

@@ -47,7 +47,7 @@ Encoder with_patches(Encoder encoder, std::int64_t patches) {
   return encoder;
 }
 
-Architecture tower_of(const Encoder& encoder) {
+Architecture encoder_tower_model(const Encoder& encoder) {
   Architecture tower;
   tower.name = encoder.name;
   tower.layers = encoder.layers;
@@ -57,7 +57,7 @@ Architecture tower_of(const Encoder& encoder) {
   tower.ffn = encoder.ffn;
   tower.gated = encoder.gated;
   tower.activation = Activation::kGelu;
-  tower.position = Position::kNone;
+  tower.position = PositionEncoding::kNone;
   const auto layers = static_cast<std::size_t>(encoder.layers);
   tower.pattern.assign(layers, {.window = encoder.window, .bidirectional = true});
   for (std::size_t i = 0; i < layers && i < static_cast<std::size_t>(encoder.full_layers); ++i) {

@@ -45,7 +45,7 @@ Encoder with_patches(Encoder encoder, std::int64_t patches);
 
 /// Returns the tower's layers as a model, which has the tower's matrices and norms but no biases or
 /// embedding tables.
-Architecture tower_of(const Encoder& encoder);
+Architecture encoder_tower_model(const Encoder& encoder);
 
 /// FLOPs of the forward of one image, split into `layers` (the tower's layers), `projector` and
 /// `rest` (such as the embedding of patches); the three add up to `Encoder::flops`.

@@ -67,7 +67,7 @@ constexpr ScalingParts scaling_parts(RotaryScalingKind kind) {
   }
 }
 /// Inline keys of the scalings `llama3` and `yarn`.
-inline constexpr ModelKey<RotaryScaling> kTurnKeys[] = {
+inline constexpr ModelKey<RotaryScaling> kRotaryScalingKeys[] = {
     {"low_frequency", &RotaryScaling::low_frequency, 0},
     {"high_frequency", &RotaryScaling::high_frequency, 0}};
 /// Inline keys of the scalings `llama3`, `yarn` and `longrope`.

@@ -118,7 +118,7 @@ void read_blocks(const InlineFields& fields, Architecture& model) {
   model.gated = fields.flag("gated", model.norm == Norm::kRms);
   model.activation = fields.choice("activation", kActivationNames,
                                    model.gated ? Activation::kSilu : Activation::kGelu);
-  model.position = fields.choice("position", kPositionNames, Position::kRope);
+  model.position = fields.choice("position", kPositionNames, PositionEncoding::kRope);
   read_keys(fields, kRotaryKeys, model);
   model.qkv_bias = fields.flag_among("qkv_bias", "bias");
   model.attention_output_bias = fields.flag_among("attention_output_bias", "bias");
@@ -144,14 +144,14 @@ std::vector<double> numbers(const InlineFields& fields, std::string_view key) {
 void read_rotary_scaling(const InlineFields& fields, Architecture& model) {
   const auto nested = fields.nested("rotary_scaling");
   if (!nested) return;
-  check_keys(nested->own(), {"kind", "short_factors", "long_factors"}, kScalingKeys, kTurnKeys,
-             kOriginalKeys, kAmplitudeKeys, kYarnKeys);
+  check_keys(nested->own(), {"kind", "short_factors", "long_factors"}, kScalingKeys,
+             kRotaryScalingKeys, kOriginalKeys, kAmplitudeKeys, kYarnKeys);
   if (!nested->value("kind")) nested->own().fail("the key 'kind' is missing");
   const auto kind = nested->choice("kind", kRotaryScalingNames, RotaryScalingKind::kLinear);
   const ScalingParts parts = scaling_parts(kind);
   RotaryScaling scaling = usual_scaling(kind);
   read_keys(*nested, kScalingKeys, scaling);
-  if (parts.turns) read_keys(*nested, kTurnKeys, scaling);
+  if (parts.turns) read_keys(*nested, kRotaryScalingKeys, scaling);
   if (parts.original) read_keys(*nested, kOriginalKeys, scaling);
   if (parts.amplitude) read_keys(*nested, kAmplitudeKeys, scaling);
   if (parts.yarn) read_keys(*nested, kYarnKeys, scaling);
@@ -242,7 +242,7 @@ void read_layers(const InlineFields& fields, Architecture& model) {
   std::vector<LayerClass> layers;
   for (std::size_t i = 0; i < list->size(); ++i) {
     const InlineFields run(list->at(i), std::nullopt);
-    LayerClass layer = model.usual_layer();
+    LayerClass layer = model.default_layer_class();
     layer.mixer = run.choice("mixer", kMixerNames, layer.mixer);
     layer.beside = run.choice("beside", kMixerNames, layer.beside);
     layer.feed_forward = run.choice("feed_forward", kFeedForwardNames, layer.feed_forward);

@@ -82,7 +82,7 @@ Json scaling_of(const RotaryScaling& scaling) {
   Json json{{"kind", name_of(kRotaryScalingNames, scaling.kind)}};
   const ScalingParts parts = scaling_parts(scaling.kind);
   write_keys(json, kScalingKeys, scaling, true);
-  if (parts.turns) write_keys(json, kTurnKeys, scaling, true);
+  if (parts.turns) write_keys(json, kRotaryScalingKeys, scaling, true);
   if (parts.original) write_keys(json, kOriginalKeys, scaling, true);
   if (parts.amplitude) write_keys(json, kAmplitudeKeys, scaling);
   if (parts.yarn) write_keys(json, kYarnKeys, scaling);
@@ -149,7 +149,7 @@ void write_dense_layers(Json& json, const std::vector<std::uint8_t>& is_dense) {
 Json experts_keys(const Architecture& model) {
   Json json = Json::object();
   write_keys(json, kExpertKeys, *model.experts);
-  if (model.experts->scoring != Scoring::kSoftmax) {
+  if (model.experts->scoring != RouterScoring::kSoftmax) {
     json["scoring"] = name_of(kScoringNames, model.experts->scoring);
   }
   if (plain_layers(model)) write_dense_layers(json, dense_layers_of(model));

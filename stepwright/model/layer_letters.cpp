@@ -27,7 +27,7 @@ std::optional<std::vector<LayerClass>> layers_of_letters(std::string_view letter
   return layers;
 }
 
-std::optional<char> letter_of(const LayerClass& layer) {
+std::optional<char> layer_letter(const LayerClass& layer) {
   for (const LayerLetter& known : kLetters) {
     if (known.mixer == layer.mixer && known.feed_forward == layer.feed_forward) return known.letter;
   }

@@ -16,6 +16,6 @@ namespace stepwright::model {
 std::optional<std::vector<LayerClass>> layers_of_letters(std::string_view letters);
 
 /// Returns the letter of a layer; nullopt if the layer has both branches or another mixer.
-std::optional<char> letter_of(const LayerClass& layer);
+std::optional<char> layer_letter(const LayerClass& layer);
 
 }  // namespace stepwright::model

@@ -8,7 +8,7 @@ namespace {
 
 template <class Holds>
 bool any_layer(const Architecture& model, Holds holds) {
-  if (model.pattern.empty()) return holds(model.usual_layer());
+  if (model.pattern.empty()) return holds(model.default_layer_class());
   return std::ranges::any_of(model.pattern, holds);
 }
 
@@ -25,7 +25,7 @@ LayerOrder layer_order(const Architecture& model) {
   return order;
 }
 
-std::vector<LayerClass> layers_of(const Architecture& model) {
+std::vector<LayerClass> model_layers(const Architecture& model) {
   std::vector<LayerClass> layers;
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
     layers.push_back(model.described_layer(layer));
@@ -35,7 +35,7 @@ std::vector<LayerClass> layers_of(const Architecture& model) {
 
 void set_layers(Architecture& model, std::vector<LayerClass> layers) {
   model.pattern.clear();
-  const auto alike = std::ranges::count(layers, model.usual_layer());
+  const auto alike = std::ranges::count(layers, model.default_layer_class());
   if (alike != std::ssize(layers) || alike != model.layers) model.pattern = std::move(layers);
 }
 
@@ -48,7 +48,7 @@ std::vector<std::int64_t> windows_of(const Architecture& model) {
 
 std::vector<std::uint8_t> dense_layers_of(const Architecture& model) {
   std::vector<std::uint8_t> dense;
-  for (const LayerClass& layer : layers_of(model)) {
+  for (const LayerClass& layer : model_layers(model)) {
     dense.push_back(layer.feed_forward == FeedForward::kDense ? 1 : 0);
   }
   if (std::ranges::count(dense, 1) == 0) dense.clear();
@@ -56,7 +56,7 @@ std::vector<std::uint8_t> dense_layers_of(const Architecture& model) {
 }
 
 void set_windows(Architecture& model, const std::vector<std::int64_t>& windows) {
-  std::vector<LayerClass> layers = layers_of(model);
+  std::vector<LayerClass> layers = model_layers(model);
   layers.resize(std::max(layers.size(), windows.size()));
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers[i].window = i < windows.size() ? windows[i] : 0;
@@ -65,7 +65,7 @@ void set_windows(Architecture& model, const std::vector<std::int64_t>& windows) 
 }
 
 void set_dense_layers(Architecture& model, const std::vector<std::uint8_t>& is_dense) {
-  std::vector<LayerClass> layers = layers_of(model);
+  std::vector<LayerClass> layers = model_layers(model);
   layers.resize(std::max(layers.size(), is_dense.size()));
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const bool dense = i < is_dense.size() && is_dense[i] != 0;

@@ -16,7 +16,7 @@ struct LayerOrder {
 LayerOrder layer_order(const Architecture& model);
 
 /// Returns the class of every layer as the model describes it, also if `pattern` is empty.
-std::vector<LayerClass> layers_of(const Architecture& model);
+std::vector<LayerClass> model_layers(const Architecture& model);
 /// Sets `pattern`; leaves it empty if all layers are the model's usual layer, so that equal models
 /// compare equal.
 void set_layers(Architecture& model, std::vector<LayerClass> layers);

@@ -12,21 +12,24 @@ namespace {
 using Parameters = std::vector<Parameter>;
 
 Parameter norm(std::string_view name, std::int64_t length) {
-  return {.name = name, .rows = length, .vector = true, .start = Start::kOnes};
+  return {.name = name, .rows = length, .vector = true, .start = ParameterInit::kOnes};
 }
 
-Parameter bias(std::string_view name, std::int64_t length, Split split = Split::kReplicated) {
-  return {.name = name, .rows = length, .split = split, .vector = true, .start = Start::kZeros};
+Parameter bias(std::string_view name, std::int64_t length,
+               TensorSplit split = TensorSplit::kReplicated) {
+  return {
+      .name = name, .rows = length, .split = split, .vector = true, .start = ParameterInit::kZeros};
 }
 
-Parameter matrix(std::string_view name, std::int64_t rows, std::int64_t columns, Split split) {
+Parameter matrix(std::string_view name, std::int64_t rows, std::int64_t columns,
+                 TensorSplit split) {
   return {.name = name, .rows = rows, .columns = columns, .split = split};
 }
 
 /// Returns a matrix that projects back into the residual stream.
 Parameter residual_matrix(std::string_view name, std::int64_t rows, std::int64_t columns) {
-  Parameter parameter = matrix(name, rows, columns, Split::kRow);
-  parameter.start = Start::kResidual;
+  Parameter parameter = matrix(name, rows, columns, TensorSplit::kRow);
+  parameter.start = ParameterInit::kResidual;
   return parameter;
 }
 
@@ -42,7 +45,7 @@ void add_norm(Parameters& list, const Architecture& model, std::string_view name
               std::string_view bias_of_norm) {
   if (!model.norm_weight) return;
   list.push_back(norm(name, model.hidden));
-  if (model.norm_unit_offset) list.back().start = Start::kZeros;
+  if (model.norm_unit_offset) list.back().start = ParameterInit::kZeros;
   if (model.norm_bias) list.push_back(bias(bias_of_norm, model.hidden));
 }
 
@@ -51,8 +54,9 @@ Parameter head_norm(Parameter parameter, const Architecture& model, std::int64_t
   const bool one = model.qk_norm == QkNorm::kHead;
   parameter.rows = one ? model.head_dim : heads * model.head_dim;
   parameter.per_head = one;
-  if (!one) parameter.split = Split::kColumn;
-  if (model.norm_unit_offset && parameter.start == Start::kOnes) parameter.start = Start::kZeros;
+  if (!one) parameter.split = TensorSplit::kColumn;
+  if (model.norm_unit_offset && parameter.start == ParameterInit::kOnes)
+    parameter.start = ParameterInit::kZeros;
   return parameter;
 }
 
@@ -73,31 +77,32 @@ void add_head_norms(Parameters& list, const Architecture& model) {
 void add_indexer(Parameters& list, const Architecture& model) {
   const LatentAttention& latent = *model.latent;
   list.push_back(matrix("attention.index_q", latent.index_heads * latent.index_head_dim,
-                        latent.query_rank, Split::kReplicated));
+                        latent.query_rank, TensorSplit::kReplicated));
   list.push_back(
-      matrix("attention.index_k", latent.index_head_dim, model.hidden, Split::kReplicated));
+      matrix("attention.index_k", latent.index_head_dim, model.hidden, TensorSplit::kReplicated));
   list.push_back(norm("attention.index_norm", latent.index_head_dim));
   list.push_back(bias("attention.index_norm_bias", latent.index_head_dim));
-  list.push_back(
-      matrix("attention.index_weights", latent.index_heads, model.hidden, Split::kReplicated));
+  list.push_back(matrix("attention.index_weights", latent.index_heads, model.hidden,
+                        TensorSplit::kReplicated));
 }
 
 void add_latent_projections(Parameters& list, const Architecture& model) {
   const LatentAttention& latent = *model.latent;
   const std::int64_t queries = model.heads * model.head_dim;
   if (latent.query_rank > 0) {
-    list.push_back(matrix("attention.q_down", latent.query_rank, model.hidden, Split::kReplicated));
+    list.push_back(
+        matrix("attention.q_down", latent.query_rank, model.hidden, TensorSplit::kReplicated));
     list.push_back(norm("attention.q_norm", latent.query_rank));
-    list.push_back(matrix("attention.q_up", queries, latent.query_rank, Split::kColumn));
+    list.push_back(matrix("attention.q_up", queries, latent.query_rank, TensorSplit::kColumn));
   } else {
-    list.push_back(matrix("attention.q", queries, model.hidden, Split::kColumn));
+    list.push_back(matrix("attention.q", queries, model.hidden, TensorSplit::kColumn));
   }
   list.push_back(matrix("attention.kv_down", latent.kv_rank + latent.rope_head_dim, model.hidden,
-                        Split::kReplicated));
+                        TensorSplit::kReplicated));
   list.push_back(norm("attention.kv_norm", latent.kv_rank));
   list.push_back(matrix("attention.kv_up",
                         model.heads * (latent.nope_head_dim + latent.value_head_dim),
-                        latent.kv_rank, Split::kColumn));
+                        latent.kv_rank, TensorSplit::kColumn));
   if (latent.index_heads > 0) add_indexer(list, model);
 }
 
@@ -106,10 +111,10 @@ void add_projections(Parameters& list, const Architecture& model) {
   const std::int64_t keys = model.kv_heads * model.head_dim;
   const std::int64_t gates = model.attention_gate ? queries : 0;
   const std::int64_t rows = queries + 2 * keys + gates;
-  list.push_back(matrix("attention.qkv", rows, model.hidden, Split::kColumn));
+  list.push_back(matrix("attention.qkv", rows, model.hidden, TensorSplit::kColumn));
   list.back().fused = {queries, keys, keys, gates};
   if (model.qkv_bias) {
-    list.push_back(bias("attention.qkv_bias", rows, Split::kColumn));
+    list.push_back(bias("attention.qkv_bias", rows, TensorSplit::kColumn));
     list.back().fused = {queries, keys, keys, gates};
   }
   add_head_norms(list, model);
@@ -121,16 +126,17 @@ void add_attention(Parameters& list, const Architecture& model) {
   } else {
     add_projections(list, model);
   }
-  if (model.gate_bias) list.push_back(bias("attention.gate", model.heads, Split::kColumn));
-  if (model.sinks) list.push_back(bias("attention.sinks", model.heads, Split::kColumn));
+  if (model.gate_bias) list.push_back(bias("attention.gate", model.heads, TensorSplit::kColumn));
+  if (model.sinks) list.push_back(bias("attention.sinks", model.heads, TensorSplit::kColumn));
   list.push_back(
       residual_matrix("attention.output", model.hidden, model.heads * model.value_dim()));
   if (model.attention_output_bias) list.push_back(bias("attention.output_bias", model.hidden));
 }
 
 void add_mlp(Parameters& list, const Architecture& model, std::int64_t ffn) {
-  list.push_back(wide(matrix("mlp.fc1", 0, model.hidden, Split::kColumn), model, ffn));
-  if (model.mlp_bias) list.push_back(wide(bias("mlp.fc1_bias", 0, Split::kColumn), model, ffn));
+  list.push_back(wide(matrix("mlp.fc1", 0, model.hidden, TensorSplit::kColumn), model, ffn));
+  if (model.mlp_bias)
+    list.push_back(wide(bias("mlp.fc1_bias", 0, TensorSplit::kColumn), model, ffn));
   if (model.activation == Activation::kXielu) {
     list.push_back(bias("mlp.activation", 2));
     list.back().per_head = true;
@@ -147,11 +153,12 @@ void add_routed(Parameters& list, const Architecture& model, Parameter parameter
 
 void add_routed_experts(Parameters& list, const Architecture& model) {
   const Experts& experts = *model.experts;
-  add_routed(
-      list, model,
-      wide(matrix("experts.fc1", 0, model.routed_width(), Split::kColumn), model, experts.ffn));
+  add_routed(list, model,
+             wide(matrix("experts.fc1", 0, model.routed_width(), TensorSplit::kColumn), model,
+                  experts.ffn));
   if (experts.bias) {
-    add_routed(list, model, wide(bias("experts.fc1_bias", 0, Split::kColumn), model, experts.ffn));
+    add_routed(list, model,
+               wide(bias("experts.fc1_bias", 0, TensorSplit::kColumn), model, experts.ffn));
   }
   add_routed(list, model, residual_matrix("experts.fc2", model.routed_width(), experts.ffn));
   if (experts.bias) add_routed(list, model, bias("experts.fc2_bias", model.routed_width()));
@@ -159,26 +166,27 @@ void add_routed_experts(Parameters& list, const Architecture& model) {
 
 void add_experts(Parameters& list, const Architecture& model) {
   const Experts& experts = *model.experts;
-  list.push_back(matrix("router.weight", experts.count, model.hidden, Split::kReplicated));
+  list.push_back(matrix("router.weight", experts.count, model.hidden, TensorSplit::kReplicated));
   if (experts.router_bias) list.push_back(bias("router.weight_bias", experts.count));
   if (experts.correction_bias) {
     list.push_back(bias("router.correction_bias", experts.count));
     list.back().trained = false;
   }
   if (experts.latent > 0) {
-    list.push_back(matrix("experts.latent_in", experts.latent, model.hidden, Split::kReplicated));
+    list.push_back(
+        matrix("experts.latent_in", experts.latent, model.hidden, TensorSplit::kReplicated));
   }
   add_routed_experts(list, model);
   if (experts.latent > 0) {
     list.push_back(residual_matrix("experts.latent_out", model.hidden, experts.latent));
-    list.back().split = Split::kReplicated;
+    list.back().split = TensorSplit::kReplicated;
   }
   if (experts.shared_ffn == 0) return;
   list.push_back(
-      wide(matrix("shared.fc1", 0, model.hidden, Split::kColumn), model, experts.shared_ffn));
+      wide(matrix("shared.fc1", 0, model.hidden, TensorSplit::kColumn), model, experts.shared_ffn));
   list.push_back(residual_matrix("shared.fc2", model.hidden, experts.shared_ffn));
   if (experts.shared_gate) {
-    list.push_back(matrix("shared.gate", 1, model.hidden, Split::kReplicated));
+    list.push_back(matrix("shared.gate", 1, model.hidden, TensorSplit::kReplicated));
   }
 }
 
@@ -236,13 +244,13 @@ void add_adapter(Parameters& list, const Adapters& adapters, const Parameter& we
   up.adapter = down.adapter = true;
   down.name = entry->down;
   down.rows = adapters.rank * (adapters.joined ? 1 : parts);
-  down.start = Start::kNormal;
+  down.start = ParameterInit::kNormal;
   up.name = entry->up;
   up.columns = adapters.rank;
-  up.start = Start::kZeros;
-  Parameter& whole = weight.split == Split::kRow ? up : down;
-  whole.partial = weight.split != Split::kReplicated;
-  whole.split = Split::kReplicated;
+  up.start = ParameterInit::kZeros;
+  Parameter& whole = weight.split == TensorSplit::kRow ? up : down;
+  whole.partial = weight.split != TensorSplit::kReplicated;
+  whole.split = TensorSplit::kReplicated;
   list.push_back(down);
   list.push_back(up);
 }
@@ -312,9 +320,11 @@ std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass la
 }
 
 std::vector<Parameter> embedding_parameters(const Architecture& model) {
-  Parameters list = {matrix("embedding.word", model.vocabulary, model.hidden, Split::kVocabulary)};
-  if (model.position == Position::kLearned) {
-    list.push_back(matrix("embedding.position", model.positions, model.hidden, Split::kReplicated));
+  Parameters list = {
+      matrix("embedding.word", model.vocabulary, model.hidden, TensorSplit::kVocabulary)};
+  if (model.position == PositionEncoding::kLearned) {
+    list.push_back(
+        matrix("embedding.position", model.positions, model.hidden, TensorSplit::kReplicated));
   }
   if (model.embedding_norm) add_norm(list, model, "embedding.norm", "embedding.norm_bias");
   if (model.adapters || model.frozen.embedding) freeze(list);
@@ -327,18 +337,19 @@ std::vector<Parameter> encoder_parameters(const Architecture& model) {
   Parameters list;
   std::int64_t rest = encoder.parameters;
   if (encoder.layers > 0) {
-    const Architecture tower = tower_of(encoder);
+    const Architecture tower = encoder_tower_model(encoder);
     for (Parameter parameter : layer_parameters(tower, tower.layer_class(0))) {
-      parameter.split = Split::kReplicated;
+      parameter.split = TensorSplit::kReplicated;
       parameter.copies = encoder.layers;
       rest -= parameter.elements();
       list.push_back(parameter);
     }
   }
-  list.push_back(matrix("encoder.patches", std::max<std::int64_t>(rest, 0), 1, Split::kReplicated));
+  list.push_back(
+      matrix("encoder.patches", std::max<std::int64_t>(rest, 0), 1, TensorSplit::kReplicated));
   if (model.adapters || model.frozen.encoder) freeze(list);
   if (encoder.projector > 0) {
-    list.push_back(matrix("encoder.projector", encoder.projector, 1, Split::kReplicated));
+    list.push_back(matrix("encoder.projector", encoder.projector, 1, TensorSplit::kReplicated));
     if (model.adapters || model.frozen.projector) list.back().frozen = true;
   }
   return list;
@@ -348,9 +359,10 @@ std::vector<Parameter> head_parameters(const Architecture& model) {
   Parameters list;
   add_norm(list, model, "norm.final", "norm.final_bias");
   if (!model.tied) {
-    list.push_back(matrix("head.weight", model.vocabulary, model.hidden, Split::kVocabulary));
+    list.push_back(matrix("head.weight", model.vocabulary, model.hidden, TensorSplit::kVocabulary));
   }
-  if (model.head_bias) list.push_back(bias("head.bias", model.vocabulary, Split::kVocabulary));
+  if (model.head_bias)
+    list.push_back(bias("head.bias", model.vocabulary, TensorSplit::kVocabulary));
   if (model.adapters) freeze(list);
   return list;
 }
@@ -359,7 +371,8 @@ std::vector<Parameter> multi_token_parameters(const Architecture& model) {
   Parameters list;
   add_norm(list, model, "multi_token.norm_embedding", "multi_token.norm_embedding_bias");
   add_norm(list, model, "multi_token.norm_hidden", "multi_token.norm_hidden_bias");
-  list.push_back(matrix("multi_token.projection", model.hidden, 2 * model.hidden, Split::kColumn));
+  list.push_back(
+      matrix("multi_token.projection", model.hidden, 2 * model.hidden, TensorSplit::kColumn));
   for (Parameter& parameter : layer_parameters(model, model.layer_class(model.layers - 1))) {
     list.push_back(parameter);
   }

@@ -13,7 +13,7 @@
 namespace stepwright::model {
 
 /// How tensor parallelism cuts a parameter into shards.
-enum class Split : std::uint8_t {
+enum class TensorSplit : std::uint8_t {
   kReplicated,  ///< Every tensor rank holds the whole parameter.
   kColumn,      ///< Cut along the output dimension (`rows`), as usual for fc1 and qkv.
   kRow,         ///< Cut along the input dimension (`columns`), as usual for fc2 and projection.
@@ -21,7 +21,7 @@ enum class Split : std::uint8_t {
 };
 
 /// How a parameter is initialised before training.
-enum class Start : std::uint8_t {
+enum class ParameterInit : std::uint8_t {
   kNormal,  ///< Initial values of a matrix.
   /// Initial values, of smaller variance, of a matrix whose products are added to the residual
   /// stream.
@@ -36,7 +36,7 @@ struct Parameter {
   std::string_view name;
   std::int64_t rows = 0;
   std::int64_t columns = 1;
-  Split split = Split::kReplicated;
+  TensorSplit split = TensorSplit::kReplicated;
   std::int64_t copies = 1;
   bool expert = false;  ///< A routed expert's weight: cut by expert and expert-tensor parallelism.
   /// False for the router's correction bias, which is stored but not counted as a parameter.
@@ -51,13 +51,13 @@ struct Parameter {
   /// each rank computes a partial sum of its gradient.
   bool partial = false;
   bool narrow = false;  ///< Stored in `Adapters::base`, the type of frozen matrices.
-  Start start = Start::kNormal;
+  ParameterInit start = ParameterInit::kNormal;
   /// Rows of each matrix that is fused into this tensor, in order; tensor parallelism cuts each one
   /// by itself. The first is 0 if the tensor is a single matrix.
   std::array<std::int64_t, 6> fused{};
 
   /// True for a table with one row per word of the vocabulary.
-  [[nodiscard]] bool is_table() const { return split == Split::kVocabulary && !vector; }
+  [[nodiscard]] bool is_table() const { return split == TensorSplit::kVocabulary && !vector; }
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
 };
 

@@ -89,7 +89,7 @@ Architecture read_named(Node node, const fs::path& directory, std::vector<std::s
   if (auto model = built_in_model(text)) return *std::move(model);
   const fs::path path = directory / text;
   if (!text.empty() && is_folder(path)) return read_file(path / "config.json", notes);
-  if (!text.empty() && is_there(path)) return read_file(path, notes);
+  if (!text.empty() && path_exists(path)) return read_file(path, notes);
   if (const auto known = built_in_of_id(text)) {
     if (notes != nullptr) {
       notes->push_back(fmt::format("{} is taken to be the model {}.", printable(text), *known));

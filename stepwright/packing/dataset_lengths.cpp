@@ -78,7 +78,7 @@ class Lines {
     if (text.starts_with("PAR1")) {
       fail_input(name_ + ": is Parquet, which stepwright.lengths of the Python package reads");
     }
-    if (const std::string kind = foreign_kind(text, name_); !kind.empty()) {
+    if (const std::string kind = non_text_file_kind(text, name_); !kind.empty()) {
       fail_input(fmt::format("{}: {}", name_, kind));
     }
     const std::size_t first = text.find_first_not_of(" \t\r\n");

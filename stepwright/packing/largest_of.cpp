@@ -7,7 +7,7 @@
 
 namespace stepwright::packing {
 
-double skewed(double normal, double skewness) {
+double skewed_quantile(double normal, double skewness) {
   // Beyond a skewness of 2 the transformation is not monotonic, and a skewness found from a few
   // documents is not more certain anyway.
   const double skew = std::clamp(skewness, -2.0, 2.0);
@@ -27,7 +27,7 @@ Largest largest_of(std::int64_t count, double skewness, double most) {
   for (double normal = -kReach; normal < kReach; normal += kStep) {
     const double one_below = normal_cdf(normal + kStep);
     const double below = std::pow(one_below, static_cast<double>(count));
-    const double value = std::min(most, skewed(normal + kStep / 2, skewness));
+    const double value = std::min(most, skewed_quantile(normal + kStep / 2, skewness));
     centre += value * (one_below - one_before);
     largest.mean += value * (below - before);
     squares += value * value * (below - before);

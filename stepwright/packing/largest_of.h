@@ -8,7 +8,7 @@ namespace stepwright::packing {
 /// Returns the value of a random quantity (mean 0, deviation 1, this skewness) that corresponds to
 /// the standard normal deviate `normal`: the gamma distribution of that skewness (Pearson III) by
 /// the transformation of Wilson and Hilferty (1931).
-double skewed(double normal, double skewness);
+double skewed_quantile(double normal, double skewness);
 
 /// Distribution of the largest of several such quantities, drawn independently.
 struct Largest {

@@ -29,13 +29,13 @@ double skewness(const Moments& moments) {
 
 }  // namespace
 
-MicroBatchSpread micro_batch_spread(const Packs& packs, const Packing& packing,
+MicroBatchSpread micro_batch_spread(const PackingStatistics& packs, const Packing& packing,
                                     std::int64_t sequences) {
   const bool alone = packing.kind == PackingKind::kNone;
   const bool alike = packing.kind == PackingKind::kSorted;
-  const bool to_longest = packing.pad_to == PadTo::kLongest;
-  const bool unfilled = packing.pad_to == PadTo::kNone;
-  if (alone && packing.pad_to == PadTo::kLength) return {};
+  const bool to_longest = packing.pad_to == PaddingTarget::kLongest;
+  const bool unfilled = packing.pad_to == PaddingTarget::kNone;
+  if (alone && packing.pad_to == PaddingTarget::kLength) return {};
   const LengthHistogram longest = longest_of(packs.fills, alike ? 1 : sequences);
   const double root = alike ? 1 : std::sqrt(static_cast<double>(sequences));
   MicroBatchSpread spread;

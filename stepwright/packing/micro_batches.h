@@ -14,7 +14,7 @@ struct MicroBatchSpread {
   double skewness = 0;  ///< Skewness of the number of pairs.
   double most = 0;  ///< Largest possible number of pairs, in standard deviations above the mean.
 };
-MicroBatchSpread micro_batch_spread(const Packs& packs, const Packing& packing,
+MicroBatchSpread micro_batch_spread(const PackingStatistics& packs, const Packing& packing,
                                     std::int64_t sequences);
 
 }  // namespace stepwright::packing

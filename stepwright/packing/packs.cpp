@@ -22,14 +22,14 @@ constexpr double kFewest = 4096;
 constexpr double kMost = 1 << 18;
 
 /// Applies `rule` to documents that are longer than a sequence.
-LengthHistogram within(const LengthHistogram& lengths, TooLong rule, std::int64_t room) {
+LengthHistogram within(const LengthHistogram& lengths, LongDocumentPolicy rule, std::int64_t room) {
   LengthHistogram kept;
   for (const LengthCount& each : lengths) {
     if (each.length <= room) {
       kept.push_back(each);
-    } else if (rule == TooLong::kTruncate) {
+    } else if (rule == LongDocumentPolicy::kTruncate) {
       kept.push_back({room, each.count});
-    } else if (rule == TooLong::kSplit) {
+    } else if (rule == LongDocumentPolicy::kSplit) {
       kept.push_back({room, each.count * static_cast<double>(each.length / room)});
       if (each.length % room > 0) kept.push_back({each.length % room, each.count});
     }
@@ -144,7 +144,7 @@ Moments moments_of(const std::vector<double>& values) {
 }
 
 /// Returns the statistics of packed sequences.
-Packs summary(const std::vector<Documents>& packs) {
+PackingStatistics summary(const std::vector<Documents>& packs) {
   std::vector<std::int64_t> documents;
   std::vector<std::int64_t> fills;
   std::vector<double> tokens;
@@ -164,7 +164,7 @@ Packs summary(const std::vector<Documents>& packs) {
 
 }  // namespace
 
-double share_beyond(const LengthHistogram& lengths, std::int64_t room) {
+double share_longer_than(const LengthHistogram& lengths, std::int64_t room) {
   double beyond = 0;
   for (const auto& [length, count] : lengths) beyond += length > room ? count : 0;
   return beyond / total_count(lengths);
@@ -172,8 +172,8 @@ double share_beyond(const LengthHistogram& lengths, std::int64_t room) {
 
 std::vector<Documents> packed_sequences(const LengthHistogram& lengths, const Packing& packing,
                                         std::int64_t room) {
-  const double beyond = share_beyond(lengths, room);
-  if (beyond > 0 && packing.too_long == TooLong::kRefuse) {
+  const double beyond = share_longer_than(lengths, room);
+  if (beyond > 0 && packing.too_long == LongDocumentPolicy::kRefuse) {
     fail_input(
         fmt::format("{:.3g} % of the documents are longer than {} tokens (the longest has {}): "
                     "packing.too_long says whether to split, truncate or drop them",
@@ -201,9 +201,10 @@ std::vector<Documents> packed_sequences(const LengthHistogram& lengths, const Pa
   return packs;
 }
 
-Packs make_packs(const LengthHistogram& lengths, const Packing& packing, std::int64_t room) {
-  Packs made = summary(packed_sequences(lengths, packing, room));
-  made.too_long = share_beyond(lengths, room);
+PackingStatistics pack_with_statistics(const LengthHistogram& lengths, const Packing& packing,
+                                       std::int64_t room) {
+  PackingStatistics made = summary(packed_sequences(lengths, packing, room));
+  made.too_long = share_longer_than(lengths, room);
   return made;
 }
 
@@ -220,7 +221,7 @@ LengthHistogram longest_of(const LengthHistogram& fills, std::int64_t count) {
   return longest;
 }
 
-double padding_of(const LengthHistogram& documents, std::int64_t multiple) {
+double padding_overhead(const LengthHistogram& documents, std::int64_t multiple) {
   double padded = 0;
   for (const auto& [length, count] : documents) {
     padded += static_cast<double>((length + multiple - 1) / multiple * multiple) * count;

@@ -148,7 +148,7 @@ ForwardPass forward_pass(const plan::PlannedJob& planned, std::int64_t batches) 
   const Forwards forwards(planned, own);
   const std::int64_t all = planned.job.sequences * batches;
   const std::int64_t together = planned.plan.parallel.data * planned.plan.parallel.pipeline * own;
-  return {.seconds = forwards.seconds(divide_up(all, together)), .peak_bytes = forwards.peaks()};
+  return {.seconds = forwards.seconds(ceil_divide(all, together)), .peak_bytes = forwards.peaks()};
 }
 
 }  // namespace stepwright::phases

@@ -46,7 +46,8 @@ class Engine {
   /// on each device.
   [[nodiscard]] std::int64_t at_once(double room_bytes) const {
     const double each = cache_bytes(job_.model, prompt_ + answer_) / cache_parts_;
-    const double most = std::min(std::ceil(sequences_), static_cast<double>(kMostAtOnce));
+    const double most =
+        std::min(std::ceil(sequences_), static_cast<double>(kMaxConcurrentSequences));
     const double held = each > 0 ? std::floor(std::max(0.0, room_bytes) / each) : most;
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(most, held)));
   }

@@ -12,7 +12,7 @@ inline constexpr double kSlowestShare = 0.3;
 inline constexpr double kFastestShare = 0.7;
 /// Most sequences that an engine generates at once: vLLM's max_num_seqs as verl starts it (verl
 /// 0.9.1 verl/trainer/config/rollout/rollout.yaml).
-inline constexpr std::int64_t kMostAtOnce = 256;
+inline constexpr std::int64_t kMaxConcurrentSequences = 256;
 
 /// Estimated time of a step's generation, used if no measured speed is given.
 struct GenerationEstimate {

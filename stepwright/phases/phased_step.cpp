@@ -36,13 +36,13 @@ class Phases {
     add_generation();
     if (needs_forward()) forward_ = forward_pass(planned_, method_.updates);
     if (method_.old_log_probabilities) add_forward(PhaseKind::kOldLogProbabilities, {});
-    if (method_.reference.place != plan::ModelPlace::kNone) {
+    if (method_.reference.place != plan::SecondModelPlace::kNone) {
       add_forward(PhaseKind::kReference, method_.reference);
     }
-    if (method_.critic.place != plan::ModelPlace::kNone)
+    if (method_.critic.place != plan::SecondModelPlace::kNone)
       add_forward(PhaseKind::kValues, method_.critic);
     add_update(PhaseKind::kUpdate, {});
-    if (method_.critic.place != plan::ModelPlace::kNone) {
+    if (method_.critic.place != plan::SecondModelPlace::kNone) {
       add_update(PhaseKind::kCriticUpdate, method_.critic);
     }
     add_sync();
@@ -53,7 +53,8 @@ class Phases {
  private:
   [[nodiscard]] bool needs_forward() const {
     const auto here = [](const plan::SecondModel& model) {
-      return model.place == plan::ModelPlace::kSame || model.place == plan::ModelPlace::kHost;
+      return model.place == plan::SecondModelPlace::kSame ||
+             model.place == plan::SecondModelPlace::kHost;
     };
     return method_.old_log_probabilities || here(method_.reference) || here(method_.critic);
   }
@@ -73,7 +74,7 @@ class Phases {
     double most = 0;
     for (std::size_t i = 0; i < positions(); ++i) {
       const auto own = static_cast<double>(states(i).parameters);
-      const double here = model.place == plan::ModelPlace::kHost ? 0 : own;
+      const double here = model.place == plan::SecondModelPlace::kHost ? 0 : own;
       most = std::max(most, forward_.peak_bytes[i] - here + resting_bytes(states(i)));
     }
     return most;
@@ -113,8 +114,8 @@ class Phases {
 
   void add_forward(PhaseKind kind, const plan::SecondModel& model) {
     StepPhase phase{.kind = kind, .devices = devices()};
-    if (model.place == plan::ModelPlace::kOther) {
-      const plan::PlannedJob other = on_devices(planned_, model.devices, key_of(kind));
+    if (model.place == plan::SecondModelPlace::kOther) {
+      const plan::PlannedJob other = plan_on_devices(planned_, model.devices, key_of(kind));
       const ForwardPass forward = forward_pass(other, method_.updates);
       phase.seconds = forward.seconds + dispatch_s(planned_.job);
       phase.peak_bytes = *std::ranges::max_element(forward.peak_bytes);
@@ -132,9 +133,9 @@ class Phases {
     StepPhase phase{.kind = kind, .devices = devices()};
     double one_s = step_.update.step_time_s();
     phase.peak_bytes = step_.update.memory.peak_bytes;
-    if (model.place == plan::ModelPlace::kOther) {
+    if (model.place == plan::SecondModelPlace::kOther) {
       const simulate::Prediction other =
-          simulate::predict(on_devices(planned_, model.devices, key_of(kind)));
+          simulate::predict(plan_on_devices(planned_, model.devices, key_of(kind)));
       one_s = other.step_time_s();
       phase.peak_bytes = other.memory.peak_bytes;
       phase.devices = model.devices;
@@ -195,7 +196,7 @@ class Phases {
         step_of(step_.training_s * update.interval.high, assumed ? estimate_.high_s : generation);
     step_.devices = method_.rollout ? whole_.devices() : devices();
     for (const plan::SecondModel& model : {method_.reference, method_.critic}) {
-      if (model.place == plan::ModelPlace::kOther) step_.devices += model.devices;
+      if (model.place == plan::SecondModelPlace::kOther) step_.devices += model.devices;
     }
     for (const StepPhase& phase : step_.phases) {
       const bool trains = !phase.beside && phase.kind != PhaseKind::kGeneration;
@@ -206,14 +207,14 @@ class Phases {
   void add_notes() {
     std::vector<std::string>& notes = step_.notes;
     notes = step_.update.notes;
-    if (method_.reference.place == plan::ModelPlace::kSame && planned_.job.model.adapters) {
+    if (method_.reference.place == plan::SecondModelPlace::kSame && planned_.job.model.adapters) {
       notes.emplace_back(
           "The reference is the base without its adapters: it needs no copy of the policy.");
     }
-    if (method_.reference.place == plan::ModelPlace::kHost) {
+    if (method_.reference.place == plan::SecondModelPlace::kHost) {
       notes.emplace_back("The reference's way from the memory of the host is not in the time.");
     }
-    if (method_.critic.place != plan::ModelPlace::kNone) {
+    if (method_.critic.place != plan::SecondModelPlace::kNone) {
       notes.emplace_back("The critic is taken for a model like the policy, head included.");
     }
     if (estimate_.engines > 0) {
@@ -222,8 +223,9 @@ class Phases {
           "the memory bandwidth. `rollout: {{tokens_per_s: N}}` or `{{seconds: N}}` of a run of "
           "yours takes its place.",
           format_time(estimate_.low_s), format_time(estimate_.high_s),
-          counted(estimate_.engines, "engine"), counted(method_.rollout->tensor, "GPU"),
-          counted(estimate_.at_once, "sequence"), format_percent(kSlowestShare),
+          count_with_noun(estimate_.engines, "engine"),
+          count_with_noun(method_.rollout->tensor, "GPU"),
+          count_with_noun(estimate_.at_once, "sequence"), format_percent(kSlowestShare),
           format_percent(kFastestShare)));
     } else if (method_.rollout) {
       notes.emplace_back("How fast sequences are generated is given.");
@@ -301,7 +303,7 @@ PhasedStep phased_step(const plan::PlannedJob& planned) {
   const cluster::Cluster& own = planned.job.cluster;
   const auto& rollout = planned.job.method.rollout;
   const std::int64_t beside = rollout ? rollout->devices : 0;
-  const cluster::Cluster whole = beside == 0 ? own : resized(own, own.devices() + beside);
+  const cluster::Cluster whole = beside == 0 ? own : resized_cluster(own, own.devices() + beside);
   return phased_step(simulate::predict(planned), whole, beside == 0 ? own.devices() : beside);
 }
 

@@ -51,7 +51,7 @@ Json phases_json(const PhasedStep& step) {
 /// Devices on which the critic alone is trained; 0: there are none.
 std::int64_t critic_devices(const PhasedStep& step) {
   const plan::SecondModel& critic = step.method().critic;
-  return critic.place == plan::ModelPlace::kOther ? critic.devices : 0;
+  return critic.place == plan::SecondModelPlace::kOther ? critic.devices : 0;
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ class Splits {
     add(training, 0, one_of_many);
     const std::int64_t each = job_.cluster.nodes == 1 ? 1 : job_.cluster.devices_per_node;
     const std::int64_t units = training / each;
-    if (job_.method.critic.place == plan::ModelPlace::kSame && units % 2 == 0) {
+    if (job_.method.critic.place == plan::SecondModelPlace::kSame && units % 2 == 0) {
       add(units / 2 * each, units / 2 * each, true);
     }
   }
@@ -137,12 +137,12 @@ class Splits {
       rollout->devices = generating;
     }
     if (critic > 0) {
-      part.method.critic = {.place = plan::ModelPlace::kOther, .devices = critic};
+      part.method.critic = {.place = plan::SecondModelPlace::kOther, .devices = critic};
     }
-    part.cluster = resized(job_.cluster, training);
+    part.cluster = resized_cluster(job_.cluster, training);
     // `phased_step` adds the critic's devices itself.
     const cluster::Cluster whole =
-        critic > 0 ? resized(job_.cluster, all() - critic) : job_.cluster;
+        critic > 0 ? resized_cluster(job_.cluster, all() - critic) : job_.cluster;
     const std::int64_t stated_on = one_of_many || generating == 0 ? all() : generating;
     try {
       auto step = best_step(part, whole, stated_on, search_);

@@ -8,7 +8,7 @@
 
 namespace stepwright::phases {
 
-cluster::Cluster resized(const cluster::Cluster& cluster, std::int64_t devices) {
+cluster::Cluster resized_cluster(const cluster::Cluster& cluster, std::int64_t devices) {
   const std::int64_t each = cluster.devices_per_node;
   if (devices <= each) return tune::with_devices(cluster, 1, devices);
   if (devices % each != 0) {
@@ -17,7 +17,7 @@ cluster::Cluster resized(const cluster::Cluster& cluster, std::int64_t devices) 
   const std::int64_t nodes = devices / each;
   cluster::Cluster result = tune::with_devices(cluster, nodes, each);
   if (nodes <= cluster.nodes) return result;
-  cluster::Level& outermost = result.levels.back();
+  cluster::FabricLevel& outermost = result.levels.back();
   if (!outermost.network || outermost.uplink_bytes_per_s <= 0) {
     fail_input(fmt::format("{} devices need {} nodes, and {} has no network between nodes", devices,
                            nodes, cluster.name));
@@ -26,8 +26,8 @@ cluster::Cluster resized(const cluster::Cluster& cluster, std::int64_t devices) 
   return result;
 }
 
-plan::PlannedJob on_devices(const plan::PlannedJob& planned, std::int64_t devices,
-                            const char* field) {
+plan::PlannedJob plan_on_devices(const plan::PlannedJob& planned, std::int64_t devices,
+                                 const char* field) {
   plan::PlannedJob other = planned;
   other.job.method.reference = other.job.method.critic = {};
   plan::Parallel& parallel = other.plan.parallel;
@@ -38,8 +38,8 @@ plan::PlannedJob on_devices(const plan::PlannedJob& planned, std::int64_t device
                     field, devices, whole));
   }
   parallel.data = devices / whole;
-  other.job.cluster = resized(planned.job.cluster, devices);
-  const auto refused = plan::illegal(other.job, other.plan);
+  other.job.cluster = resized_cluster(planned.job.cluster, devices);
+  const auto refused = plan::find_plan_rejection(other.job, other.plan);
   if (!refused) return other;
   // On fewer devices, sharding groups may have to be smaller.
   for (const plan::Plan& nearest : refused->nearest) {

@@ -14,7 +14,7 @@ void settle_sharding(Sharding& sharding, const Parallel& sizes, const Job& job) 
     }
     sharding.group = sharding.expert_group = 1;
   };
-  if (!replicates(job, sizes)) replace(Spread::kGlobal, Spread::kNone);
+  if (!reduces_gradients(job, sizes)) replace(Spread::kGlobal, Spread::kNone);
   if (!sharding.uses(Spread::kInner)) return;
   const bool experts = job.model.experts.has_value();
   if (sharding.group == 1 && (!experts || sharding.expert_group == 1)) {

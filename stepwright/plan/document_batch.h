@@ -23,7 +23,7 @@ struct DocumentBatch {
   std::optional<LognormalLengths> lognormal;
   packing::LengthHistogram lengths;
   packing::Packing packing;
-  packing::Packs packs;  ///< How documents fill sequences of the job's length.
+  packing::PackingStatistics packs;  ///< How documents fill sequences of the job's length.
 
   bool operator==(const DocumentBatch&) const = default;
 

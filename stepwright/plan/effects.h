@@ -7,7 +7,7 @@ namespace stepwright::plan {
 // Conditions without which other choices of a plan change nothing.
 
 /// True if any gradient is reduced over ranks.
-inline bool replicates(const Job& job, const Parallel& degrees) {
+inline bool reduces_gradients(const Job& job, const Parallel& degrees) {
   return degrees.context * degrees.data > 1 || (job.model.experts && degrees.expert_data() > 1);
 }
 

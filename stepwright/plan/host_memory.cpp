@@ -74,7 +74,7 @@ double of_rank(const Plan& plan, const Elements& sum, Spread spread) {
 
 double least_host_bytes(const Job& job, const Plan& plan) {
   const StateTypes types = state_types(job, plan);
-  const OtherModels others = other_models(job);
+  const OtherModelCopies others = other_models(job);
   const Elements trained = elements_of(job, false);
   const Elements every = elements_of(job, true);
   const auto stored_bytes = [&](const Elements& elements) {

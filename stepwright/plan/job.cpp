@@ -69,14 +69,14 @@ double capacity_share(const Job& job) {
   return std::min(1.0, job.capacity_factor);
 }
 
-double bounded_load(const Job& job, double load) {
+double capacity_bounded_load(const Job& job, double load) {
   if (job.capacity_factor == 0) return load;
   return std::min(load, std::max(1.0, job.capacity_factor / capacity_share(job)));
 }
 
 double busiest_load(const Job& job, std::int64_t ranks) {
   if (!job.model.experts || ranks == 1) return 1;
-  return bounded_load(job, unbounded_load(job, ranks));
+  return capacity_bounded_load(job, unbounded_load(job, ranks));
 }
 
 }  // namespace stepwright::plan

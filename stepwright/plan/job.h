@@ -81,17 +81,19 @@ inline constexpr GraphPart kGraphParts[] = {{"attn", &CudaGraphs::attention},
 /// and weights once per step. kTensorwise: each operand is cast for each of the three products,
 /// with one dynamic scale per tensor. kRowwise: as kTensorwise with one scale per row, for which
 /// products are slower.
-enum class Casts : std::uint8_t { kLibrary, kTensorwise, kRowwise };
-inline constexpr Named<Casts> kCastNames[] = {
-    {Casts::kLibrary, "library"}, {Casts::kTensorwise, "tensorwise"}, {Casts::kRowwise, "rowwise"}};
+enum class CastScaling : std::uint8_t { kLibrary, kTensorwise, kRowwise };
+inline constexpr Named<CastScaling> kCastScalingNames[] = {{CastScaling::kLibrary, "library"},
+                                                           {CastScaling::kTensorwise, "tensorwise"},
+                                                           {CastScaling::kRowwise, "rowwise"}};
 
 /// The values with which updates compute if parameters are stored in 16 bits. kBeside: fp32 copies
 /// in the optimizer. kAlone: if parameters are sharded as the optimizer is, only fp32 shards exist,
 /// which are cast when gathered; otherwise as kBeside. kNone: the parameters themselves, with
 /// moments in the same type.
-enum class Masters : std::uint8_t { kBeside, kAlone, kNone };
-inline constexpr Named<Masters> kMasterNames[] = {
-    {Masters::kBeside, "beside"}, {Masters::kAlone, "alone"}, {Masters::kNone, "none"}};
+enum class MasterWeights : std::uint8_t { kBeside, kAlone, kNone };
+inline constexpr Named<MasterWeights> kMasterWeightsNames[] = {{MasterWeights::kBeside, "beside"},
+                                                               {MasterWeights::kAlone, "alone"},
+                                                               {MasterWeights::kNone, "none"}};
 
 /// Tensors that a loss, or each chunk of one, keeps between its forward and its backward. kLogits:
 /// its logits, or what a loss computes from them. kGradients: its forward already computes the
@@ -103,11 +105,18 @@ inline constexpr Named<Masters> kMasterNames[] = {
 /// fused head). kAllLogits: as kLogits, but the head multiplies all chunks before the first loss,
 /// and the backward computes the gradients of all logits before it multiplies any (torchtune 0.6.1
 /// modules/transformer.py, chunked_output).
-enum class LossKeeps : std::uint8_t { kLogits, kGradients, kRows, kSums, kTiles, kAllLogits };
-inline constexpr Named<LossKeeps> kLossKeepsNames[] = {
-    {LossKeeps::kLogits, "logits"}, {LossKeeps::kGradients, "gradients"},
-    {LossKeeps::kRows, "rows"},     {LossKeeps::kSums, "sums"},
-    {LossKeeps::kTiles, "tiles"},   {LossKeeps::kAllLogits, "all_logits"}};
+enum class LossSavedTensors : std::uint8_t {
+  kLogits,
+  kGradients,
+  kRows,
+  kSums,
+  kTiles,
+  kAllLogits
+};
+inline constexpr Named<LossSavedTensors> kLossSavedTensorsNames[] = {
+    {LossSavedTensors::kLogits, "logits"}, {LossSavedTensors::kGradients, "gradients"},
+    {LossSavedTensors::kRows, "rows"},     {LossSavedTensors::kSums, "sums"},
+    {LossSavedTensors::kTiles, "tiles"},   {LossSavedTensors::kAllLogits, "all_logits"}};
 
 inline constexpr std::int64_t kMostLossChunks = 1024;
 
@@ -149,8 +158,8 @@ struct Kernels {
   CrossEntropy cross_entropy = CrossEntropy::kUnfused;
   ExpertWeights expert_weights = ExpertWeights::kAfter;
   CudaGraphs cuda_graphs = {};
-  Casts casts = Casts::kLibrary;
-  Masters masters = Masters::kBeside;
+  CastScaling casts = CastScaling::kLibrary;
+  MasterWeights masters = MasterWeights::kBeside;
   /// True for a plain cross entropy: the head's output is gathered over the tensor ranks, and each
   /// of them computes the whole loss in fp32.
   bool gathered_logits = false;
@@ -165,7 +174,7 @@ struct Kernels {
   /// loss are computed; 0: enough chunks that the logits of one are no larger than the rows
   /// (`loss_chunks`, step/loss.h).
   std::int64_t loss_chunks = 1;
-  LossKeeps loss_keeps = LossKeeps::kLogits;
+  LossSavedTensors loss_keeps = LossSavedTensors::kLogits;
   /// True if each tensor rank sends a part of the activations between stages, which are gathered on
   /// arrival (Megatron-LM's scatter/gather); under sequence parallelism they are split anyway.
   bool scattered_pipeline = false;
@@ -354,7 +363,7 @@ inline constexpr double kMostCapacityFactor = 1000;
 double capacity_share(const Job& job);
 
 /// Limits `load`, the busiest rank's load over the mean, by the job's capacity factor.
-double bounded_load(const Job& job, double load);
+double capacity_bounded_load(const Job& job, double load);
 
 /// Load of the busiest of `ranks` ranks over the mean, if each holds an equal run of consecutive
 /// experts of a layer; at least 1, limited by the capacity factor.

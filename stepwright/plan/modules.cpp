@@ -21,7 +21,7 @@ bool has_module(const model::Architecture& model, Module module) {
 
 }  // namespace
 
-ModuleSet held_modules(const model::Architecture& model, ModuleSet modules) {
+ModuleSet modules_of_model(const model::Architecture& model, ModuleSet modules) {
   for (const auto& [module, name] : kModuleNames) {
     if (!has_module(model, module)) modules.remove(module);
   }

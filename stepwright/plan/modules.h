@@ -66,6 +66,6 @@ class ModuleSet {
 std::vector<std::string_view> module_words(ModuleSet modules);
 
 /// Returns the modules of a set that some layer of the model has.
-ModuleSet held_modules(const model::Architecture& model, ModuleSet modules);
+ModuleSet modules_of_model(const model::Architecture& model, ModuleSet modules);
 
 }  // namespace stepwright::plan

@@ -81,7 +81,7 @@ std::string encoder_note(const model::Encoder& encoder) {
 void add_early_reduction(const Job& job, const Plan& plan, std::vector<std::string>& notes) {
   const bool megatron = job.framework.name == "megatron-core" || job.framework.name == "nemo";
   const bool early = settled_overlap(job, plan).defer_embedding_gradient &&
-                     plan.overlap.gradients && replicates(job, plan.parallel);
+                     plan.overlap.gradients && reduces_gradients(job, plan.parallel);
   if (!megatron || !early) return;
   notes.emplace_back(
       "Megatron-Core starts to reduce the head's gradients before it has added the deferred ones "
@@ -94,7 +94,7 @@ void add_early_reduction(const Job& job, const Plan& plan, std::vector<std::stri
 std::string method_note(const Job& job) {
   const MethodKind kind = job.method.kind;
   if (kind == MethodKind::kPretrain || kind == MethodKind::kSft) return "";
-  const OtherModels others = other_models(job);
+  const OtherModelCopies others = other_models(job);
   return fmt::format(
       "The step is one update of {}{}: `stepwright phases` adds the time of what stands beside it "
       "(forwards of other models, generation).",
@@ -107,7 +107,8 @@ std::string method_note(const Job& job) {
 std::vector<std::string> plan_notes(const PlannedJob& planned) {
   const auto& [job, plan] = planned;
   std::vector<std::string> notes = job.notes;
-  for (std::string& note : cluster::unlikely_figures(job.cluster)) notes.push_back(std::move(note));
+  for (std::string& note : cluster::implausible_cluster_notes(job.cluster))
+    notes.push_back(std::move(note));
   add_unlikely_limit(job, notes);
   add_unread_muon(job, notes);
   if (job.documents) add_unread_packing(job.documents->packing, notes);

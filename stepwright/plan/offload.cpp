@@ -25,7 +25,7 @@ bool holds(const model::Architecture& model, OffloadModule module) {
 
 }  // namespace
 
-OffloadModules held_modules(const model::Architecture& model, OffloadModules modules) {
+OffloadModules modules_of_model(const model::Architecture& model, OffloadModules modules) {
   for (const auto& [module, name] : kOffloadModuleNames) {
     if (!holds(model, module)) modules.remove(module);
   }

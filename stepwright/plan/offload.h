@@ -77,7 +77,7 @@ class OffloadModules {
 std::vector<std::string_view> offload_words(OffloadModules modules);
 
 /// Returns the modules of a set that some layer of the model has.
-OffloadModules held_modules(const model::Architecture& model, OffloadModules modules);
+OffloadModules modules_of_model(const model::Architecture& model, OffloadModules modules);
 
 /// States and activations that are kept in host memory instead of device memory.
 struct Offload {

@@ -9,7 +9,7 @@
 namespace stepwright::plan {
 
 /// Tensors that an optimizer treats as matrices; it updates all other tensors element by element.
-enum class ActsOn : std::uint8_t {
+enum class MatrixUpdateScope : std::uint8_t {
   kElements,       ///< None: every tensor is updated element by element.
   kLayerMatrices,  ///< Matrices of layers, without the tables of the vocabulary and of positions.
   kMatrices,       ///< All matrices of the model.
@@ -19,7 +19,7 @@ enum class ActsOn : std::uint8_t {
 /// fp64 with fp64 masters.
 struct OptimizerTraits {
   Optimizer optimizer;
-  ActsOn acts_on = ActsOn::kElements;
+  MatrixUpdateScope acts_on = MatrixUpdateScope::kElements;
   int wide_moments = 0;  ///< Number of moments of each element in the type of the masters.
   /// Number of moments of each element of a matrix in the type of the masters.
   int wide_matrix_moments = 0;
@@ -57,12 +57,12 @@ inline constexpr OptimizerTraits kOptimizerTraits[] = {
     {.optimizer = Optimizer::kSgd, .fused_adam = true, .can_offload = true},
     {.optimizer = Optimizer::kAdam8bit, .narrow_centibits = 2 * 800, .scale_block = kScaleBlock},
     {.optimizer = Optimizer::kMuon,
-     .acts_on = ActsOn::kLayerMatrices,
+     .acts_on = MatrixUpdateScope::kLayerMatrices,
      .wide_moments = 2,
      .wide_matrix_moments = 1},
     // Without the first moment, as in the paper: transformers, Adafactor(beta1=None).
     {.optimizer = Optimizer::kAdafactor,
-     .acts_on = ActsOn::kMatrices,
+     .acts_on = MatrixUpdateScope::kMatrices,
      .wide_moments = 1,
      .sums_edges = true}};
 static_assert(std::size(kOptimizerTraits) == std::size(kOptimizerNames));

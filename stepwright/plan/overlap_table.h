@@ -53,7 +53,8 @@ inline constexpr OverlapRow kOverlapTable[] = {
      .code = "grad",
      .text = "gradients",
      .words = "gradients",
-     .matters = [](const Job& job, const Plan& plan) { return replicates(job, plan.parallel); },
+     .matters = [](const Job& job,
+                   const Plan& plan) { return reduces_gradients(job, plan.parallel); },
      .exposed = [](const Plan& plan) { return !plan.overlap.gradients; }},
     {.flag = &Overlap::parameters,
      .name = "parameters",
@@ -62,7 +63,7 @@ inline constexpr OverlapRow kOverlapTable[] = {
      .words = "parameters",
      .matters =
          [](const Job& job, const Plan& plan) {
-           return replicates(job, plan.parallel) && gathers_parameters(plan.sharding);
+           return reduces_gradients(job, plan.parallel) && gathers_parameters(plan.sharding);
          },
      .exposed = [](const Plan& plan) { return !plan.overlap.parameters; }},
     {.flag = &Overlap::tensor,

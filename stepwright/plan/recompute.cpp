@@ -57,7 +57,7 @@ Recompute recompute_at(const Recompute& recompute, std::int64_t position) {
   return {recompute.kind, recompute.every, recompute.modules, {}};
 }
 
-LayerRecompute least_everywhere(const Recompute& recompute) {
+LayerRecompute least_recompute_anywhere(const Recompute& recompute) {
   std::optional<LayerRecompute> least;
   each_setting(recompute, [&](const Recompute& setting) {
     const LayerRecompute own = least_recomputed(setting);

@@ -98,7 +98,7 @@ constexpr LayerRecompute layer_recompute(const Recompute& recompute, std::int64_
 // The next functions take the settings of all positions:
 
 /// Recomputation that every layer of every position has in common.
-LayerRecompute least_everywhere(const Recompute& recompute);
+LayerRecompute least_recompute_anywhere(const Recompute& recompute);
 
 /// True if all positions recompute alike.
 inline bool recomputes_alike(const Recompute& recompute) { return recompute.stages.empty(); }

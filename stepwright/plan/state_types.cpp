@@ -9,8 +9,8 @@ namespace {
 StateTypes types_of(const Job& job, DType gradient, bool alone) {
   const DType storage = storage_type(job.precision);
   StateTypes types = copied_states(storage, gradient);
-  if (job.kernels.masters == Masters::kNone) types.master = types.stored;
-  if (job.kernels.masters == Masters::kAlone && alone) types.stored = types.master;
+  if (job.kernels.masters == MasterWeights::kNone) types.master = types.stored;
+  if (job.kernels.masters == MasterWeights::kAlone && alone) types.stored = types.master;
   return types;
 }
 
@@ -23,20 +23,20 @@ StateTypes state_types(const Job& job, const Plan& plan) {
   StateTypes types = types_of(job, plan.accumulate, alike);
   // In PyTorch, gradients have the type of their parameters: pytorch/pytorch
   // torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce: orig_dtype.
-  const bool as_parameters = job.kernels.masters != Masters::kBeside;
+  const bool as_parameters = job.kernels.masters != MasterWeights::kBeside;
   if (as_parameters && sharding.gradients != Spread::kNone) types.gradient = types.master;
   return types;
 }
 
-OtherModels other_models(const Job& job) {
+OtherModelCopies other_models(const Job& job) {
   const TrainingMethod& method = job.method;
-  const auto reference = [&](ModelPlace place) {
+  const auto reference = [&](SecondModelPlace place) {
     return method.reference.place == place && !job.model.adapters ? 1 : 0;
   };
-  const int critic = method.critic.place == ModelPlace::kSame ? 1 : 0;
-  return {.parameters = reference(ModelPlace::kSame) + critic,
+  const int critic = method.critic.place == SecondModelPlace::kSame ? 1 : 0;
+  return {.parameters = reference(SecondModelPlace::kSame) + critic,
           .updates = critic,
-          .on_hosts = reference(ModelPlace::kHost)};
+          .on_hosts = reference(SecondModelPlace::kHost)};
 }
 
 StateTypes least_state_types(const Job& job) {

@@ -26,12 +26,12 @@ StateTypes state_types(const Job& job, const Plan& plan);
 /// training method. `parameters`: a reference (unless it is the base model without its adapters)
 /// and a critic; `updates` (gradients and optimizer states): a critic. `on_hosts`: references whose
 /// parameters stay in host memory.
-struct OtherModels {
+struct OtherModelCopies {
   std::int64_t parameters = 0;
   std::int64_t updates = 0;
   std::int64_t on_hosts = 0;
 };
-OtherModels other_models(const Job& job);
+OtherModelCopies other_models(const Job& job);
 
 /// Returns the types with the fewest bytes over all plans of a job.
 StateTypes least_state_types(const Job& job);

@@ -26,13 +26,15 @@ constexpr bool generates(MethodKind kind) {
 /// Where a second model of a step is stored and runs. kNone: there is no second model. kSame: on
 /// the policy's devices, all the time. kHost: in the memory of their hosts, on the devices only for
 /// its forwards. kOther: on devices of its own, which work at the same time as the policy's.
-enum class ModelPlace : std::uint8_t { kNone, kSame, kHost, kOther };
-/// Words of `ModelPlace` in files; kOther is written as a number of devices.
-inline constexpr Named<ModelPlace> kModelPlaceNames[] = {
-    {ModelPlace::kNone, "none"}, {ModelPlace::kSame, "same"}, {ModelPlace::kHost, "host"}};
+enum class SecondModelPlace : std::uint8_t { kNone, kSame, kHost, kOther };
+/// Words of `SecondModelPlace` in files; kOther is written as a number of devices.
+inline constexpr Named<SecondModelPlace> kSecondModelPlaceNames[] = {
+    {SecondModelPlace::kNone, "none"},
+    {SecondModelPlace::kSame, "same"},
+    {SecondModelPlace::kHost, "host"}};
 
 struct SecondModel {
-  ModelPlace place = ModelPlace::kNone;
+  SecondModelPlace place = SecondModelPlace::kNone;
   std::int64_t devices = 0;  ///< Number of its own devices, with kOther.
   bool operator==(const SecondModel&) const = default;
 };
@@ -59,10 +61,10 @@ struct Rollout {
 struct Dispatch {
   /// Seconds per token: ray.put of 6,400 sequences of 20,480 tokens with all their tensors takes
   /// 19.86 s in threads (verl-project/verl, pull request 3495; 28.85 s before it).
-  static constexpr double kTokenS = 19.86 / (6400.0 * 20480.0);
+  static constexpr double kRayPutSecondsPerToken = 19.86 / (6400.0 * 20480.0);
 
   std::int64_t padded = 0;  ///< Tokens of a padded sequence, prompt included.
-  double token_s = kTokenS;
+  double token_s = kRayPutSecondsPerToken;
   bool operator==(const Dispatch&) const = default;
 };
 

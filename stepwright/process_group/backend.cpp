@@ -60,7 +60,7 @@ StepwrightBackend::Work StepwrightBackend::endCoalescing() {
   coalescing_ = false;
   Tensors outputs;
   std::vector<Work> works = std::exchange(coalesced_, {});
-  return c10::make_intrusive<JoinedWork>(std::move(works), std::move(outputs));
+  return c10::make_intrusive<CombinedWork>(std::move(works), std::move(outputs));
 }
 
 StepwrightBackend::Work StepwrightBackend::kept(Work work) {
@@ -112,7 +112,7 @@ std::string StepwrightBackend::text_of(const Request& request) const {
                      c10::toString(full.scalar_type()), calls_);
 }
 
-std::string StepwrightBackend::reason_against(const Request& request) const {
+std::string StepwrightBackend::fallback_reason(const Request& request) const {
   const at::Tensor& input = request.input;
   const at::Tensor& output = request.output;
   if (!input.device().is_cpu() || !output.device().is_cpu()) return "device";
@@ -206,7 +206,7 @@ StepwrightBackend::Work StepwrightBackend::pass(const char* name, const std::str
     return fmt::format(" in {} on rank {}{}", text, rank,
                        board.compare(text, std::chrono::milliseconds(2000)));
   };
-  return kept(c10::make_intrusive<PassedWork>(std::move(inner), std::move(explain)));
+  return kept(c10::make_intrusive<WrappedBackendWork>(std::move(inner), std::move(explain)));
 }
 
 StepwrightBackend::Work StepwrightBackend::allreduce(Tensors& tensors,
@@ -218,7 +218,7 @@ StepwrightBackend::Work StepwrightBackend::allreduce(Tensors& tensors,
                         tensors.at(0),
                         opts.reduceOp,
                         opts.timeout};
-  const std::string reason = tensors.size() > 1 ? "several tensors" : reason_against(request);
+  const std::string reason = tensors.size() > 1 ? "several tensors" : fallback_reason(request);
   if (reason.empty()) return schedule(request, tensors, {});
   return pass(request.name, reason, &tensors[0],
               [&](Backend& wrapped) { return wrapped.allreduce(tensors, opts); });
@@ -263,7 +263,7 @@ StepwrightBackend::Work StepwrightBackend::allreduce_coalesced(
                           flat,
                           opts.reduceOp,
                           opts.timeout};
-    reason = reason_against(request);
+    reason = fallback_reason(request);
     if (reason.empty()) {
       return schedule(request, tensors, [flat, to = tensors] { copy_in_order(flat, to); });
     }
@@ -281,7 +281,7 @@ StepwrightBackend::Work StepwrightBackend::_allgather_base(at::Tensor& output, a
                         output,
                         {},
                         opts.timeout};
-  const std::string reason = reason_against(request);
+  const std::string reason = fallback_reason(request);
   if (reason.empty()) return schedule(request, {output}, {});
   return pass(request.name, reason, &output,
               [&](Backend& wrapped) { return wrapped._allgather_base(output, input, opts); });
@@ -304,7 +304,7 @@ StepwrightBackend::Work StepwrightBackend::allgather(std::vector<Tensors>& outpu
     const Request request{
         "all_gather", collective::Collective::kAllGather, c10d::OpType::ALLGATHER, input, flat, {},
         opts.timeout};
-    reason = small ? "small" : reason_against(request);
+    reason = small ? "small" : fallback_reason(request);
     if (reason.empty()) {
       return schedule(request, list, [flat, to = list] { copy_in_order(flat.view({-1}), to); });
     }
@@ -320,7 +320,7 @@ StepwrightBackend::Work StepwrightBackend::allgather_into_tensor_coalesced(
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     works.push_back(_allgather_base(outputs[i], inputs[i], opts));
   }
-  return c10::make_intrusive<JoinedWork>(std::move(works), outputs);
+  return c10::make_intrusive<CombinedWork>(std::move(works), outputs);
 }
 
 StepwrightBackend::Work StepwrightBackend::_reduce_scatter_base(
@@ -332,7 +332,7 @@ StepwrightBackend::Work StepwrightBackend::_reduce_scatter_base(
                         output,
                         opts.reduceOp,
                         opts.timeout};
-  const std::string reason = reason_against(request);
+  const std::string reason = fallback_reason(request);
   if (reason.empty()) return schedule(request, {output}, {});
   return pass(request.name, reason, &input,
               [&](Backend& wrapped) { return wrapped._reduce_scatter_base(output, input, opts); });
@@ -359,7 +359,7 @@ StepwrightBackend::Work StepwrightBackend::reduce_scatter(Tensors& outputs,
                           output,
                           opts.reduceOp,
                           opts.timeout};
-    reason = small ? "small" : reason_against(request);
+    reason = small ? "small" : fallback_reason(request);
     if (reason.empty()) return schedule(request, outputs, {});
   }
   return pass("reduce_scatter", reason, &output,
@@ -373,7 +373,7 @@ StepwrightBackend::Work StepwrightBackend::reduce_scatter_tensor_coalesced(
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     works.push_back(_reduce_scatter_base(outputs[i], inputs[i], opts));
   }
-  return c10::make_intrusive<JoinedWork>(std::move(works), outputs);
+  return c10::make_intrusive<CombinedWork>(std::move(works), outputs);
 }
 
 StepwrightBackend::Work StepwrightBackend::alltoall_base(at::Tensor& output, at::Tensor& input,
@@ -389,7 +389,7 @@ StepwrightBackend::Work StepwrightBackend::alltoall_base(at::Tensor& output, at:
                         opts.timeout};
   const bool split = !output_splits.empty() || !input_splits.empty();
   // Ranks whose own splits happen to be even cannot know those of other ranks.
-  const std::string reason = split ? "splits" : reason_against(request);
+  const std::string reason = split ? "splits" : fallback_reason(request);
   if (reason.empty()) return schedule(request, {output}, {});
   return pass(request.name, reason, &input, [&](Backend& wrapped) {
     return wrapped.alltoall_base(output, input, output_splits, input_splits, opts);

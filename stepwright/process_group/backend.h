@@ -108,7 +108,9 @@ class StepwrightBackend : public c10d::Backend {
   /// Returns the setup from which it was made.
   [[nodiscard]] const GroupSetup& setup() const { return setup_; }
   /// Returns the counts of calls so far, both scheduled and passed to the wrapped backend.
-  [[nodiscard]] std::map<Tally::Key, Tally::Count> counts() const { return tally_.counts(); }
+  [[nodiscard]] std::map<CallTally::Key, CallTally::Count> counts() const {
+    return tally_.counts();
+  }
   /// Returns the most bytes, in addition to tensors, that were held at a time; 0 when nothing is
   /// scheduled.
   [[nodiscard]] std::int64_t peak_scratch_bytes() const;
@@ -126,7 +128,7 @@ class StepwrightBackend : public c10d::Backend {
   };
 
   /// Returns why a request goes to the wrapped backend; empty: it is scheduled.
-  [[nodiscard]] std::string reason_against(const Request& request) const;
+  [[nodiscard]] std::string fallback_reason(const Request& request) const;
   /// Returns the algorithm of a request; nullopt: the wrapped backend runs it.
   [[nodiscard]] std::optional<collective::Algorithm> method_of(const Request& request) const;
   Work schedule(const Request& request, const Tensors& outputs, std::function<void()> after);
@@ -140,7 +142,7 @@ class StepwrightBackend : public c10d::Backend {
 
   GroupSetup setup_;
   SplitGroup split_;
-  Tally tally_;
+  CallTally tally_;
   StatusBoard board_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Runner> runner_;

@@ -73,7 +73,7 @@ const Engine::Plan& Engine::plan(const CollectiveCall& call, std::int32_t chunks
   const auto found = plans_.find(key);
   if (found != plans_.end()) return found->second;
   const collective::ScheduleSpec spec{call.method, call.collective, tiers_, chunks};
-  Plan made{collective::schedule_frame(spec), collective::schedule_rank(spec, rank_)};
+  Plan made{collective::schedule_without_ranks(spec), collective::schedule_rank(spec, rank_)};
   return plans_.emplace(key, std::move(made)).first->second;
 }
 
@@ -103,7 +103,7 @@ void Engine::run_blocks(const CollectiveCall& call) {
                                 collective::chunks_of(static_cast<double>(bytes),
                                                       static_cast<double>(options_.chunk_bytes))));
   const Plan& used = plan(call, chunks);
-  transport::greet(used.schedule, rank_, greeting_of(call, chunks), transport_);
+  transport::send_greeting(used.schedule, rank_, greeting_of(call, chunks), transport_);
   std::span<const std::byte> input = span_of(call.input);
   // In a gather the input may be the rank's own part of the output, where it belongs anyway.
   if (call.factor || (!gathers && overlaps(input, span_of(call.output)))) {
@@ -121,7 +121,7 @@ void Engine::run_all_reduce(const CollectiveCall& call) {
   const std::int32_t chunks =
       collective::chunks_of(block, static_cast<double>(options_.chunk_bytes));
   const Plan& used = plan(call, chunks);
-  transport::greet(used.schedule, rank_, greeting_of(call, chunks), transport_);
+  transport::send_greeting(used.schedule, rank_, greeting_of(call, chunks), transport_);
   const std::span<std::byte> all = span_of(call.output);
   for (std::int64_t first = 0; first < total; first += segment) {
     const std::int64_t count = std::min(segment, total - first);

@@ -9,7 +9,7 @@
 
 namespace stepwright::process_group {
 
-bool PassedWork::wait(std::chrono::milliseconds timeout) {
+bool WrappedBackendWork::wait(std::chrono::milliseconds timeout) {
   std::string text;
   try {
     return inner_->wait(timeout);
@@ -20,36 +20,36 @@ bool PassedWork::wait(std::chrono::milliseconds timeout) {
                               "stepwright: " + text.substr(0, text.find('\n')) + explain_());
 }
 
-bool JoinedWork::isCompleted() {
+bool CombinedWork::isCompleted() {
   return std::ranges::all_of(works_, [](const auto& work) { return work->isCompleted(); });
 }
 
-bool JoinedWork::isSuccess() const {
+bool CombinedWork::isSuccess() const {
   return std::ranges::all_of(works_, [](const auto& work) { return work->isSuccess(); });
 }
 
-std::exception_ptr JoinedWork::exception() const {
+std::exception_ptr CombinedWork::exception() const {
   for (const auto& work : works_) {
     if (std::exception_ptr failure = work->exception()) return failure;
   }
   return nullptr;
 }
 
-void JoinedWork::synchronize() {
+void CombinedWork::synchronize() {
   for (const auto& work : works_) work->synchronize();
 }
 
-bool JoinedWork::wait(std::chrono::milliseconds timeout) {
+bool CombinedWork::wait(std::chrono::milliseconds timeout) {
   bool whole = true;
   for (const auto& work : works_) whole = work->wait(timeout) && whole;
   return whole;
 }
 
-void JoinedWork::abort() {
+void CombinedWork::abort() {
   for (const auto& work : works_) work->abort();
 }
 
-c10::intrusive_ptr<c10::ivalue::Future> JoinedWork::getFuture() {
+c10::intrusive_ptr<c10::ivalue::Future> CombinedWork::getFuture() {
   c10::List<c10::intrusive_ptr<c10::ivalue::Future>> parts(
       c10::FutureType::create(c10::ListType::create(c10::TensorType::get())));
   for (const auto& work : works_) parts.push_back(work->getFuture());

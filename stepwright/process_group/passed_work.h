@@ -11,10 +11,10 @@
 namespace stepwright::process_group {
 
 /// A work of the wrapped backend. When it fails, the message says what the other ranks were doing.
-class PassedWork : public c10d::Work {
+class WrappedBackendWork : public c10d::Work {
  public:
   /// `explain` returns the text that is added to the message of a failure.
-  PassedWork(c10::intrusive_ptr<c10d::Work> inner, std::function<std::string()> explain)
+  WrappedBackendWork(c10::intrusive_ptr<c10d::Work> inner, std::function<std::string()> explain)
       : Work(-1, inner->retrieveOpType()), inner_(std::move(inner)), explain_(std::move(explain)) {}
 
   bool isCompleted() override { return inner_->isCompleted(); }
@@ -35,10 +35,10 @@ class PassedWork : public c10d::Work {
 };
 
 /// Several works joined into one.
-class JoinedWork : public c10d::Work {
+class CombinedWork : public c10d::Work {
  public:
   /// `outputs`: the outputs of all works.
-  JoinedWork(std::vector<c10::intrusive_ptr<c10d::Work>> works, std::vector<at::Tensor> outputs)
+  CombinedWork(std::vector<c10::intrusive_ptr<c10d::Work>> works, std::vector<at::Tensor> outputs)
       : Work(-1, c10d::OpType::COALESCED), works_(std::move(works)), outputs_(std::move(outputs)) {}
 
   bool isCompleted() override;

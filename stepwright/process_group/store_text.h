@@ -8,12 +8,12 @@
 namespace stepwright::process_group {
 
 /// Stores a text under a key. Throws what the store throws.
-inline void put_text(c10d::Store& store, const std::string& key, const std::string& text) {
+inline void store_put_text(c10d::Store& store, const std::string& key, const std::string& text) {
   store.set(key, std::vector<std::uint8_t>(text.begin(), text.end()));
 }
 
 /// Returns the text under a key; waits for it, as the store does.
-inline std::string text_at(c10d::Store& store, const std::string& key) {
+inline std::string store_get_text(c10d::Store& store, const std::string& key) {
   const std::vector<std::uint8_t> text = store.get(key);
   return {text.begin(), text.end()};
 }

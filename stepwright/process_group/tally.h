@@ -10,7 +10,7 @@ namespace stepwright::process_group {
 
 /// Counts a group's calls: those run as a schedule, and those passed to the wrapped backend, by
 /// reason.
-class Tally {
+class CallTally {
  public:
   /// Number and bytes of calls of one kind.
   struct Count {

@@ -27,7 +27,7 @@ struct Squares {
 
   Squares(const traffic::TrafficMatrix& matrix, std::int64_t each) {
     for (std::int64_t from = 0; from < matrix.ranks(); ++from) {
-      for (const traffic::Edge& edge : matrix.row(from)) {
+      for (const traffic::TrafficEdge& edge : matrix.row(from)) {
         bytes[{from / each, edge.to / each}] += edge.bytes;
         total_bytes += edge.bytes;
       }

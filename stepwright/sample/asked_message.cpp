@@ -56,7 +56,7 @@ std::string word_of(const cost::PlanMessage& message) {
                      message.group.members, std::ceil(message.payload_bytes));
 }
 
-cost::PlanMessage asked_message(std::string_view word) {
+cost::PlanMessage parse_message_option(std::string_view word) {
   const auto parts = parts_of(word, ':');
   const auto fail = [word](std::string_view why) {
     fail_input(fmt::format("--message {}: {}", word, why));

@@ -13,6 +13,6 @@ std::string word_of(const cost::PlanMessage& message);
 
 /// Reads a message from the text LIBRARY:OPERATION:NODESxRANKS:BYTES; its `groups` stays 1. Fails
 /// with `kInput`, naming the option and the fault.
-cost::PlanMessage asked_message(std::string_view word);
+cost::PlanMessage parse_message_option(std::string_view word);
 
 }  // namespace stepwright::sample

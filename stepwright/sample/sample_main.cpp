@@ -55,7 +55,8 @@ std::string_view measure(const runtime::Groups::World& world, const SampleOption
                            .world_only = options.world_only,
                            .most_bytes = options.most_bytes,
                            .asked = {}};
-  for (const std::string& word : options.messages) sampling.asked.push_back(asked_message(word));
+  for (const std::string& word : options.messages)
+    sampling.asked.push_back(parse_message_option(word));
   sample_messages(world, shape_of(world), sampling, rows);
   return cost::kMessageSampleHeader;
 }
@@ -83,7 +84,7 @@ int run_sampler(int argc, char** argv) {
   SampleOptions options;
   add_sample_flags(app, options);
   CLI11_PARSE(app, argc, argv);
-  return runtime::as_rank([&] { run(options); });
+  return runtime::run_as_rank([&] { run(options); });
 }
 
 }  // namespace stepwright::sample

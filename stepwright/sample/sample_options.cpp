@@ -68,7 +68,7 @@ void check_sample_options(const SampleOptions& o) {
   need(o.messages.empty() || messages, "--message", "goes with collectives");
   need(o.messages.empty() || (!o.world_only && o.most_bytes == 0), "--message",
        "goes without --world and --largest");
-  for (const std::string& message : o.messages) asked_message(message);
+  for (const std::string& message : o.messages) parse_message_option(message);
   const bool executed = o.dtype == "fp32" || o.dtype == "bf16" || o.dtype == "fp64";
   need(o.dtype == SampleOptions().dtype || o.kind == "operators", "--dtype", "goes with operators");
   need(executed, "--dtype", fmt::format("'{}' is none of fp32, bf16, fp64", o.dtype));

@@ -29,7 +29,7 @@ struct SampleOptions {
   bool world_only = false;  ///< True: time only collectives of all ranks.
   /// Bytes of the longest collective; 0: sizes grow as long as messages are short.
   std::int64_t most_bytes = 0;
-  std::vector<std::string> messages;  ///< Collectives to time (`asked_message`); empty: all.
+  std::vector<std::string> messages;  ///< Collectives to time (`parse_message_option`); empty: all.
   std::string dtype = "fp32";         ///< Element type of the sampled operators.
   double timeout_s = 60;
 };

@@ -69,11 +69,11 @@ ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk) {
   return ends;
 }
 
-std::vector<Moment> fullest_moments(std::span<const Turn> turns, std::int64_t chunks) {
+std::vector<Moment> fullest_moments(std::span<const ScheduleTurn> turns, std::int64_t chunks) {
   const std::vector<std::int32_t> none(static_cast<std::size_t>(chunks), 0);
   Moment now{.part = {}, .beside = {}, .backward = none, .weight = none};
   std::vector<Moment> fullest;
-  for (const Turn& turn : turns) {
+  for (const ScheduleTurn& turn : turns) {
     now.part = turn.part;
     now.beside = turn.beside;
     if (turn.beside && turn.part.direction != Direction::kForward) std::swap(now.part, *now.beside);
@@ -104,7 +104,8 @@ BackwardForm backward_form(const Schedule& schedule) {
         forms[static_cast<std::size_t>(kind)] = BackwardForm::kBoth;
         continue;
       }
-      const std::vector<Part> parts = parts_of(definition->turns({kFew, 0, kRounds * kFew, kFew}));
+      const std::vector<Part> parts =
+          turn_parts(definition->turns({kFew, 0, kRounds * kFew, kFew}));
       const auto any = [&](Direction direction) {
         return std::ranges::find(parts, direction, &Part::direction) != parts.end();
       };

@@ -9,7 +9,7 @@
 
 namespace stepwright::schedule {
 
-/// The first and last parts of one chunk of a position in a step, as indices into `parts_of`; -1:
+/// The first and last parts of one chunk of a position in a step, as indices into `turn_parts`; -1:
 /// none. Gathers that the previous step postponed come before the first forward; reductions follow
 /// the last part that computes gradients.
 struct ChunkEnds {
@@ -32,7 +32,7 @@ struct Moment {
 /// Returns the moments at which memory can be fullest, whatever a micro-batch keeps: those for
 /// which no other moment, before a turn with the same directions and chunks, has at least as many
 /// waiting of each kind.
-std::vector<Moment> fullest_moments(std::span<const Turn> turns, std::int64_t chunks);
+std::vector<Moment> fullest_moments(std::span<const ScheduleTurn> turns, std::int64_t chunks);
 
 /// Returns the number of weight gradients after the last data gradient.
 std::int64_t weights_at_end(std::span<const Part> parts);

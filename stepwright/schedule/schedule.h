@@ -49,12 +49,12 @@ struct FoundTurns {
 
 /// Cached turns of an order that was already found; null: none. Copies of a plan share them. Equal
 /// bases have equal orders, so cached turns never make two schedules differ.
-struct KnownTurns {
+struct CachedTurns {
   std::shared_ptr<const FoundTurns> found = nullptr;
-  std::strong_ordering operator<=>(const KnownTurns& /*other*/) const {
+  std::strong_ordering operator<=>(const CachedTurns& /*other*/) const {
     return std::strong_ordering::equal;
   }
-  bool operator==(const KnownTurns& /*other*/) const { return true; }
+  bool operator==(const CachedTurns& /*other*/) const { return true; }
 };
 
 /// The order in which pipeline positions work, and the number of micro-batches that overlap.
@@ -69,7 +69,7 @@ struct Schedule {
   std::optional<PlacementKind> placement = std::nullopt;
   /// Pipeline for which an `auto` order is searched; equal bases have equal orders.
   OrderBasis basis = {};
-  KnownTurns known = {};  ///< Order of `auto`, if already found.
+  CachedTurns known = {};  ///< Order of `auto`, if already found.
   auto operator<=>(const Schedule&) const = default;
 };
 

@@ -15,7 +15,7 @@ namespace {
 std::int64_t micro_batches_of(std::span<const Turns> turns) {
   std::int64_t count = 0;
   for (const Turns& list : turns) {
-    for (const Turn& turn : list) {
+    for (const ScheduleTurn& turn : list) {
       count = std::max<std::int64_t>(count, turn.part.micro_batch + 1);
       if (turn.beside) count = std::max<std::int64_t>(count, turn.beside->micro_batch + 1);
     }
@@ -25,7 +25,7 @@ std::int64_t micro_batches_of(std::span<const Turns> turns) {
 
 /// Returns the time in seconds at which the parameters of a turn's forward are gathered; they stay
 /// gathered for the step.
-double gathered_s(const std::vector<ChunkMessages>& messages, const Turn& turn) {
+double gathered_s(const std::vector<ChunkMessages>& messages, const ScheduleTurn& turn) {
   double ready_s = 0;
   for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
     if (part == nullptr || part->direction != Direction::kForward) continue;
@@ -198,7 +198,7 @@ class Ordering {
   bool advance(std::size_t position, std::vector<Step>& steps) {
     const std::size_t at = next_[position];
     if (at == turns_[position].size()) return false;
-    const Turn& turn = turns_[position][at];
+    const ScheduleTurn& turn = turns_[position][at];
     if (is_joint(turn.part.direction)) return false;
     if (is_pass(turn.part.direction)) return pass(position, turn.part.direction, steps);
     Step step = step_at(position);
@@ -267,7 +267,7 @@ double PartSeconds::of(Direction direction) const {
   return 0;
 }
 
-double TurnSeconds::of(std::size_t position, const Turn& turn) const {
+double TurnSeconds::of(std::size_t position, const ScheduleTurn& turn) const {
   const auto seconds_of = [&](const Part& part) -> const PartSeconds& {
     return parts[position][static_cast<std::size_t>(part.chunk)];
   };
@@ -296,9 +296,9 @@ TurnOrder::TurnOrder(std::span<const Turns> turns, const Placement& placement) :
   steps_ = Ordering<Step>(turns, placement, first_).run();
 }
 
-const std::vector<std::vector<double>>& TurnPlayer::play(const TurnOrder& order,
-                                                         std::span<const Turns> turns,
-                                                         const TurnSeconds& seconds) {
+const std::vector<std::vector<double>>& TurnSimulator::play(const TurnOrder& order,
+                                                            std::span<const Turns> turns,
+                                                            const TurnSeconds& seconds) {
   all_ends_.resize(order.steps_.size());
   free_.assign(turns.size(), 0);
   messages_.clear();
@@ -307,7 +307,7 @@ const std::vector<std::vector<double>>& TurnPlayer::play(const TurnOrder& order,
     const TurnOrder::Step& step = order.steps_[s];
     const auto position = static_cast<std::size_t>(step.position);
     const std::int32_t at = step.turn - order.first_[position];
-    const Turn& turn = turns[position][static_cast<std::size_t>(at)];
+    const ScheduleTurn& turn = turns[position][static_cast<std::size_t>(at)];
     const auto number = static_cast<std::size_t>(step.turn);
     if (step.joint) {
       meet(std::span(order.steps_).subspan(s, turns.size()), turn, seconds);
@@ -340,8 +340,8 @@ const std::vector<std::vector<double>>& TurnPlayer::play(const TurnOrder& order,
   return ends_;
 }
 
-void TurnPlayer::meet(std::span<const TurnOrder::Step> steps, const Turn& turn,
-                      const TurnSeconds& seconds) {
+void TurnSimulator::meet(std::span<const TurnOrder::Step> steps, const ScheduleTurn& turn,
+                         const TurnSeconds& seconds) {
   double longest_s = 0;
   for (std::size_t position = 0; position < steps.size(); ++position) {
     longest_s = std::max(longest_s, seconds.of(position, turn));
@@ -351,7 +351,8 @@ void TurnPlayer::meet(std::span<const TurnOrder::Step> steps, const Turn& turn,
   free_.assign(steps.size(), end);
 }
 
-void TurnPlayer::pass(const TurnOrder::Step& step, const Turn& turn, const TurnSeconds& seconds) {
+void TurnSimulator::pass(const TurnOrder::Step& step, const ScheduleTurn& turn,
+                         const TurnSeconds& seconds) {
   const auto position = static_cast<std::size_t>(step.position);
   const auto& [awaited, posted] = step.waits;
   const std::size_t pass = pass_index(turn.part.direction);
@@ -369,7 +370,7 @@ void TurnPlayer::pass(const TurnOrder::Step& step, const Turn& turn, const TurnS
   message.seconds = std::max(message.seconds, seconds.passes[position].messages[pass]);
 }
 
-double TurnPlayer::arrived_s(std::int32_t message) {
+double TurnSimulator::arrived_s(std::int32_t message) {
   const auto number = static_cast<std::size_t>(message);
   while (message_ends_.size() <= number) {
     const Message& next = messages_[message_ends_.size()];

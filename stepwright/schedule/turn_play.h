@@ -73,7 +73,7 @@ struct TurnSeconds {
   std::vector<double> factors = {};
 
   /// Returns the seconds of a turn of a position's schedule.
-  [[nodiscard]] double of(std::size_t position, const Turn& turn) const;
+  [[nodiscard]] double of(std::size_t position, const ScheduleTurn& turn) const;
 };
 
 /// Turns (schedule entries) of all positions, sorted so that each comes after the turns that it
@@ -91,7 +91,7 @@ class TurnOrder {
   TurnOrder(std::span<const Turns> turns, const Placement& placement);
 
  private:
-  friend class TurnPlayer;
+  friend class TurnSimulator;
   /// A turn, and the turns that its part and its overlapped part wait for, by number. Turns are
   /// numbered from the first turn of the first position; negative: none.
   struct Step {
@@ -115,7 +115,7 @@ class TurnOrder {
 /// nanoseconds of host time per turn; `play` (engine.h) gives the same for a program without them.
 /// A turn that takes no time, of a chunk without layers, passes on its input without delaying other
 /// turns. Keeps its memory between calls.
-class TurnPlayer {
+class TurnSimulator {
  public:
   /// Returns the time in seconds at which each turn of each position ends. `order` must be the
   /// order of `turns`.
@@ -129,8 +129,9 @@ class TurnPlayer {
 
  private:
   /// Simulates one joint turn of all positions.
-  void meet(std::span<const TurnOrder::Step> steps, const Turn& turn, const TurnSeconds& seconds);
-  void pass(const TurnOrder::Step& step, const Turn& turn, const TurnSeconds& seconds);
+  void meet(std::span<const TurnOrder::Step> steps, const ScheduleTurn& turn,
+            const TurnSeconds& seconds);
+  void pass(const TurnOrder::Step& step, const ScheduleTurn& turn, const TurnSeconds& seconds);
   /// Time in seconds at which a message of all positions has ended.
   double arrived_s(std::int32_t message);
 

@@ -4,18 +4,19 @@
 
 namespace stepwright::schedule {
 
-Part part_of(Direction direction, std::int64_t chunk, std::int64_t micro_batch) {
+Part make_turn_part(Direction direction, std::int64_t chunk, std::int64_t micro_batch) {
   return {direction, static_cast<std::int32_t>(chunk), static_cast<std::int32_t>(micro_batch)};
 }
 
-Turn turn_of(Direction direction, std::int64_t chunk, std::int64_t micro_batch) {
-  return {.part = part_of(direction, chunk, micro_batch), .beside = std::nullopt};
+ScheduleTurn make_single_part_turn(Direction direction, std::int64_t chunk,
+                                   std::int64_t micro_batch) {
+  return {.part = make_turn_part(direction, chunk, micro_batch), .beside = std::nullopt};
 }
 
-std::vector<Part> parts_of(std::span<const Turn> turns) {
+std::vector<Part> turn_parts(std::span<const ScheduleTurn> turns) {
   std::vector<Part> parts;
   parts.reserve(turns.size());
-  for (const Turn& turn : turns) {
+  for (const ScheduleTurn& turn : turns) {
     const bool forward_first = turn.beside && turn.part.direction == Direction::kForward;
     if (forward_first) parts.push_back(*turn.beside);
     parts.push_back(turn.part);
@@ -25,11 +26,12 @@ std::vector<Part> parts_of(std::span<const Turn> turns) {
 }
 
 Turns without_pairs(Turns turns) {
-  const auto paired = [](const Turn& turn) { return turn.beside.has_value(); };
+  const auto paired = [](const ScheduleTurn& turn) { return turn.beside.has_value(); };
   if (std::ranges::none_of(turns, paired)) return turns;
   Turns single;
   single.reserve(turns.size());
-  for (const Part& part : parts_of(turns)) single.push_back({.part = part, .beside = std::nullopt});
+  for (const Part& part : turn_parts(turns))
+    single.push_back({.part = part, .beside = std::nullopt});
   return single;
 }
 

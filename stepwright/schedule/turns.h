@@ -98,21 +98,22 @@ struct Part {
 
 /// One entry of a position's schedule: a part, or two parts that overlap (a forward and a
 /// backward).
-struct Turn {
+struct ScheduleTurn {
   Part part;
   std::optional<Part> beside;
 };
 
 /// The turns (schedule entries) of one position, in order.
-using Turns = std::vector<Turn>;
+using Turns = std::vector<ScheduleTurn>;
 
 /// Create a part, and a turn that consists of only that part.
-Part part_of(Direction direction, std::int64_t chunk, std::int64_t micro_batch);
-Turn turn_of(Direction direction, std::int64_t chunk, std::int64_t micro_batch);
+Part make_turn_part(Direction direction, std::int64_t chunk, std::int64_t micro_batch);
+ScheduleTurn make_single_part_turn(Direction direction, std::int64_t chunk,
+                                   std::int64_t micro_batch);
 
 /// Returns the parts of turns in the order of issue: of two parts that overlap, the backward comes
 /// first, as it frees memory for the forward.
-std::vector<Part> parts_of(std::span<const Turn> turns);
+std::vector<Part> turn_parts(std::span<const ScheduleTurn> turns);
 
 /// Returns the turns with overlapped parts changed to one turn after the other.
 Turns without_pairs(Turns turns);

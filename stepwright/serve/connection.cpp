@@ -43,7 +43,7 @@ void Connection::go_on(const ServedPage& page, Time now) {
 
 void Connection::end_if_late(Time now) {
   if (now < deadline_) return;
-  if (state_ == State::kAsks && !said_.empty()) return begin_answer(late_answer(), now);
+  if (state_ == State::kAsks && !said_.empty()) return begin_answer(timeout_answer(), now);
   state_ = State::kOver;
 }
 

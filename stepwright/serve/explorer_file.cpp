@@ -15,24 +15,25 @@ std::optional<fs::path> found_explorer() {
   const fs::path here = program_folder();
   for (const fs::path& file :
        {here / "explorer.html", here.parent_path() / "share/stepwright/explorer.html"}) {
-    if (is_there(file)) return file;
+    if (path_exists(file)) return file;
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Lack> missing_explorer() {
+std::optional<MissingRequirement> missing_explorer() {
   if (found_explorer()) return std::nullopt;
-  return Lack{fmt::format("{} is not there: the explorer is the planner compiled for browsers",
-                          (program_folder() / "explorer.html").string()),
-              "build it with `make engine`, which installs Emscripten, or say where it is with "
-              "--page"};
+  return MissingRequirement{
+      fmt::format("{} is not there: the explorer is the planner compiled for browsers",
+                  (program_folder() / "explorer.html").string()),
+      "build it with `make engine`, which installs Emscripten, or say where it is with "
+      "--page"};
 }
 
 fs::path explorer_file() {
   if (const auto found = found_explorer()) return *found;
-  const Lack lack = *missing_explorer();
+  const MissingRequirement lack = *missing_explorer();
   fail_unsupported(fmt::format("{}; {}", lack.what, lack.remedy));
 }
 

@@ -9,7 +9,7 @@ namespace stepwright::serve {
 
 /// Returns an error with the paths at which the explorer's page was looked for (beside this program
 /// and in the packages' folder) and how to build it; nullopt: the page exists.
-std::optional<Lack> missing_explorer();
+std::optional<MissingRequirement> missing_explorer();
 
 /// Returns the path of the explorer's page. Fails with `kUnsupported`, saying how to build it, if
 /// it does not exist.

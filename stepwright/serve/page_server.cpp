@@ -45,7 +45,7 @@ void accept_all(int listening, Connections& open, const ServeLimits& limits, Con
     if (!socket.is_open()) {
       const bool no_descriptors = errno == EMFILE || errno == ENFILE;
       if (!no_descriptors) return;  // no browser waits, or it has left
-      if (open.empty()) fail_system("accept a browser");
+      if (open.empty()) fail_system_call("accept a browser");
       open.erase(open.begin());
       continue;
     }
@@ -90,7 +90,7 @@ void PageServer::run(const ServedPage& page, int stop_fd) {
     const int ready =
         ::poll(watched.data(), watched.size(), until_next(open, std::chrono::steady_clock::now()));
     if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0) fail_system("wait for browsers");
+    if (ready < 0) fail_system_call("wait for browsers");
     if (watched[0].revents != 0) return;
     const auto now = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < open.size(); ++i) {

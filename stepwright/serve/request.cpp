@@ -192,6 +192,6 @@ std::optional<HttpAnswer> http_answer(std::string_view said, const ServedPage& p
   return found;
 }
 
-HttpAnswer late_answer() { return refusal("408 Request Timeout"); }
+HttpAnswer timeout_answer() { return refusal("408 Request Timeout"); }
 
 }  // namespace stepwright::serve

@@ -28,6 +28,6 @@ struct HttpAnswer {
 std::optional<HttpAnswer> http_answer(std::string_view said, const ServedPage& page);
 
 /// Returns the answer to a request that was not complete in time (408).
-HttpAnswer late_answer();
+HttpAnswer timeout_answer();
 
 }  // namespace stepwright::serve

@@ -37,12 +37,12 @@ std::vector<std::pair<std::string, packing::Packing>> neighbours_of(const packin
   packing::Packing masked = own;
   masked.masks = true;
   add("masks", "true", masked);
-  for (const auto& [pad_to, word] : packing::kPadToNames) {
+  for (const auto& [pad_to, word] : packing::kPaddingTargetNames) {
     packing::Packing other = own;
     other.pad_to = pad_to;
     add("pad_to", word, other);
   }
-  for (const auto& [balance, word] : packing::kDealNames) {
+  for (const auto& [balance, word] : packing::kSequenceDealingNames) {
     packing::Packing other = own;
     other.balance = balance;
     add("balance", word, other);
@@ -53,7 +53,7 @@ std::vector<std::pair<std::string, packing::Packing>> neighbours_of(const packin
 plan::PlannedJob repacked(plan::PlannedJob planned, const packing::Packing& packing) {
   plan::DocumentBatch& documents = *planned.job.documents;
   documents.packing = packing;
-  documents.packs = packing::make_packs(documents.lengths, packing, planned.job.length);
+  documents.packs = packing::pack_with_statistics(documents.lengths, packing, planned.job.length);
   return planned;
 }
 
@@ -83,7 +83,7 @@ bool can_choose_context(const plan::Job& job, const plan::Plan& plan) {
 
 DocumentFigures document_figures(const Prediction& prediction) {
   const auto& [job, plan] = prediction.planned;
-  const packing::Packs& packs = job.documents->packs;
+  const packing::PackingStatistics& packs = job.documents->packs;
   const step::StepTokens tokens = step::step_tokens(job, plan);
   const double step_s = prediction.step_time_s();
   const packing::LengthHistogram documents = step::own_documents(job, plan);
@@ -125,7 +125,7 @@ std::optional<DynamicContext> dynamic_context(const Prediction& prediction) {
   const auto add = [&](const packing::LengthHistogram& lengths, std::int64_t fewer) {
     if (lengths.empty()) return true;
     const plan::PlannedJob part = on_ranks(planned, lengths, fewer);
-    if (plan::illegal(part.job, part.plan)) return false;
+    if (plan::find_plan_rejection(part.job, part.plan)) return false;
     seconds += packing::total_tokens(lengths) / document_figures(predict(part)).tokens_per_s;
     return true;
   };

@@ -19,7 +19,8 @@ struct DocumentFigures {
   double tokens = 0;           ///< Number of tokens of documents in a step, padding left out.
   double tokens_per_s = 0;     ///< Tokens of documents a second with this packing.
   double even_step_s = 0;      ///< Seconds of a step if all micro-batches were the mean one.
-  Uneven uneven;  ///< Seconds that unequal micro-batches add, and how much step times vary.
+  /// Seconds that unequal micro-batches add, and how much step times vary.
+  UnevenStepWaits uneven;
 };
 
 /// Returns the document figures of a prediction whose job has documents.

@@ -58,8 +58,8 @@ struct Built {
 std::optional<Built> with_room(const plan::Job& job, plan::Plan plan, double useful_s) {
   schedule::Schedule& schedule = plan.schedule;
   for (int i = 0; i < kTries && holds_one(schedule.basis, plan); ++i) {
-    if (!schedule::know_turns(schedule, plan.parallel.pipeline, plan::micro_batches(job, plan),
-                              useful_s))
+    if (!schedule::cache_found_turns(schedule, plan.parallel.pipeline,
+                                     plan::micro_batches(job, plan), useful_s))
       break;
     step::StepProgram program = step::build_program(job, plan);
     memory::MemoryReport memory = memory::memory_report(job, program);
@@ -111,7 +111,7 @@ class Settling {
     for (std::int64_t chunks = most_auto_chunks(); chunks > 0; --chunks) {
       plan::Plan found = plan_;
       found.schedule = {.kind = schedule::ScheduleKind::kAuto, .chunks = chunks};
-      if (!plan::broken_rule(job_, found)) offer_found(pricer, found);
+      if (!plan::first_broken_rule(job_, found)) offer_found(pricer, found);
     }
     return fits() ? best_ : smallest_;
   }
@@ -136,7 +136,7 @@ class Settling {
       for (std::int64_t chunks = 1; chunks <= most_auto_chunks(); ++chunks) {
         plan::Plan plan = plan_;
         plan.schedule = {.kind = kind, .chunks = chunks};
-        if (plan::broken_rule(job_, plan)) continue;
+        if (plan::first_broken_rule(job_, plan)) continue;
         list.push_back({plan, pricer.played_price(plan)});
       }
     }
@@ -236,13 +236,13 @@ std::vector<plan::Plan> found_orders(Pricer& pricer, const plan::Job& job, const
   double best_s = useful_s;
   offer_orders(pricer, job, plan, best_s, [&](Built built) {
     const schedule::Schedule& schedule = built.plan.schedule;
-    best_s = std::min(best_s, schedule::order_s(schedule, schedule.known.found->turns));
+    best_s = std::min(best_s, schedule::found_order_seconds(schedule, schedule.known.found->turns));
     orders.push_back(std::move(built.plan));
   });
   return orders;
 }
 
-plan::PlannedJob with_order(plan::PlannedJob planned) {
+plan::PlannedJob resolve_schedule_order(plan::PlannedJob planned) {
   schedule::Schedule& schedule = planned.plan.schedule;
   if (!schedule::traits_of(schedule.kind).found) return planned;
   if (!schedule::is_settled(schedule)) {
@@ -253,7 +253,7 @@ plan::PlannedJob with_order(plan::PlannedJob planned) {
   }
   const std::int64_t count = plan::micro_batches(planned.job, planned.plan);
   const bool known = schedule.known.found && schedule.known.found->micro_batches == count;
-  if (!known) schedule::know_turns(schedule, planned.plan.parallel.pipeline, count);
+  if (!known) schedule::cache_found_turns(schedule, planned.plan.parallel.pipeline, count);
   return planned;
 }
 

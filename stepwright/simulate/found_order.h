@@ -27,6 +27,6 @@ std::vector<plan::Plan> found_orders(Pricer& pricer, const plan::Job& job, const
 /// needs least memory. The job's own cost model decides, so that predicting and training find the
 /// same order; a note of the job says what was found. A plan that already has an order has its
 /// turns found once, and all copies of the plan share them; other plans stay as they are.
-plan::PlannedJob with_order(plan::PlannedJob planned);
+plan::PlannedJob resolve_schedule_order(plan::PlannedJob planned);
 
 }  // namespace stepwright::simulate

@@ -18,11 +18,11 @@ namespace stepwright::simulate {
 std::optional<FrameworkSpan> framework_span(const plan::PlannedJob& planned) {
   if (!planned.job.framework.name.empty() || !planned.job.measured.empty()) return std::nullopt;
   std::vector<std::pair<double, std::string_view>> steps;
-  for (const std::string_view name : plan::runs_on(planned.job, planned.plan)) {
+  for (const std::string_view name : plan::frameworks_running_plan(planned.job, planned.plan)) {
     plan::Job job = planned.job;
     job.framework.name = name;
     job.kernels = plan::default_kernels(job.framework, job.cluster.device);
-    if (plan::illegal(job, planned.plan)) continue;
+    if (plan::find_plan_rejection(job, planned.plan)) continue;
     const cost::CostModel cost(job);
     steps.emplace_back(Pricer(job, cost).price(planned.plan).seconds, name);
   }
@@ -39,8 +39,8 @@ std::optional<FrameworkSpan> framework_span(const plan::PlannedJob& planned) {
                        .frameworks = static_cast<int>(steps.size())};
 }
 
-std::string unnamed_note(const plan::Job& job, const std::optional<FrameworkSpan>& span,
-                         double step_s) {
+std::string unnamed_framework_note(const plan::Job& job, const std::optional<FrameworkSpan>& span,
+                                   double step_s) {
   if (!job.framework.name.empty() || !job.measured.empty()) return "";
   const std::string_view best =
       span ? "" : ", a best case as fewer than two frameworks run this plan";
@@ -50,7 +50,7 @@ std::string unnamed_note(const plan::Job& job, const std::optional<FrameworkSpan
       format_time(step_s), best);
 }
 
-std::string span_words(const FrameworkSpan& span) {
+std::string framework_span_text(const FrameworkSpan& span) {
   return fmt::format("{} ({}) to {} ({}) in the {} that run this plan, {} in the middle",
                      format_time(span.least_s), span.fastest, format_time(span.most_s),
                      span.slowest, span.frameworks, format_time(span.middle_s));

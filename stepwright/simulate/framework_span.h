@@ -24,10 +24,10 @@ std::optional<FrameworkSpan> framework_span(const plan::PlannedJob& planned);
 
 /// Returns a note on the assumptions behind a step that is predicted without a framework; empty
 /// where the job names one, or has measured its own cluster.
-std::string unnamed_note(const plan::Job& job, const std::optional<FrameworkSpan>& span,
-                         double step_s);
+std::string unnamed_framework_note(const plan::Job& job, const std::optional<FrameworkSpan>& span,
+                                   double step_s);
 
 /// Returns the span in one line: "72.9 s to 73.2 s in the 3 frameworks that run this plan".
-std::string span_words(const FrameworkSpan& span);
+std::string framework_span_text(const FrameworkSpan& span);
 
 }  // namespace stepwright::simulate

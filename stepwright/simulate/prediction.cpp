@@ -132,13 +132,13 @@ void add_interval(Prediction& p, const cost::CostModel& cost) {
   p.interval = span.interval;
   if (span.loads) p.notes.push_back(imbalance_note(*span.loads, step_s));
   p.frameworks = span.frameworks;
-  std::string unnamed = unnamed_note(p.planned.job, p.frameworks, step_s);
+  std::string unnamed = unnamed_framework_note(p.planned.job, p.frameworks, step_s);
   if (!unnamed.empty()) p.notes.push_back(std::move(unnamed));
 }
 
 void add_notes(Prediction& p, const cost::CostModel& cost) {
   if (!p.planned.job.framework.name.empty()) {
-    for (const plan::NotRun& what :
+    for (const plan::UnsupportedChoice& what :
          plan::not_run(p.planned.job.framework, p.planned.job, p.planned.plan)) {
       p.notes.push_back(fmt::format("The plan does not run as it is: {}.", what.message));
     }
@@ -211,9 +211,10 @@ std::vector<std::string> Prediction::ranked_notes() const {
 }
 
 Prediction predict(const plan::PlannedJob& given, bool record) {
-  if (const auto refused = plan::illegal(given.job, given.plan)) plan::fail_refused(*refused);
+  if (const auto refused = plan::find_plan_rejection(given.job, given.plan))
+    plan::fail_rejected_plan(*refused);
   Prediction p;
-  p.planned = with_order(given);
+  p.planned = resolve_schedule_order(given);
   const auto& [job, plan] = p.planned;
   const cost::CostModel cost(job);
   const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
@@ -224,7 +225,7 @@ Prediction predict(const plan::PlannedJob& given, bool record) {
   p.simulation = simulate(p.program, cost, layouts, plan, record);
   Pricer pricer(job, cost);
   p.price = pricer.price(plan);
-  add_waits(p.simulation, p.price.uneven.waits_s);
+  add_uneven_waits(p.simulation, p.price.uneven.waits_s);
   add_rates(p, job);
   add_notes(p, cost);
   return p;
@@ -292,7 +293,7 @@ Json prediction_json(const Prediction& p) {
     out["host_kinds"] = memory::host_kinds_json(p.memory);
   }
   if (!p.memory.fits()) {
-    out["largest_kind"] = memory::largest_part(p.memory);
+    out["largest_kind"] = memory::largest_memory_part(p.memory);
     out["over_by_bytes"] = static_cast<std::int64_t>(p.memory.over_by_bytes());
   }
   out["stages"] = Json::array();

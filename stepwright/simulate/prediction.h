@@ -60,8 +60,8 @@ struct Prediction {
 
 /// Predicts a plan: program, memory, price and simulated time. Throws `Error{kInput}` with the
 /// broken rule when the plan is not legal. An `auto` schedule without an order gets one first
-/// (`with_order`). `record` keeps the events of the timeline; fails with `kInput` where they are
-/// more than four million.
+/// (`resolve_schedule_order`). `record` keeps the events of the timeline; fails with `kInput` where
+/// they are more than four million.
 Prediction predict(const plan::PlannedJob& planned, bool record = false);
 
 /// Returns the seconds of each operator of each template when it runs alone: for a message, without

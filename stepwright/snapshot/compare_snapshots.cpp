@@ -115,9 +115,9 @@ class Placing {
 void note_snapshot(const Snapshot& snapshot, SnapshotComparison& out) {
   for (const auto& [kind, count] : snapshot.unknown_events) {
     out.notes.push_back(fmt::format("{}: {} of the unknown kind \"{}\" count for nothing.",
-                                    snapshot.file, counted(count, "event"), kind));
+                                    snapshot.file, count_with_noun(count, "event"), kind));
   }
-  for (const Recording& recording : snapshot.devices) {
+  for (const DeviceRecording& recording : snapshot.devices) {
     if (recording.events == 0) {
       out.notes.push_back(
           fmt::format("{}: no events: the peak is what was in use when the snapshot was taken. "
@@ -150,16 +150,16 @@ Json unexplained_json(const std::vector<BlockGroup>& groups) {
   return list;
 }
 
-Json missing_json(const std::vector<Missing>& groups) {
+Json missing_json(const std::vector<MissingBlocks>& groups) {
   Json list = Json::array();
-  for (const Missing& group : groups) {
+  for (const MissingBlocks& group : groups) {
     list.push_back({{"tensor", group.tensor}, {"bytes", group.bytes}, {"count", group.count}});
   }
   return list;
 }
 
 Json rank_json(const ComparedRank& rank) {
-  const Recording& recording = rank.recording;
+  const DeviceRecording& recording = rank.recording;
   Json json{{"file", rank.file},
             {"device", recording.device},
             {"rank", rank.rank < 0 ? Json() : Json(rank.rank)},
@@ -201,7 +201,7 @@ SnapshotComparison compare_snapshots(const std::vector<std::string>& files, cons
   for (const std::string& file : files) {
     Snapshot snapshot = read_snapshot(std::filesystem::path(file));
     note_snapshot(snapshot, out);
-    for (Recording& recording : snapshot.devices) {
+    for (DeviceRecording& recording : snapshot.devices) {
       out.ranks.push_back({.file = file, .recording = std::move(recording)});
       stacks_of.push_back(stacks.size());
     }

@@ -15,7 +15,7 @@ struct ComparedRank {
   std::string file;
   std::int64_t rank = -1;  ///< Rank of the recording; -1: unknown.
   std::int64_t stage = 0;  ///< Pipeline position of the rank.
-  Recording recording;
+  DeviceRecording recording;
   /// Predicted peak of the rank's pipeline position, as PyTorch's allocator counts.
   std::int64_t predicted_peak_bytes = 0;
   SnapshotMatch match;

@@ -28,7 +28,7 @@ bool is_state(const PlannedBlock& block) {
 
 class Matching {
  public:
-  Matching(const Recording& recording, const StackTable& stacks, const PlannedPeak& planned)
+  Matching(const DeviceRecording& recording, const StackTable& stacks, const PlannedPeak& planned)
       : run_(recording.at_peak),
         stacks_(stacks),
         plan_(planned.blocks),
@@ -236,7 +236,7 @@ class Matching {
   }
 
   void name_missing() {
-    std::map<std::string, Missing> by_name;
+    std::map<std::string, MissingBlocks> by_name;
     std::int64_t states = 0, states_count = 0;
     for (std::size_t i = 0; i < plan_.size(); ++i) {
       if (plan_open_[i] == 0) continue;
@@ -246,7 +246,7 @@ class Matching {
         ++states_count;
         continue;
       }
-      Missing& group = by_name[memory::block_name(plan_[i])];
+      MissingBlocks& group = by_name[memory::block_name(plan_[i])];
       group.bytes += plan_[i].bytes;
       ++group.count;
     }
@@ -257,7 +257,7 @@ class Matching {
       group.tensor = name;
       result_.missing.push_back(std::move(group));
     }
-    std::ranges::stable_sort(result_.missing, std::greater<>(), &Missing::bytes);
+    std::ranges::stable_sort(result_.missing, std::greater<>(), &MissingBlocks::bytes);
   }
 
   void close_run(std::size_t run, std::int64_t& bytes) {
@@ -293,7 +293,7 @@ std::vector<BlockGroup> blocks_by_frames(const StackTable& stacks, std::span<con
   return groups;
 }
 
-SnapshotMatch match_blocks(const Recording& recording, const StackTable& stacks,
+SnapshotMatch match_blocks(const DeviceRecording& recording, const StackTable& stacks,
                            const PlannedPeak& planned) {
   return Matching(recording, stacks, planned).match();
 }

@@ -22,7 +22,7 @@ struct BlockGroup {
 std::vector<BlockGroup> blocks_by_frames(const StackTable& stacks, std::span<const Block> blocks);
 
 /// Blocks of one name at the plan's peak that the run does not have.
-struct Missing {
+struct MissingBlocks {
   std::string tensor;  ///< Name of the blocks, from `memory::block_name`.
   std::int64_t bytes = 0;
   std::int64_t count = 0;
@@ -38,14 +38,14 @@ struct SnapshotMatch {
   std::int64_t by_lifetime = 0;
   std::vector<BlockGroup> unexplained;  ///< Blocks that the plan does not have, largest first.
   /// Planned blocks that the run does not have, largest first.
-  std::vector<Missing> missing;
+  std::vector<MissingBlocks> missing;
 };
 
 /// Matches blocks in this order: blocks of equal size, age and module; of equal size and age (a
 /// block from before the recording counts as old, like model states); one block to the sum of
 /// neighbouring states, with up to 1/128 of padding, or neighbouring blocks to one state; of equal
 /// size; blocks from before the recording to the remaining model states.
-SnapshotMatch match_blocks(const Recording& recording, const StackTable& stacks,
+SnapshotMatch match_blocks(const DeviceRecording& recording, const StackTable& stacks,
                            const PlannedPeak& planned);
 
 }  // namespace stepwright::snapshot

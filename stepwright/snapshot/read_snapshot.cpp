@@ -60,7 +60,7 @@ class SnapshotBuilder {
       if (device >= std::ssize(traces)) traces.resize(static_cast<std::size_t>(device) + 1);
     }
     for (std::size_t device = 0; device < traces.size(); ++device) {
-      Recording recording =
+      DeviceRecording recording =
           std::move(traces[device]).finish(by_device[static_cast<std::int64_t>(device)]);
       if (recording.overflows) {
         fail_input(fmt::format("{}: device {}: more than 4 Mi blocks in use at once",
@@ -270,7 +270,7 @@ class JsonSnapshot {
 
   std::int64_t whole(const logs::JsonPiece& piece, const dom::element& object, std::string_view key,
                      std::int64_t most = kMostBlockBytes) const {
-    const auto number = logs::integer_in(object, key);
+    const auto number = logs::json_integer_field(object, key);
     if (!number || *number < 0 || *number > most) {
       fail(piece, fmt::format("'{}' must be a whole number from 0 to {}", key, most));
     }
@@ -282,9 +282,10 @@ class JsonSnapshot {
     if (object["frames"].get(list) != simdjson::SUCCESS) return 0;
     std::vector<FrameId> frames;
     for (const dom::element frame : list) {
-      frames.push_back(builder_.stacks().frame({.file = logs::text_in(frame, "filename"),
-                                                .line = logs::integer_in(frame, "line").value_or(0),
-                                                .name = logs::text_in(frame, "name")}));
+      frames.push_back(
+          builder_.stacks().frame({.file = logs::json_text_field(frame, "filename"),
+                                   .line = logs::json_integer_field(frame, "line").value_or(0),
+                                   .name = logs::json_text_field(frame, "name")}));
     }
     return builder_.stacks().stack(frames);
   }
@@ -295,7 +296,7 @@ class JsonSnapshot {
     TraceWalk& walk = walks_.emplace_back();
     if (std::ssize(walks_) > kMostDevices) fail(piece, "more than 4,096 devices");
     for (const dom::element entry : list) {
-      const std::string_view name = logs::text_in(entry, "action");
+      const std::string_view name = logs::json_text_field(entry, "action");
       const auto kind = event_kind(name);
       if (!kind) {
         builder_.count_unknown(name);
@@ -316,7 +317,7 @@ class JsonSnapshot {
 
   void segment(const logs::JsonPiece& piece, const dom::element& value) {
     Segment segment{.bytes = whole(piece, value, "total_size")};
-    if (logs::integer_in(value, "device")) {
+    if (logs::json_integer_field(value, "device")) {
       segment.device = whole(piece, value, "device", kMostDevices);
     }
     dom::array blocks;
@@ -325,10 +326,10 @@ class JsonSnapshot {
     std::int64_t unused = 0;
     for (const dom::element block : blocks) {
       const std::int64_t size = whole(piece, block, "size");
-      const std::string state(logs::text_in(block, "state"));
+      const std::string state(logs::json_text_field(block, "state"));
       unused = is_unused(state) ? segment.add_unused(size, unused) : 0;
       if (is_in_use(state)) {
-        const bool says = logs::integer_in(block, "requested_size").has_value();
+        const bool says = logs::json_integer_field(block, "requested_size").has_value();
         segment.blocks.push_back(
             {.address = at,
              .bytes = says ? whole(piece, block, "requested_size", size) : size,

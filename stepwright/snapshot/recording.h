@@ -20,7 +20,7 @@ struct OutOfMemory {
 };
 
 /// The blocks and events of one device in a snapshot. Events count from 0 within the device.
-struct Recording {
+struct DeviceRecording {
   std::int64_t device = 0;
   std::int64_t events = 0;
   /// Largest sum of blocks in use, in bytes as the program requested them.
@@ -44,7 +44,7 @@ struct Recording {
 /// A snapshot of PyTorch's caching allocator.
 struct Snapshot {
   std::string file;
-  std::vector<Recording> devices;  ///< Devices that hold or held memory, by number.
+  std::vector<DeviceRecording> devices;  ///< Devices that hold or held memory, by number.
   StackTable stacks;
   /// Events of unknown kinds, which are ignored, counted by kind.
   std::map<std::string, std::int64_t> unknown_events;

@@ -41,7 +41,7 @@ void TraceWalk::add(const TraceEvent& event) {
   timeline_.add(number, walk_.added_bytes());
 }
 
-Recording TraceWalk::finish(const std::vector<const Segment*>& segments) && {
+DeviceRecording TraceWalk::finish(const std::vector<const Segment*>& segments) && {
   std::int64_t reserved_at_end = 0;
   std::int64_t unused = 0;
   std::int64_t largest_unused = 0;
@@ -53,17 +53,17 @@ Recording TraceWalk::finish(const std::vector<const Segment*>& segments) && {
       walk_.found_at_end(block.address, {.bytes = block.bytes, .what = block.stack});
     }
   }
-  Recording recording{.events = events_,
-                      .peak_bytes = walk_.peak_bytes(),
-                      .reserved_bytes = reserved_at_end - reserved_ + reserved_at_peak_,
-                      .reserved_at_end_bytes = reserved_at_end,
-                      .unused_bytes = unused,
-                      .largest_unused_bytes = largest_unused,
-                      .before_bytes = walk_.before_bytes(),
-                      .at_peak = walk_.at_peak(),
-                      .timeline = timeline_.points(),
-                      .failures = std::move(failures_),
-                      .overflows = walk_.overflows()};
+  DeviceRecording recording{.events = events_,
+                            .peak_bytes = walk_.peak_bytes(),
+                            .reserved_bytes = reserved_at_end - reserved_ + reserved_at_peak_,
+                            .reserved_at_end_bytes = reserved_at_end,
+                            .unused_bytes = unused,
+                            .largest_unused_bytes = largest_unused,
+                            .before_bytes = walk_.before_bytes(),
+                            .at_peak = walk_.at_peak(),
+                            .timeline = timeline_.points(),
+                            .failures = std::move(failures_),
+                            .overflows = walk_.overflows()};
   if (walk_.peak_event() >= 0) recording.peak_event = walk_.peak_event();
   for (TimelinePoint& point : recording.timeline) point.bytes += recording.before_bytes;
   return recording;

@@ -78,7 +78,7 @@ class TraceWalk {
   /// Counts an event that has no effect.
   void skip() { ++events_; }
   /// Returns the recording of the trace, with the segments of its device.
-  [[nodiscard]] Recording finish(const std::vector<const Segment*>& segments) &&;
+  [[nodiscard]] DeviceRecording finish(const std::vector<const Segment*>& segments) &&;
 
  private:
   PeakWalk walk_;

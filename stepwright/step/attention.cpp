@@ -25,7 +25,7 @@ std::int64_t rotated_width(const Setting& s) {
 }
 
 void rotate(Emit& e, TensorId qkv, Phase phase, const model::LayerClass& layer) {
-  if (e.s.model->position != model::Position::kRope || !layer.rotated) return;
+  if (e.s.model->position != model::PositionEncoding::kRope || !layer.rotated) return;
   Operator rotary = computation(e, OperatorKind::kRotary, phase, LayerPart::kRotary,
                                 {.rows = e.s.tokens, .columns = rotated_width(e.s)});
   if (e.s.scaled_rotary_apart) rotary.purpose = Purpose::kScaledRotary;

@@ -57,7 +57,7 @@ class TemplateStore {
   /// computes. A loss in tiles reads the head's weight, which the model's own group gathers ahead
   /// of its layers (trl 1.16.0 trl/trainer/utils.py, add_fused_lm_head).
   [[nodiscard]] bool copies_out(const Block& block) const {
-    const bool by_model = s_.kernels.loss_keeps == plan::LossKeeps::kTiles;
+    const bool by_model = s_.kernels.loss_keeps == plan::LossSavedTensors::kTiles;
     return block.unit != kHeadUnit || (s_.loss_in_forward && !by_model);
   }
   /// True if a backward gathers blocks in the reverse order of the forward, even blocks that it
@@ -67,7 +67,7 @@ class TemplateStore {
                     Reduction how);
   /// True if `units` is the head alone and the loss has already reduced the head's gradients.
   [[nodiscard]] bool reduced_by_loss(const std::vector<std::int32_t>& units) const {
-    return s_.copies_gradients && s_.kernels.loss_keeps == plan::LossKeeps::kGradients &&
+    return s_.copies_gradients && s_.kernels.loss_keeps == plan::LossSavedTensors::kGradients &&
            units == std::vector<std::int32_t>{kHeadUnit};
   }
   TemplateId add(Template piece);

@@ -278,7 +278,7 @@ class ProgramBuilder {
   void schedule(Stage& stage, const std::vector<ChunkSequences>& made) {
     schedule::Turns turns = turns_[static_cast<std::size_t>(stage.position)];
     if (plan_.schedule.strands == 1) turns = schedule::without_pairs(std::move(turns));
-    const std::vector<schedule::Part> parts = schedule::parts_of(turns);
+    const std::vector<schedule::Part> parts = schedule::turn_parts(turns);
     std::vector<schedule::ChunkEnds> ends;
     for (std::int32_t chunk = 0; chunk < std::ssize(made); ++chunk) {
       ends.push_back(schedule::chunk_ends(parts, chunk));
@@ -291,13 +291,13 @@ class ProgramBuilder {
       const auto chunk = static_cast<std::size_t>(part.chunk);
       return sequence_of(made[chunk], ends[chunk], part, i++);
     };
-    for (const schedule::Turn& turn : turns) {
+    for (const schedule::ScheduleTurn& turn : turns) {
       const std::int32_t first = next_sequence();
       if (!turn.beside) {
         stage.schedule.push_back({.sequence = first, .micro_batch = turn.part.micro_batch});
         continue;
       }
-      // Of two parts that run together, the backward is first in the list (`parts_of`).
+      // Of two parts that run together, the backward is first in the list (`turn_parts`).
       const std::int32_t backward = parts[static_cast<std::size_t>(i - 1)].micro_batch;
       const std::int32_t forward = parts[static_cast<std::size_t>(i)].micro_batch;
       const std::int32_t second = next_sequence();

@@ -52,7 +52,7 @@ RingSteps ring_steps(const Setting& s, const model::LayerClass& layer) {
   }
   const std::int64_t visiting = std::llround(visiting_pairs(s));
   return {attention_shape(s, length, length, 1, pairs - (s.context - 1) * visiting),
-          attention_shape(s, length, divide_up(visiting, length), 1, visiting)};
+          attention_shape(s, length, ceil_divide(visiting, length), 1, visiting)};
 }
 
 /// Sends `from` to the next rank of the ring and receives into a new buffer.

@@ -101,7 +101,7 @@ bool is_plain(const Setting& s) {
 /// meanwhile (torchtitan 0.3.0 torchtitan/components/loss.py, ChunkedLossWrapper).
 bool holds_result(const Setting& s) {
   if (in_chunks(s)) {
-    return s.kernels.plain_loss && s.kernels.loss_keeps == plan::LossKeeps::kGradients;
+    return s.kernels.plain_loss && s.kernels.loss_keeps == plan::LossSavedTensors::kGradients;
   }
   return s.kernels.plain_loss ? s.pipelined : s.kernels.gathered_logits;
 }
@@ -135,7 +135,7 @@ TensorId wide_gradient(Emit& e) {
 }  // namespace
 
 bool in_chunks(const Setting& s) {
-  return s.kernels.loss_chunks != 1 || s.kernels.loss_keeps != plan::LossKeeps::kLogits;
+  return s.kernels.loss_chunks != 1 || s.kernels.loss_keeps != plan::LossSavedTensors::kLogits;
 }
 
 std::int64_t rows_of(const Emit& e) { return e.rows.count > 0 ? e.rows.count : e.s.tokens; }
@@ -177,7 +177,7 @@ void share_loss(Emit& e, TensorId values, std::string_view name, bool largest,
                 std::int64_t messages) {
   const auto share = [&](Scheme scheme) {
     Operator op = shared(e, scheme, values, name, largest);
-    op.payload_elements = divide_up(op.payload_elements, messages);
+    op.payload_elements = ceil_divide(op.payload_elements, messages);
     op.repeats = messages;
     e.out.add(op, {values}, {values});
   };
@@ -187,7 +187,7 @@ void share_loss(Emit& e, TensorId values, std::string_view name, bool largest,
 }
 
 void cross_entropy(Emit& e, TensorId own, std::span<const TensorId> beside) {
-  if (e.s.kernels.document_loss) return document_loss(e, own);
+  if (e.s.kernels.document_loss) return build_per_document_loss(e, own);
   // The caller of PyTorch's own loss over whole logits holds the model's output until the loss
   // returns.
   const bool holds_own =
@@ -197,12 +197,12 @@ void cross_entropy(Emit& e, TensorId own, std::span<const TensorId> beside) {
 }
 
 TensorId cross_entropy_backward(Emit& e) {
-  if (e.s.kernels.document_loss) return document_loss_gradient(e);
+  if (e.s.kernels.document_loss) return build_per_document_loss_grad(e);
   const bool compiled = by_handlers(e.s) && e.s.kernels.fused_loss();
   const bool wide = is_plain(e.s) && !compiled;
   const TensorId from = wide ? wide_gradient(e) : e.kept.get(Keep::kLogits);
   // Liger's and Transformer Engine's kernels overwrite the logits with their gradient.
-  const bool writes_over = e.s.kernels.loss_keeps == plan::LossKeeps::kGradients ||
+  const bool writes_over = e.s.kernels.loss_keeps == plan::LossSavedTensors::kGradients ||
                            e.s.kernels.cross_entropy == plan::CrossEntropy::kTe;
   const bool in_place = writes_over && !is_plain(e.s) && e.s.kernels.fused_loss() &&
                         !is_native(e.s) && e.s.model->logit_cap == 0;

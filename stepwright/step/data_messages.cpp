@@ -5,13 +5,13 @@
 namespace stepwright::step {
 namespace {
 
-constexpr DataMessage gather(Reach reach) { return {OperatorKind::kAllGather, reach}; }
-constexpr DataMessage scatter(Reach reach) { return {OperatorKind::kReduceScatter, reach}; }
-constexpr DataMessage sum(Reach reach) { return {OperatorKind::kAllReduce, reach}; }
+constexpr DataMessage gather(MessageReach reach) { return {OperatorKind::kAllGather, reach}; }
+constexpr DataMessage scatter(MessageReach reach) { return {OperatorKind::kReduceScatter, reach}; }
+constexpr DataMessage sum(MessageReach reach) { return {OperatorKind::kAllReduce, reach}; }
 
 /// The group over which a state with this spread is divided.
-constexpr Reach reach_of(plan::Spread spread) {
-  return spread == plan::Spread::kInner ? Reach::kInner : Reach::kWorld;
+constexpr MessageReach reach_of(plan::Spread spread) {
+  return spread == plan::Spread::kInner ? MessageReach::kInner : MessageReach::kWorld;
 }
 
 /// Returns the messages of the last backward: they turn gradients, in the spread in which backwards
@@ -19,12 +19,14 @@ constexpr Reach reach_of(plan::Spread spread) {
 DataMessages last_reductions(plan::Spread gradients, plan::Spread optimizer, bool scattered) {
   if (gradients == plan::Spread::kGlobal) return {};
   const bool whole = !scattered && gradients == plan::Spread::kNone;
-  if (optimizer == plan::Spread::kNone || whole) return {sum(Reach::kWorld)};
+  if (optimizer == plan::Spread::kNone || whole) return {sum(MessageReach::kWorld)};
   if (gradients == plan::Spread::kInner) {
-    return {optimizer == plan::Spread::kInner ? sum(Reach::kOuter) : scatter(Reach::kOuter)};
+    return {optimizer == plan::Spread::kInner ? sum(MessageReach::kOuter)
+                                              : scatter(MessageReach::kOuter)};
   }
-  if (optimizer == plan::Spread::kInner) return {scatter(Reach::kInner), sum(Reach::kOuter)};
-  return {scatter(Reach::kWorld)};
+  if (optimizer == plan::Spread::kInner)
+    return {scatter(MessageReach::kInner), sum(MessageReach::kOuter)};
+  return {scatter(MessageReach::kWorld)};
 }
 
 }  // namespace
@@ -41,7 +43,7 @@ DataMessages data_messages(const plan::Sharding& sharding, DataMoment moment, bo
     case DataMoment::kLastBackward: return last_reductions(g, os, scattered);
     case DataMoment::kAfterStep:
       if (p == os) return {};
-      return {gather(p == plan::Spread::kInner ? Reach::kOuter : reach_of(os))};
+      return {gather(p == plan::Spread::kInner ? MessageReach::kOuter : reach_of(os))};
   }
   return {};
 }
@@ -51,14 +53,14 @@ std::int64_t StateSpread::divisor(plan::Spread spread) const {
   return spread == plan::Spread::kInner ? inner : world;
 }
 
-plan::GroupKind StateSpread::group(Reach reach) const {
-  if (reach == Reach::kWorld) return world_group;
-  return reach == Reach::kInner ? inner_group : outer_group;
+plan::GroupKind StateSpread::group(MessageReach reach) const {
+  if (reach == MessageReach::kWorld) return world_group;
+  return reach == MessageReach::kInner ? inner_group : outer_group;
 }
 
-std::int64_t StateSpread::ranks(Reach reach) const {
-  if (reach == Reach::kWorld) return world;
-  return reach == Reach::kInner ? inner : outer();
+std::int64_t StateSpread::ranks(MessageReach reach) const {
+  if (reach == MessageReach::kWorld) return world;
+  return reach == MessageReach::kInner ? inner : outer();
 }
 
 std::int64_t StateSpread::payload(const UnitSize& size, DataMoment moment) const {
@@ -74,7 +76,7 @@ StateCopies state_copies(const plan::Job& job, const plan::Plan& plan, const Sta
   const DType storage = plan::storage_type(job.precision);
   const std::int64_t all = spread.payload(size, moment);
   const auto part = [&](plan::Spread states, std::int64_t elements) {
-    return divide_up(elements, spread.divisor(states));
+    return ceil_divide(elements, spread.divisor(states));
   };
   if (reduces(moment)) return {{{types.gradient, part(plan.sharding.gradients, all)}, {}}};
   const plan::Spread states = plan.sharding.parameters;
@@ -101,13 +103,13 @@ StateSpread routed_spread(const plan::Plan& plan) {
 }
 
 std::int64_t shard_elements(const plan::Plan& plan, plan::Spread spread, const UnitSize& size) {
-  return divide_up(size.dense, dense_spread(plan).divisor(spread)) +
-         divide_up(size.expert, routed_spread(plan).divisor(spread));
+  return ceil_divide(size.dense, dense_spread(plan).divisor(spread)) +
+         ceil_divide(size.expert, routed_spread(plan).divisor(spread));
 }
 
 std::int64_t frozen_elements(const plan::Plan& plan, plan::Spread spread, const UnitSize& size) {
-  return divide_up(size.frozen_dense, dense_spread(plan).divisor(spread)) +
-         divide_up(size.frozen_expert, routed_spread(plan).divisor(spread));
+  return ceil_divide(size.frozen_dense, dense_spread(plan).divisor(spread)) +
+         ceil_divide(size.frozen_expert, routed_spread(plan).divisor(spread));
 }
 
 std::int64_t frozen_elements(const plan::Plan& plan, const UnitSize& size) {
@@ -125,33 +127,33 @@ bool reduces_in_buckets(const plan::Plan& plan) {
 
 bool refreshes_in_blocks(const plan::Plan& plan) { return plan.overlap.parameters; }
 
-std::array<EndMessage, 3> partial_gradients(const plan::Plan& plan, const StepEnd& end) {
+std::array<StepEndMessage, 3> partial_gradients(const plan::Plan& plan, const StepEnd& end) {
   const std::int64_t divisor = dense_spread(plan).divisor(plan.sharding.gradients);
   const std::int64_t routed_divisor = routed_spread(plan).divisor(plan.sharding.gradients);
   return {{{.group = plan::GroupKind::kTensor,
-            .elements = divide_up(end.partial, divisor),
+            .elements = ceil_divide(end.partial, divisor),
             .type = plan.accumulate,
             .name = "gradients.replicated",
             .purpose = Purpose::kReduceReplicated,
             .scheme = Scheme::kTensor},
            {.group = plan::GroupKind::kExpertTensor,
-            .elements = divide_up(end.expert_partial, routed_divisor),
+            .elements = ceil_divide(end.expert_partial, routed_divisor),
             .type = plan.accumulate,
             .name = "gradients.replicated",
             .purpose = Purpose::kReduceReplicated,
             .scheme = Scheme::kTensor},
            {.group = plan::GroupKind::kEmbedding,
-            .elements = divide_up(end.tied_table, divisor),
+            .elements = ceil_divide(end.tied_table, divisor),
             .type = plan.accumulate,
             .name = "gradients.tied_table",
             .purpose = Purpose::kReduceTiedTable,
             .scheme = Scheme::kPipeline}}};
 }
 
-std::array<EndMessage, 5> step_numbers(const StepEnd& end, DType exact) {
+std::array<StepEndMessage, 5> step_numbers(const StepEnd& end, DType exact) {
   const auto number = [&](plan::GroupKind group, std::int64_t elements, std::string_view name,
                           Purpose purpose) {
-    return EndMessage{group, elements, exact, name, purpose, Scheme::kControl};
+    return StepEndMessage{group, elements, exact, name, purpose, Scheme::kControl};
   };
   return {number(plan::GroupKind::kNorm, 1, "gradient_norm", Purpose::kShareNorm),
           number(plan::GroupKind::kExpertNorm, end.experts ? 1 : 0, "gradient_norm",

@@ -32,7 +32,7 @@ constexpr bool reduces(DataMoment moment) {
 }
 
 /// The ranks between which a data-parallel message is exchanged.
-enum class Reach : std::uint8_t {
+enum class MessageReach : std::uint8_t {
   kInner,  ///< I: the m consecutive ranks of a sharding group.
   /// E: the n ranks with equal rank inside their sharding groups; each message carries 1/m of the
   /// payload.
@@ -42,7 +42,7 @@ enum class Reach : std::uint8_t {
 
 struct DataMessage {
   OperatorKind kind{};
-  Reach reach{};
+  MessageReach reach{};
   bool operator==(const DataMessage&) const = default;
 };
 
@@ -79,10 +79,12 @@ struct StateSpread {
   [[nodiscard]] std::int64_t outer() const { return world / inner; }
   /// Ranks over which a state with the spread `spread` is divided.
   [[nodiscard]] std::int64_t divisor(plan::Spread spread) const;
-  [[nodiscard]] plan::GroupKind group(Reach reach) const;
-  [[nodiscard]] std::int64_t ranks(Reach reach) const;
+  [[nodiscard]] plan::GroupKind group(MessageReach reach) const;
+  [[nodiscard]] std::int64_t ranks(MessageReach reach) const;
   /// The number by which a payload is divided in a message of this reach.
-  [[nodiscard]] std::int64_t parts(Reach reach) const { return reach == Reach::kOuter ? inner : 1; }
+  [[nodiscard]] std::int64_t parts(MessageReach reach) const {
+    return reach == MessageReach::kOuter ? inner : 1;
+  }
   /// Trained elements of this kind of parameters in blocks of a size; `frozen`: the frozen
   /// elements.
   [[nodiscard]] std::int64_t held(const UnitSize& size) const {
@@ -153,7 +155,7 @@ bool refreshes_in_blocks(const plan::Plan& plan);
 
 /// A message at the end of a step that every sharding strategy sends; an all-reduce unless `kind`
 /// says otherwise.
-struct EndMessage {
+struct StepEndMessage {
   plan::GroupKind group{};
   std::int64_t elements = 0;  ///< Elements of the message; 0: no message.
   DType type{};
@@ -178,11 +180,11 @@ struct StepEnd {
 };
 /// All-reduces of gradients of which each rank has a partial sum: norm weights under sequence
 /// parallelism, norms of heads, adapters, tied tables.
-std::array<EndMessage, 3> partial_gradients(const plan::Plan& plan, const StepEnd& end);
+std::array<StepEndMessage, 3> partial_gradients(const plan::Plan& plan, const StepEnd& end);
 /// All-reduces of numbers of which each rank has a partial sum: squares of the gradient norm, the
 /// loss with its token count, and loads of experts (Megatron-Core
 /// distributed/finalize_model_grads.py, `_update_router_expert_bias`). `exact` is their type
 /// (`Setting::exact`).
-std::array<EndMessage, 5> step_numbers(const StepEnd& end, DType exact);
+std::array<StepEndMessage, 5> step_numbers(const StepEnd& end, DType exact);
 
 }  // namespace stepwright::step

@@ -161,7 +161,7 @@ TensorId exchange(Emit& e, TensorId here, const ExpertExchange& j) {
   return exchange_with_experts(e, across_tensor(e, here, j), j);
 }
 
-ExpertExchange of_rows(const Movement& m, bool outwards) { return {m.phase, m.part, outwards}; }
+ExpertExchange of_rows(const RowMovement& m, bool outwards) { return {m.phase, m.part, outwards}; }
 ExpertExchange of_weights(Phase phase, bool outwards) {
   return {phase, LayerPart::kGateWeights, outwards, true};
 }
@@ -188,14 +188,15 @@ TensorId gathered(Emit& e, std::int64_t rows) {
 
 /// Writes the dispatch of the all-gather dispatcher: every expert rank gets all rows and selects
 /// its own.
-TensorId gather_rows(Emit& e, TensorId own, const Movement& m) {
+TensorId gather_rows(Emit& e, TensorId own, const RowMovement& m) {
   const std::int64_t all = e.s.rows * members(e.s);
   return send_whole(
       e, m.phase,
       {OperatorKind::kAllGather, all * e.s.model->routed_width(), m.part, own, gathered(e, all)});
 }
 
-RoutedTensors pick_gathered(Emit& e, TensorId rows, const RoutedTensors& own, const Movement& m) {
+RoutedTensors pick_gathered(Emit& e, TensorId rows, const RoutedTensors& own,
+                            const RowMovement& m) {
   const Setting& s = e.s;
   const std::int64_t all = s.rows * members(s);
   const std::int64_t computed = routed_rows(s).computed;
@@ -217,7 +218,7 @@ RoutedTensors pick_gathered(Emit& e, TensorId rows, const RoutedTensors& own, co
 
 /// Writes the combine of the all-gather dispatcher: partial sums for all rows are reduce-scattered
 /// back.
-TensorId gather_combine(Emit& e, TensorId computed, const Movement& m) {
+TensorId gather_combine(Emit& e, TensorId computed, const RowMovement& m) {
   const Setting& s = e.s;
   const std::int64_t all = s.rows * members(s);
   const TensorId sums = activation(e, "partial_sums", all, s.model->routed_width());
@@ -236,7 +237,7 @@ TensorId gather_combine(Emit& e, TensorId computed, const Movement& m) {
 
 /// Sorts the experts' rows back into their order of arrival; for an exchange that sends each row
 /// once, sums the copies of a row.
-TensorId unsort(Emit& e, TensorId computed, const Movement& m) {
+TensorId unsort(Emit& e, TensorId computed, const RowMovement& m) {
   const RoutedRows count = routed_rows(e.s);
   const bool once = sends_once(e.s);
   const TensorId unsorted =
@@ -260,7 +261,7 @@ RoutedRows routed_rows(const Setting& s) {
   const auto copies =
       static_cast<std::int64_t>(std::ceil(static_cast<double>(s.rows * top_k) * s.capacity_share));
   if (!sends_once(s)) return {copies, copies, copies * s.expert_tensor};
-  const double met = distinct_of(s.expert, top_k) * s.capacity_share;
+  const double met = expected_distinct_count(s.expert, top_k) * s.capacity_share;
   const auto sent = static_cast<std::int64_t>(std::ceil(static_cast<double>(s.rows) * met));
   return {copies, sent, copies * s.expert_tensor};
 }
@@ -292,7 +293,7 @@ void share_choice(Emit& e, TensorId own_counts) {
                          choice_tensor(e, "gathered_indices", DType::kInt32, all)}));
 }
 
-RoutedTensors start_dispatch(Emit& e, const RoutedTensors& own, const Movement& m) {
+RoutedTensors start_dispatch(Emit& e, const RoutedTensors& own, const RowMovement& m) {
   if (gathers(e.s)) return {.rows = gather_rows(e, own.rows, m)};
   const RoutedRows count = routed_rows(e.s);
   RoutedTensors here = own;
@@ -316,7 +317,7 @@ RoutedTensors start_dispatch(Emit& e, const RoutedTensors& own, const Movement& 
 }
 
 RoutedTensors end_dispatch(Emit& e, const RoutedTensors& arrived, const RoutedTensors& own,
-                           const Movement& m) {
+                           const RowMovement& m) {
   if (!travels(e.s)) return arrived;
   if (gathers(e.s)) return pick_gathered(e, arrived.rows, own, m);
   const RoutedRows count = routed_rows(e.s);
@@ -349,13 +350,13 @@ TensorId return_weights(Emit& e, TensorId weights, Phase phase) {
        LayerPart::kGateWeights, weights, choice_tensor(e, "weights", s.exact, s.rows)});
 }
 
-RoutedTensors start_combine(Emit& e, const RoutedTensors& computed, const Movement& m) {
+RoutedTensors start_combine(Emit& e, const RoutedTensors& computed, const RowMovement& m) {
   if (gathers(e.s)) return {gather_combine(e, computed.rows, m), computed.weights};
   if (!travels(e.s)) return computed;
   return {exchange(e, unsort(e, computed.rows, m), of_rows(m, false)), computed.weights};
 }
 
-RoutedTensors end_combine(Emit& e, const RoutedTensors& arrived, const Movement& m) {
+RoutedTensors end_combine(Emit& e, const RoutedTensors& arrived, const RowMovement& m) {
   if (gathers(e.s) || sends_once(e.s)) return arrived;
   const RoutedTensors back{arrived.rows, travels(e.s) ? arrived.weights : m.weigh};
   RoutedTensors own{.rows = activation(e, "combined", e.s.rows, e.s.model->routed_width())};

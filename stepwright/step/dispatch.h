@@ -30,7 +30,7 @@ struct RoutedTensors {
 
 /// How rows are exchanged: the phase (`e.forward` or kDataGradient) and the weights applied to
 /// them.
-struct Movement {
+struct RowMovement {
   Phase phase{};
   LayerPart part{};     ///< The layer part to which the exchange's messages belong.
   TensorId weigh = -1;  ///< Gate weights that multiply the copies of rows; -1: none.
@@ -43,13 +43,13 @@ void share_choice(Emit& e, TensorId own_counts);
 /// Write the dispatch of rows to experts: from the rows of this rank to rows in the order of its
 /// experts, with the gate weights if they are sent too. `start_dispatch` writes the messages,
 /// `end_dispatch` the work that waits for them.
-RoutedTensors start_dispatch(Emit& e, const RoutedTensors& own, const Movement& movement);
+RoutedTensors start_dispatch(Emit& e, const RoutedTensors& own, const RowMovement& movement);
 RoutedTensors end_dispatch(Emit& e, const RoutedTensors& arrived, const RoutedTensors& own,
-                           const Movement& movement);
+                           const RowMovement& movement);
 /// Write the combine, the reverse of the dispatch: returns for each row the sum over its copies,
 /// and the numbers that `return_weights` sent back, in the order of rows.
-RoutedTensors start_combine(Emit& e, const RoutedTensors& computed, const Movement& movement);
-RoutedTensors end_combine(Emit& e, const RoutedTensors& arrived, const Movement& movement);
+RoutedTensors start_combine(Emit& e, const RoutedTensors& computed, const RowMovement& movement);
+RoutedTensors end_combine(Emit& e, const RoutedTensors& arrived, const RowMovement& movement);
 
 /// A new tensor of one number for each copy of a row, in the order in which the dispatch leaves
 /// gate weights at the experts; `places_at_experts`: the tensor that tells which copy each number

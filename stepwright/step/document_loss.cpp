@@ -59,7 +59,7 @@ double backward_kernels(const Setting& s) {
 
 }  // namespace
 
-void document_loss(Emit& e, TensorId logits) {
+void build_per_document_loss(Emit& e, TensorId logits) {
   const auto wide = [&](std::string_view name) {
     return logits_tensor(e, name, e.s.exact, loss_width(e.s));
   };
@@ -75,7 +75,7 @@ void document_loss(Emit& e, TensorId logits) {
   e.kept.set(Keep::kLogits, softmax);
 }
 
-TensorId document_loss_gradient(Emit& e) {
+TensorId build_per_document_loss_grad(Emit& e) {
   constexpr Phase kPhase = Phase::kDataGradient;
   const auto wide = [&](std::string_view name) {
     return logits_tensor(e, name, e.s.exact, loss_width(e.s));

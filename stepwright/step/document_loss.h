@@ -13,10 +13,10 @@ namespace stepwright::step {
 /// Writes the loss of the head's logits; keeps the softmax in fp32. If nothing is trained, the
 /// log-probabilities of all documents are computed at once and then cut
 /// (from_parallel_logits_to_logprobs_packed_sequences).
-void document_loss(Emit& e, TensorId logits);
+void build_per_document_loss(Emit& e, TensorId logits);
 
 /// Writes the gradient of the logits. The gradient of each document's slice is a tensor as large as
 /// all logits, zero outside the slice; these tensors are added up (PyTorch, slice_backward).
-TensorId document_loss_gradient(Emit& e);
+TensorId build_per_document_loss_grad(Emit& e);
 
 }  // namespace stepwright::step

@@ -12,7 +12,7 @@ namespace {
 std::int64_t document_multiple(std::int64_t context) { return context > 1 ? 2 * context : 1; }
 
 std::int64_t filled_up(std::int64_t tokens, std::int64_t multiple) {
-  return divide_up(tokens, multiple) * multiple;
+  return ceil_divide(tokens, multiple) * multiple;
 }
 
 /// Number of sequences whose longest one sets a micro-batch's length; 1 if sequences are sorted by
@@ -22,8 +22,8 @@ std::int64_t compared(const packing::Packing& packing, const plan::Plan& plan) {
 }
 
 /// Share of a sequence's documents that still fit when each is padded.
-double room_share(const packing::Packs& packs, std::int64_t context) {
-  return 1 / packing::padding_of(packs.documents, document_multiple(context));
+double room_share(const packing::PackingStatistics& packs, std::int64_t context) {
+  return 1 / packing::padding_overhead(packs.documents, document_multiple(context));
 }
 
 /// Largest context-parallel degree that the sequence length and the cluster allow.
@@ -37,7 +37,7 @@ bool is_packed(const plan::Job& job) {
 
 /// True if sequences are not padded: a micro-batch concatenates them.
 bool is_unfilled(const plan::Job& job) {
-  return job.documents && job.documents->packing.pad_to == packing::PadTo::kNone;
+  return job.documents && job.documents->packing.pad_to == packing::PaddingTarget::kNone;
 }
 
 /// Standard deviations above the mean at which the largest micro-batch of a run is assumed: one
@@ -47,7 +47,7 @@ constexpr double kLargestDeviations = 3;
 /// Tokens per sequence of a micro-batch without padding: of the mean micro-batch, or of the
 /// largest, which has at least the longest sequence.
 double unfilled_length(const plan::Job& job, const plan::Plan& plan, MicroBatchSize size) {
-  const packing::Packs& packs = job.documents->packs;
+  const packing::PackingStatistics& packs = job.documents->packs;
   const double mean = packing::total_tokens(masked_documents(job, plan, MicroBatchSize::kMean));
   if (size == MicroBatchSize::kMean) return mean;
   const auto sequences = static_cast<double>(compared(job.documents->packing, plan));
@@ -62,7 +62,7 @@ std::int64_t sequence_length(const plan::Job& job, const plan::Plan& plan, Micro
   const bool unfilled = is_unfilled(job);
   const bool largest = size == MicroBatchSize::kLargest;
   if (!has_unequal_lengths(job) || (largest && !unfilled)) return job.length;
-  const packing::Packs& packs = job.documents->packs;
+  const packing::PackingStatistics& packs = job.documents->packs;
   if (size == MicroBatchSize::kLeast) {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(packs.tokens.mean));
   }
@@ -74,13 +74,13 @@ std::int64_t sequence_length(const plan::Job& job, const plan::Plan& plan, Micro
 }
 
 bool has_unequal_lengths(const plan::Job& job) {
-  return job.documents && job.documents->packing.pad_to != packing::PadTo::kLength;
+  return job.documents && job.documents->packing.pad_to != packing::PaddingTarget::kLength;
 }
 
 packing::LengthHistogram masked_documents(const plan::Job& job, const plan::Plan& plan,
                                           MicroBatchSize size) {
   if (!is_packed(job) && !is_unfilled(job)) return {};
-  const packing::Packs& packs = job.documents->packs;
+  const packing::PackingStatistics& packs = job.documents->packs;
   const bool least = size == MicroBatchSize::kLeast;
   const std::int64_t context = least ? largest_context(job) : plan.parallel.context;
   const double share = is_unfilled(job) ? 1 : room_share(packs, context);

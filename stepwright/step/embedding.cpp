@@ -36,7 +36,8 @@ TensorId embedded_rows(Emit& e) {
 }
 
 void embedded_rows_backward(Emit& e, TensorId dy) {
-  const Crossing crossing{e.s.model->hidden, LayerPart::kEmbedding, Phase::kWeightGradient};
+  const TensorRegionCrossing crossing{e.s.model->hidden, LayerPart::kEmbedding,
+                                      Phase::kWeightGradient};
   const TensorId gathered = enter_tensor(e, dy, crossing);
   e.out.add(look_up(e, Phase::kWeightGradient), {gathered}, {e.gradients});
 }
@@ -51,7 +52,7 @@ TensorId embed(Emit& e, EncoderWriter* encoder, bool at_end) {
   begin_pass(e, schedule::Direction::kTakeRows);
   if (!at_end) return -1;
   if (encoder != nullptr) encoder->forward(e, x);
-  if (e.s.model->position == model::Position::kLearned) {
+  if (e.s.model->position == model::PositionEncoding::kLearned) {
     e.out.add({.kind = OperatorKind::kAdd,
                .phase = e.forward,
                .dtype = e.s.storage,
@@ -71,7 +72,7 @@ TensorId embed_backward(Emit& e, TensorId dy) {
   begin_pass(e, schedule::Direction::kHandGradient);
   TensorId dx = residual_backward(e, dy, Keep::kEmbeddingMask);
   if (e.s.model->embedding_norm) dx = norm_backward(e, dx, {e.s.rows, h}, kEmbeddingNorm);
-  if (e.s.model->position == model::Position::kLearned) {
+  if (e.s.model->position == model::PositionEncoding::kLearned) {
     e.out.add({.kind = OperatorKind::kAccumulate,
                .phase = Phase::kWeightGradient,
                .dtype = e.s.storage,

@@ -16,20 +16,20 @@ namespace {
 /// torchao/float8/float8_tensor_parallel.py, for scales per tensor only).
 DType gathered_type(const Setting& s) {
   switch (s.kernels.casts) {
-    case plan::Casts::kTensorwise: return s.matrix;
-    case plan::Casts::kRowwise: return s.storage;
-    case plan::Casts::kLibrary: break;
+    case plan::CastScaling::kTensorwise: return s.matrix;
+    case plan::CastScaling::kRowwise: return s.storage;
+    case plan::CastScaling::kLibrary: break;
   }
   return s.overlap.tensor ? s.matrix : s.storage;
 }
 
 /// True for a message in the backward of a product split by columns that can overlap the product's
 /// weight gradient or data gradient, which does not read its result.
-bool beside_gradient(const Setting& s, const Crossing& c) {
+bool beside_gradient(const Setting& s, const TensorRegionCrossing& c) {
   return c.of_columns && s.overlap.tensor_gradients;
 }
 
-Operator tensor_message(const Emit& e, OperatorKind kind, const Crossing& c) {
+Operator tensor_message(const Emit& e, OperatorKind kind, const TensorRegionCrossing& c) {
   const bool beside = beside_gradient(e.s, c);
   return {.kind = kind,
           .phase = c.phase,
@@ -45,7 +45,7 @@ Operator tensor_message(const Emit& e, OperatorKind kind, const Crossing& c) {
 /// Copies the whole buffer of a message: PyTorch gathers and reduces along the first dimension, but
 /// positions are the second one (torch/distributed/_functional_collectives.py, all_gather_tensor
 /// and reduce_scatter_tensor: cat of chunks, or a view where the first dimension is 1).
-void copy_layout(Emit& e, TensorId buffer, const Crossing& c) {
+void copy_layout(Emit& e, TensorId buffer, const TensorRegionCrossing& c) {
   if (!e.s.copies_layouts) return;
   e.out.add({.kind = OperatorKind::kUnpack,
              .phase = c.phase,
@@ -310,7 +310,7 @@ TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole&
   return dx;
 }
 
-TensorId enter_tensor(Emit& e, TensorId x, const Crossing& c) {
+TensorId enter_tensor(Emit& e, TensorId x, const TensorRegionCrossing& c) {
   if (!e.s.sequence_parallel) return x;
   const TensorId gathered = e.out.tensor({.name = "gathered",
                                           .kind = TensorKind::kCommunication,
@@ -321,7 +321,7 @@ TensorId enter_tensor(Emit& e, TensorId x, const Crossing& c) {
   return gathered;
 }
 
-TensorId leave_tensor(Emit& e, TensorId partial, const Crossing& c) {
+TensorId leave_tensor(Emit& e, TensorId partial, const TensorRegionCrossing& c) {
   if (!e.s.tensor_parallel()) return partial;
   if (!e.s.sequence_parallel) {
     e.out.add(tensor_message(e, OperatorKind::kAllReduce, c), {partial}, {partial});
@@ -402,7 +402,7 @@ bool gathers_alone(const Emit& e, const Product& p) {
 }  // namespace
 
 TensorId column_linear(Emit& e, TensorId x, Keep input, const Product& p) {
-  const Crossing crossing{p.inner, p.part, e.forward};
+  const TensorRegionCrossing crossing{p.inner, p.part, e.forward};
   const TensorId gathered = enter_tensor(e, x, crossing);
   const TensorId own = e.s.keep_gathered ? gathered : x;
   const auto engine = engine_input(e, p);
@@ -417,7 +417,7 @@ namespace {
 /// Writes the backward of several products that share one input: the input gradient of each is
 /// reduced while its weight gradient is computed, and the sum comes last.
 TensorId backward_of_parts(Emit& e, TensorId dy, TensorId x, const Product& p,
-                           const Crossing& crossing) {
+                           const TensorRegionCrossing& crossing) {
   Product part = p;
   part.columns = p.columns / p.parts;
   TensorId sum = -1;
@@ -452,7 +452,7 @@ void sum_parts(Emit& e, TensorId dx, const Product& p) {
 }  // namespace
 
 TensorId column_linear_backward(Emit& e, TensorId dy, Keep input, const Product& p) {
-  const Crossing crossing{p.inner, p.part, Phase::kDataGradient, true};
+  const TensorRegionCrossing crossing{p.inner, p.part, Phase::kDataGradient, true};
   TensorId x = -1;
   if (needs_input(e, p)) {
     x = kept(e, input);

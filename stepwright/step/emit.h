@@ -134,7 +134,7 @@ TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole&
                        TensorId residual = -1);
 
 /// A transition of rows into or out of a tensor-parallel region.
-struct Crossing {
+struct TensorRegionCrossing {
   std::int64_t columns = 0;
   LayerPart part{};
   Phase phase{};
@@ -143,11 +143,11 @@ struct Crossing {
 
 /// Writes the entry into a tensor-parallel region: an all-gather of rows under sequence
 /// parallelism, otherwise nothing.
-TensorId enter_tensor(Emit& e, TensorId x, const Crossing& crossing);
+TensorId enter_tensor(Emit& e, TensorId x, const TensorRegionCrossing& crossing);
 /// Writes the exit from a tensor-parallel region: a reduce-scatter of rows under sequence
 /// parallelism, otherwise an all-reduce. The backward of an entry is an exit, and the backward of
 /// an exit is an entry.
-TensorId leave_tensor(Emit& e, TensorId partial, const Crossing& crossing);
+TensorId leave_tensor(Emit& e, TensorId partial, const TensorRegionCrossing& crossing);
 
 /// Writes an in-place all-reduce of a tensor over the tensor ranks, the context ranks or the
 /// pipeline positions (`scheme`), in the tensor's own type.

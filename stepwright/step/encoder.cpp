@@ -31,7 +31,7 @@ Setting tower_setting(const Setting& s, const model::Architecture& tower) {
 }  // namespace
 
 EncoderWriter::EncoderWriter(const Setting& s, bool whole)
-    : own_(s), tower_(model::tower_of(*s.model->encoder)), s_(tower_setting(s, tower_)) {
+    : own_(s), tower_(model::encoder_tower_model(*s.model->encoder)), s_(tower_setting(s, tower_)) {
   const model::Encoder& encoder = *s.model->encoder;
   tokens_ = std::max<std::int64_t>(
       1, std::llround(encoder.images * static_cast<double>(s.batch * encoder.tokens)));
@@ -67,7 +67,7 @@ Product EncoderWriter::projector() const {
 void EncoderWriter::place(Emit& e, Phase phase, TensorId from, TensorId to) const {
   const std::int64_t ranks = own_.context * (own_.sequence_parallel ? own_.tensor : 1);
   e.out.add(computation(e, OperatorKind::kAdd, phase, LayerPart::kImages,
-                        {.rows = divide_up(tokens_, ranks), .columns = own_.model->hidden}),
+                        {.rows = ceil_divide(tokens_, ranks), .columns = own_.model->hidden}),
             {from, to}, {to});
 }
 

@@ -327,8 +327,8 @@ RoutedTensors weigh_backward(Emit& e, TensorId d_result) {
 
 /// Writes the backward of the routed path if rows stay on their rank.
 RoutedTensors local_backward(Emit& e, TensorId dy) {
-  Movement out{.phase = Phase::kDataGradient, .part = LayerPart::kCombine};
-  const Movement in{.phase = Phase::kDataGradient, .part = LayerPart::kDispatch};
+  RowMovement out{.phase = Phase::kDataGradient, .part = LayerPart::kCombine};
+  const RowMovement in{.phase = Phase::kDataGradient, .part = LayerPart::kDispatch};
   TensorId d_weights = -1;
   if (weighs_rows(e.s)) {
     const Product second = expert_fc2(e);
@@ -353,8 +353,8 @@ RoutedTensors local_backward(Emit& e, TensorId dy) {
 RoutedTensors routed_backward(Emit& e, TensorId dy, SharedBackward& shared) {
   if (!travels(e.s)) return local_backward(e, dy);
   const Phase phase = Phase::kDataGradient;
-  const Movement out{.phase = phase, .part = LayerPart::kCombine};
-  const Movement in{.phase = phase, .part = LayerPart::kDispatch};
+  const RowMovement out{.phase = phase, .part = LayerPart::kCombine};
+  const RowMovement in{.phase = phase, .part = LayerPart::kDispatch};
   const RoutedTensors arrived = start_dispatch(e, {.rows = dy}, out);
   shared.beside_dispatch();
   RoutedTensors d = end_dispatch(e, arrived, {.rows = dy}, out);
@@ -408,14 +408,14 @@ TensorId experts_block(Emit& e, TensorId normed) {
   SharedForward shared(e, normed);
   RoutedTensors own{.rows = narrows ? linear(e, normed, latent_in(e.s)) : normed};
   if (travels(e.s)) own.weights = choice.weights;
-  const Movement out{.phase = e.forward, .part = LayerPart::kDispatch};
+  const RowMovement out{.phase = e.forward, .part = LayerPart::kDispatch};
   const RoutedTensors arrived = start_dispatch(e, own, out);
   shared.beside_dispatch();
   const RoutedTensors rows = end_dispatch(e, arrived, own, out);
   const TensorId weights = travels(e.s) ? rows.weights : choice.weights;
   e.kept.set(Keep::kExpertWeights, weights);
   const TensorId result = grouped(e, rows.rows);
-  Movement in{.phase = e.forward, .part = LayerPart::kCombine};
+  RowMovement in{.phase = e.forward, .part = LayerPart::kCombine};
   if (!weighs_before(e.s)) {
     e.kept.set(Keep::kCombined, result);
     if (weighs_rows(e.s)) weigh_rows(e, result, weights);

@@ -39,8 +39,8 @@ StepProgram forwards_of(plan::Job job, plan::Plan plan, MicroBatchSize size) {
   plan.schedule.strands = 1;
   plan::Job alone = job;
   // Without a backward, a loss does not compute gradients.
-  if (alone.kernels.loss_keeps == plan::LossKeeps::kGradients) {
-    alone.kernels.loss_keeps = plan::LossKeeps::kRows;
+  if (alone.kernels.loss_keeps == plan::LossSavedTensors::kGradients) {
+    alone.kernels.loss_keeps = plan::LossSavedTensors::kRows;
   }
   StepProgram program = build_program(alone, plan, size);
   for (Template& piece : program.templates) piece.saved.clear();

@@ -111,7 +111,7 @@ bool scatters_pipeline(const Setting& s) {
 
 std::int64_t neighbour_elements(const Setting& s) {
   const std::int64_t whole = s.rows * s.model->hidden;
-  return scatters_pipeline(s) ? divide_up(whole, s.tensor) : whole;
+  return scatters_pipeline(s) ? ceil_divide(whole, s.tensor) : whole;
 }
 
 Operator pipeline_gather(const Setting& s, schedule::Direction direction) {

@@ -132,7 +132,7 @@ Operator assembly(const Emit& e, Phase phase) {
 /// Gather of the rotated columns of the keys, which follow the latent rows' columns: every tensor
 /// rank needs them for all tokens (Megatron-Core transformer/multi_latent_attention.py,
 /// `k_pos_emb`).
-Crossing key_positions(const Emit& e, Phase phase) {
+TensorRegionCrossing key_positions(const Emit& e, Phase phase) {
   return {sizes(e.s).rope, LayerPart::kKeyPositions, phase};
 }
 

@@ -131,7 +131,7 @@ TensorId feed_forward_branch(Emit& e, TensorId x, const model::LayerClass& layer
 
 TensorId feed_forward_branch_backward(Emit& e, TensorId dy, const model::LayerClass& layer) {
   if (layer.feed_forward == model::FeedForward::kNone) return dy;
-  const Crossing crossing{e.s.model->hidden, LayerPart::kFc2, Phase::kDataGradient};
+  const TensorRegionCrossing crossing{e.s.model->hidden, LayerPart::kFc2, Phase::kDataGradient};
   const TensorId d_result =
       result_backward(e, residual_backward(e, dy, Keep::kMlpMask), kMlpResultNorm, layer);
   const TensorId d_rows = layer.has_experts()

@@ -51,7 +51,7 @@ bool is_trained_head(const Emit& e) { return is_trained(e, e.out.parameter(Layer
 bool loops_over_chunks(const Emit& e) {
   const plan::Kernels& kernels = e.s.kernels;
   return kernels.plain_loss && !kernels.fused_accumulation &&
-         kernels.loss_keeps == plan::LossKeeps::kGradients;
+         kernels.loss_keeps == plan::LossSavedTensors::kGradients;
 }
 
 /// The gradients of a loss in chunks; each chunk adds its own part.
@@ -124,7 +124,7 @@ void copy_for_reduction(Emit& e, const HeadGradients& held) {
                                       .kind = TensorKind::kCommunication,
                                       .dtype = e.s.gradient,
                                       .extents = {p.columns, p.inner, 1}});
-  const std::int64_t shard = divide_up(p.columns * p.inner, e.s.dense_blocks);
+  const std::int64_t shard = ceil_divide(p.columns * p.inner, e.s.dense_blocks);
   const TensorId reduced = e.out.tensor({.name = "reduced",
                                          .kind = TensorKind::kCommunication,
                                          .dtype = e.s.gradient,
@@ -197,7 +197,7 @@ Operator on_chip(const Emit& e, Phase phase) {
 constexpr std::int64_t kTileRows = 4096;
 constexpr std::int64_t kTileColumns = 32768;
 
-bool in_tiles(const Emit& e) { return e.s.kernels.loss_keeps == plan::LossKeeps::kTiles; }
+bool in_tiles(const Emit& e) { return e.s.kernels.loss_keeps == plan::LossSavedTensors::kTiles; }
 
 /// Creates the buffer of a tile of logits; -1 if logits are never written.
 TensorId tile_buffer(Emit& e) {
@@ -257,22 +257,22 @@ void on_chip_backward(Emit& e, TensorId x, const HeadGradients& into) {
             {e.gradients, weight});
 }
 
-bool keeps(const Emit& e, plan::LossKeeps what) { return e.s.kernels.loss_keeps == what; }
+bool keeps(const Emit& e, plan::LossSavedTensors what) { return e.s.kernels.loss_keeps == what; }
 
 /// True if tensors computed from the logits of each chunk stay in memory until the backward.
 bool keeps_logits(const Emit& e) {
-  return keeps(e, plan::LossKeeps::kLogits) || keeps(e, plan::LossKeeps::kAllLogits);
+  return keeps(e, plan::LossSavedTensors::kLogits) || keeps(e, plan::LossSavedTensors::kAllLogits);
 }
 
 /// True if logits are never written whole.
 bool keeps_sums(const Setting& s) {
-  return s.kernels.loss_keeps == plan::LossKeeps::kSums ||
-         s.kernels.loss_keeps == plan::LossKeeps::kTiles;
+  return s.kernels.loss_keeps == plan::LossSavedTensors::kSums ||
+         s.kernels.loss_keeps == plan::LossSavedTensors::kTiles;
 }
 
 /// True if the forward computes the gradients, as something of the model is trained.
 bool goes_on(const Emit& e) {
-  return keeps(e, plan::LossKeeps::kGradients) &&
+  return keeps(e, plan::LossSavedTensors::kGradients) &&
          head_gradients(*e.s.model) != model::GradientPath::kAbove;
 }
 
@@ -295,7 +295,7 @@ TensorId take_gradients(Emit& e) {
 
 void take_chunk_back(Emit& e, TensorId x, const HeadGradients& into) {
   if (keeps_sums(e.s)) return on_chip_backward(e, x, into);
-  if (keeps(e, plan::LossKeeps::kRows)) chunk_forward(e, x);
+  if (keeps(e, plan::LossSavedTensors::kRows)) chunk_forward(e, x);
   chunk_backward(e, x, into);
 }
 
@@ -355,7 +355,7 @@ void take_all_back(Emit& e, TensorId x, const HeadGradients& into, std::span<con
   }
 }
 
-TensorId input_again(Emit& e, const Crossing& crossing) {
+TensorId input_again(Emit& e, const TensorRegionCrossing& crossing) {
   if (keeps_logits(e) && !needs_input(e, head_product(e))) return -1;
   const TensorId x = e.kept.get(Keep::kHeadInput);
   return e.s.keep_gathered ? x : enter_tensor(e, x, crossing);
@@ -365,7 +365,7 @@ TensorId input_again(Emit& e, const Crossing& crossing) {
 
 void part_weight_gradient(Emit& e) {
   const Product p = head_product(e);
-  const TensorId dy = part_logit_gradient(e);
+  const TensorId dy = build_vocabulary_shard_grad(e);
   const TensorId own = e.kept.get(Keep::kHeadInput);
   const TensorId x =
       e.s.keep_gathered ? own : enter_tensor(e, own, {p.inner, p.part, Phase::kDataGradient});
@@ -376,16 +376,16 @@ std::int64_t loss_chunks(const Setting& s) {
   const std::int64_t said = s.kernels.loss_chunks;
   if (keeps_sums(s)) return 1;
   if (said > 0) return std::min(said, s.tokens);
-  const std::int64_t wider = divide_up(s.vocabulary, s.model->hidden);
-  const auto rows = static_cast<std::uint64_t>(divide_up(s.tokens, wider));
+  const std::int64_t wider = ceil_divide(s.vocabulary, s.model->hidden);
+  const auto rows = static_cast<std::uint64_t>(ceil_divide(s.tokens, wider));
   const auto chunk = static_cast<std::int64_t>(std::bit_ceil(rows));
-  return std::min(divide_up(s.tokens, std::min(chunk, s.tokens)), plan::kMostLossChunks);
+  return std::min(ceil_divide(s.tokens, std::min(chunk, s.tokens)), plan::kMostLossChunks);
 }
 
 std::vector<Kept> head_loss(Emit& e, TensorId rows) {
   const Product p = head_product(e);
   if (e.s.barriers > 0) {
-    part_loss(e, column_linear(e, rows, Keep::kHeadInput, p), p);
+    build_vocabulary_shard_loss(e, column_linear(e, rows, Keep::kHeadInput, p), p);
     return {};
   }
   if (!in_chunks(e.s)) {
@@ -397,7 +397,7 @@ std::vector<Kept> head_loss(Emit& e, TensorId rows) {
   const bool loops = goes_on(e) && loops_over_chunks(e);
   if (loops) copy_chunks(e, x, into);
   std::vector<Kept> chunks;
-  if (keeps(e, plan::LossKeeps::kAllLogits)) {
+  if (keeps(e, plan::LossSavedTensors::kAllLogits)) {
     e.kept.set(Keep::kHeadInput, e.s.keep_gathered ? x : rows);
     return losses_of_all_logits(e, x);
   }
@@ -424,17 +424,17 @@ std::vector<Kept> head_loss(Emit& e, TensorId rows) {
 TensorId head_loss_backward(Emit& e, std::span<const Kept> chunks) {
   const Product p = head_product(e);
   if (e.s.barriers > 0) {
-    return column_linear_backward(e, part_logit_gradient(e), Keep::kHeadInput, p);
+    return column_linear_backward(e, build_vocabulary_shard_grad(e), Keep::kHeadInput, p);
   }
   if (chunks.empty()) {
     return column_linear_backward(e, cross_entropy_backward(e), Keep::kHeadInput, p);
   }
-  const Crossing crossing{p.inner, p.part, Phase::kDataGradient, true};
+  const TensorRegionCrossing crossing{p.inner, p.part, Phase::kDataGradient, true};
   if (goes_on(e)) return leave_tensor(e, take_gradients(e), crossing);
   const TensorId x = input_again(e, crossing);
   const HeadGradients into{.rows = product_result(e, "gradient", p, p.inner)};
   const std::vector<Slice> rows = chunks_of(e.s);
-  if (keeps(e, plan::LossKeeps::kAllLogits)) {
+  if (keeps(e, plan::LossSavedTensors::kAllLogits)) {
     take_all_back(e, x, into, chunks);
     return leave_tensor(e, into.rows, crossing);
   }

@@ -13,11 +13,11 @@ namespace {
 struct Matrix {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  model::Split split{};
+  model::TensorSplit split{};
 };
 
-bool is_cut(model::Split split, std::int64_t cut) {
-  return cut > 1 && split != model::Split::kReplicated;
+bool is_cut(model::TensorSplit split, std::int64_t cut) {
+  return cut > 1 && split != model::TensorSplit::kReplicated;
 }
 
 /// Adds the FLOPs of a Newton-Schulz step and the elements of its messages, on each of `update.cut`
@@ -28,9 +28,9 @@ void add_orthogonal(MatrixSize& sum, const Matrix& m, const MatrixUpdate& update
     return;
   }
   ++sum.cut_updates;
-  const bool rows = m.split == model::Split::kColumn;  // true if its outputs are split
+  const bool rows = m.split == model::TensorSplit::kColumn;  // true if its outputs are split
   const std::int64_t kept = rows ? m.columns : m.rows;
-  const std::int64_t part = divide_up(rows ? m.rows : m.columns, update.cut);
+  const std::int64_t part = ceil_divide(rows ? m.rows : m.columns, update.cut);
   switch (update.form) {
     case plan::MuonForm::kDuplicated:
       sum.flops += orthogonal_flops(m.rows, m.columns);
@@ -48,7 +48,7 @@ void add_orthogonal(MatrixSize& sum, const Matrix& m, const MatrixUpdate& update
 /// one rank's shard.
 MatrixSize scales_of(const LocalParameter& local, std::int64_t block) {
   return {.numbers =
-              2 * local.blocks * divide_up(divide_up(local.elements(), local.blocks), block)};
+              2 * local.blocks * ceil_divide(ceil_divide(local.elements(), local.blocks), block)};
 }
 
 /// Sizes of `count` matrices whose sums of rows and columns are kept; 0: a parameter that is not a
@@ -62,9 +62,9 @@ MatrixSize sums_of(const model::Parameter& whole, const LocalParameter& local, s
   if (count == 0) return size;
   const std::int64_t columns = count * local.columns;
   size.elements = local.padded();
-  size.numbers = divide_up(local.copies * (local.rows + columns), local.blocks) * local.blocks;
+  size.numbers = ceil_divide(local.copies * (local.rows + columns), local.blocks) * local.blocks;
   if (is_cut(whole.split, cut)) {
-    size.payload = local.copies * (whole.split == model::Split::kRow ? local.rows : columns);
+    size.payload = local.copies * (whole.split == model::TensorSplit::kRow ? local.rows : columns);
   }
   return size;
 }
@@ -93,7 +93,7 @@ MatrixSize matrices_of(const model::Parameter& whole, const LocalParameter& loca
   const plan::OptimizerTraits& traits = plan::traits_of(update.optimizer);
   if (whole.frozen) return {};
   if (traits.scale_block > 0) return scales_of(local, traits.scale_block);
-  if (traits.acts_on == plan::ActsOn::kElements) return {};
+  if (traits.acts_on == plan::MatrixUpdateScope::kElements) return {};
   const std::vector<std::int64_t> rows = matrix_rows(whole);
   if (traits.sums_edges) return sums_of(whole, local, std::ssize(rows), update.cut);
   if (rows.empty() || !is_of_layers(whole.name)) return {};

@@ -30,7 +30,7 @@ std::int64_t orthogonal_flops(std::int64_t rows, std::int64_t columns);
 /// with one row or column.
 std::vector<std::int64_t> matrix_rows(const model::Parameter& whole);
 
-/// True if the parameter `name` holds matrices of `ActsOn::kLayerMatrices`.
+/// True if the parameter `name` holds matrices of `MatrixUpdateScope::kLayerMatrices`.
 bool is_of_layers(std::string_view name);
 
 /// How matrices are updated, and the number of tensor ranks (for experts: expert-tensor ranks) over

@@ -7,7 +7,7 @@ namespace stepwright::step {
 void MessageWriter::message(const GroupMessage& m) {
   if (m.size <= 1 || m.elements <= 0) return;
   const std::int64_t pieces = pieces_of(m.elements, m.bucket);
-  const std::int64_t shard = divide_up(divide_up(m.elements, pieces), m.size);
+  const std::int64_t shard = ceil_divide(ceil_divide(m.elements, pieces), m.size);
   const bool sharded = m.kind != OperatorKind::kAllReduce;
   const Operator op{.kind = m.kind,
                     .phase = m.phase,
@@ -15,7 +15,7 @@ void MessageWriter::message(const GroupMessage& m) {
                     .scheme = m.scheme,
                     .group = m.group,
                     .dtype = m.dtype,
-                    .payload_elements = sharded ? shard * m.size : divide_up(m.elements, pieces),
+                    .payload_elements = sharded ? shard * m.size : ceil_divide(m.elements, pieces),
                     .repeats = pieces,
                     .name = m.name,
                     .purpose = m.purpose};

@@ -20,9 +20,9 @@ constexpr std::array<std::string_view, 8> kWide = {
 
 std::int64_t narrow_layouts(const plan::Job& job) {
   const DType storage = plan::storage_type(job.precision);
-  if (job.precision == storage || job.kernels.casts != plan::Casts::kLibrary) return 0;
+  if (job.precision == storage || job.kernels.casts != plan::CastScaling::kLibrary) return 0;
   if (job.precision != DType::kFp8) return 2;
-  return cluster::generation_of(job.cluster.device).compute_capability >= kBlackwell ? 1 : 2;
+  return cluster::device_generation_of(job.cluster.device).compute_capability >= kBlackwell ? 1 : 2;
 }
 
 bool multiplies_narrow(const LocalParameter& parameter) {

@@ -8,8 +8,8 @@
 namespace stepwright::step {
 
 // Operands of products narrower than 16 bits, as Transformer Engine stores them
-// (`plan::Casts::kLibrary`). A product casts its input once into two layouts, one for the forward
-// and one for the weight gradient, and keeps only the second until the backward
+// (`plan::CastScaling::kLibrary`). A product casts its input once into two layouts, one for the
+// forward and one for the weight gradient, and keeps only the second until the backward
 // (NVIDIA/TransformerEngine v2.9 transformer_engine/pytorch/module/linear.py,
 // `inputmat.update_usage(rowwise_usage=False, columnwise_usage=True)`; layernorm_linear.py, which
 // does the same with `ln_out`). Weights are cast into both layouts at the first micro-batch of a

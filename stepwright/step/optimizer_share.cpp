@@ -12,9 +12,9 @@ namespace {
 /// Returns the matrices of the rank that holds most of them.
 MatrixSize of_one(const MatrixSize& all, std::int64_t ranks) {
   if (ranks <= 1 || all.count == 0) return all;
-  const std::int64_t count = divide_up(all.count, ranks);
+  const std::int64_t count = ceil_divide(all.count, ranks);
   const auto part = [&](std::int64_t whole) {
-    return whole / all.count * count + divide_up(whole % all.count * count, all.count);
+    return whole / all.count * count + ceil_divide(whole % all.count * count, all.count);
   };
   return {.elements = part(all.elements),
           .count = count,
@@ -31,14 +31,14 @@ void add(OptimizerShare& share, const plan::Job& job, const plan::Plan& plan, co
   const bool orthogonal = job.optimizer == plan::Optimizer::kMuon;
   const bool whole = orthogonal && plan.sharding.gradients == plan::Spread::kNone;
   const MatrixSize mine = of_one(all, ranks);
-  std::int64_t others = divide_up(spread.held(size) - all.elements, ranks);
+  std::int64_t others = ceil_divide(spread.held(size) - all.elements, ranks);
   if (whole && !job.kernels.scattered_gradients && ranks > 1 && !spread.routed) {
     others = std::max(others, size.largest_table);
   }
-  const std::int64_t matrices = whole ? mine.elements : divide_up(all.elements, ranks);
+  const std::int64_t matrices = whole ? mine.elements : ceil_divide(all.elements, ranks);
   share.elements += others + matrices;
   share.matrix_elements += matrices;
-  share.numbers += divide_up(all.numbers, ranks);
+  share.numbers += ceil_divide(all.numbers, ranks);
   (spread.routed ? share.expert : share.dense) = orthogonal ? mine : all;
   if (!orthogonal) return;
   share.moves_shards |= !whole && ranks > 1 && all.count > 0;
@@ -59,7 +59,7 @@ std::int64_t moment_bytes(plan::Optimizer optimizer, const plan::StateTypes& typ
   const std::int64_t matrices = share.matrix_elements;
   const std::int64_t alone = share.elements - matrices;
   const auto bytes = [&](std::int64_t elements, bool of_matrix) {
-    return divide_up(elements * plan::moment_centibits(traits, types, of_matrix), 800);
+    return ceil_divide(elements * plan::moment_centibits(traits, types, of_matrix), 800);
   };
   return bytes(alone, false) + bytes(matrices, true) + plan::number_bytes(types) * share.numbers;
 }
@@ -74,15 +74,15 @@ std::int64_t update_bytes_of_element(plan::Optimizer optimizer, const plan::Stat
   const std::int64_t copy = types.copies() ? size_bytes(types.stored, 1) : 0;
   const std::int64_t each = size_bytes(types.gradient, 1) + 2 * size_bytes(types.master, 1) + copy;
   const std::int64_t elements = std::max<std::int64_t>(1, share.elements);
-  return each + divide_up(2 * moment_bytes(optimizer, types, share), elements);
+  return each + ceil_divide(2 * moment_bytes(optimizer, types, share), elements);
 }
 
-std::int64_t moved_elements(const plan::Plan& plan, const OptimizerShare& share) {
+std::int64_t host_updated_elements(const plan::Plan& plan, const OptimizerShare& share) {
   return static_cast<std::int64_t>(plan.offload.optimizer * static_cast<double>(share.elements));
 }
 
-std::int64_t moved_bytes(const plan::Job& job, const plan::Plan& plan,
-                         const OptimizerShare& share) {
+std::int64_t offloaded_state_bytes(const plan::Job& job, const plan::Plan& plan,
+                                   const OptimizerShare& share) {
   if (plan.offload.optimizer == 0) return 0;
   const plan::StateTypes types = plan::state_types(job, plan);
   const std::int64_t moments = moment_bytes(job.optimizer, types, share);
@@ -92,11 +92,11 @@ std::int64_t moved_bytes(const plan::Job& job, const plan::Plan& plan,
 }
 
 HostStates host_states(const plan::Job& job, const plan::Plan& plan, const UnitSize& size) {
-  const plan::OtherModels others = plan::other_models(job);
+  const plan::OtherModelCopies others = plan::other_models(job);
   const plan::Offload& offload = plan.offload;
   if (offload.optimizer == 0 && !offload.parameters && others.on_hosts == 0) return {};
   const plan::StateTypes types = plan::state_types(job, plan);
-  const std::int64_t moved = moved_elements(plan, optimizer_share(job, plan, size));
+  const std::int64_t moved = host_updated_elements(plan, optimizer_share(job, plan, size));
   const std::int64_t frozen =
       size_bytes(plan::storage_type(job.precision), frozen_elements(plan, size));
   const std::int64_t trained =

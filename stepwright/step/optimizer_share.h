@@ -44,10 +44,11 @@ std::int64_t update_bytes_of_element(plan::Optimizer optimizer, const plan::Stat
 
 /// Bytes of a share's optimizer states that a plan keeps in host memory: moments, and masters if
 /// the plan offloads them.
-std::int64_t moved_bytes(const plan::Job& job, const plan::Plan& plan, const OptimizerShare& share);
+std::int64_t offloaded_state_bytes(const plan::Job& job, const plan::Plan& plan,
+                                   const OptimizerShare& share);
 
 /// Elements of a share that the host updates.
-std::int64_t moved_elements(const plan::Plan& plan, const OptimizerShare& share);
+std::int64_t host_updated_elements(const plan::Plan& plan, const OptimizerShare& share);
 
 /// Bytes that the host holds for one rank of a position with parameters of `size`.
 HostStates host_states(const plan::Job& job, const plan::Plan& plan, const UnitSize& size);

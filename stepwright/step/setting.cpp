@@ -25,15 +25,15 @@ LocalParameter localize(const model::Parameter& whole, const Setting& s) {
       .columns = whole.columns,
       .copies = whole.copies,
       .expert = whole.expert,
-      .tensor_replicated = !whole.expert && whole.split == model::Split::kReplicated,
-      .row_parallel = whole.split == model::Split::kRow,
+      .tensor_replicated = !whole.expert && whole.split == model::TensorSplit::kReplicated,
+      .row_parallel = whole.split == model::TensorSplit::kRow,
       .frozen = whole.frozen,
       .narrow = whole.narrow};
   const std::int64_t cut = whole.expert ? s.expert_tensor : s.tensor;
   if (whole.expert) local.copies = whole.copies / s.expert;
-  if (whole.split == model::Split::kColumn) local.rows = divide_up(whole.rows, cut);
-  if (whole.split == model::Split::kRow) local.columns = divide_up(whole.columns, cut);
-  if (whole.split == model::Split::kVocabulary) local.rows = s.vocabulary;
+  if (whole.split == model::TensorSplit::kColumn) local.rows = ceil_divide(whole.rows, cut);
+  if (whole.split == model::TensorSplit::kRow) local.columns = ceil_divide(whole.columns, cut);
+  if (whole.split == model::TensorSplit::kVocabulary) local.rows = s.vocabulary;
   // Each tensor rank holds its own heads' share of a per-head norm, and its own share of an adapter
   // as of the product beside it.
   const bool part = (whole.per_head || whole.partial) && s.tensor > 1;
@@ -48,7 +48,7 @@ LocalParameter localize(const model::Parameter& whole, const Setting& s) {
 /// `whole.columns` is its width, and its rows are the vocabulary.
 LocalParameter shared_table(const Setting& s, model::Parameter whole, bool borrowed) {
   whole.rows = s.model->vocabulary;
-  whole.split = model::Split::kVocabulary;
+  whole.split = model::TensorSplit::kVocabulary;
   LocalParameter local{.name = whole.name,
                        .rows = s.vocabulary,
                        .columns = whole.columns,
@@ -71,12 +71,12 @@ std::vector<LocalParameter> localize(const std::vector<model::Parameter>& whole,
 /// Number of storage-type elements with the same bytes as a parameter.
 std::int64_t stored_elements(const Setting& s, const LocalParameter& parameter) {
   if (!parameter.narrow) return parameter.padded();
-  return divide_up(size_bytes(s.base, parameter.padded()), size_bytes(s.storage, 1));
+  return ceil_divide(size_bytes(s.base, parameter.padded()), size_bytes(s.storage, 1));
 }
 
 /// True if the sines and cosines of the rotary embedding are multiplied by a number other than 1.
 bool scales_waves(const model::Architecture& model) {
-  if (!model.rotary_scaling || model.position != model::Position::kRope) return false;
+  if (!model.rotary_scaling || model.position != model::PositionEncoding::kRope) return false;
   const model::RotaryScaling& scaling = *model.rotary_scaling;
   if (scaling.kind != model::RotaryScalingKind::kYarn || scaling.factor <= 1) return false;
   return scaling.attention_factor > 0 ? scaling.attention_factor != 1
@@ -86,7 +86,7 @@ bool scales_waves(const model::Architecture& model) {
 /// Makes a single data-parallel rank gather and reduce as several ranks do, if its framework does.
 void set_single_rank_groups(Setting& s, const plan::Plan& plan, const plan::WordSet& apart) {
   if (plan.parallel.data > 1 || s.dense_blocks > 1) return;
-  if (!apart[static_cast<std::size_t>(plan::ApartWork::kSingleRankGroups)]) return;
+  if (!apart[static_cast<std::size_t>(plan::UnfusedWork::kSingleRankGroups)]) return;
   s.gather_dense = s.gather_dense || plan.sharding.parameters != plan::Spread::kNone;
   s.reduce_dense = true;
 }
@@ -103,30 +103,31 @@ void set_apart(Setting& s, const plan::Job& job, const plan::Plan& plan) {
   const bool compiled = s.kernels.fused_norm && s.kernels.fused_activation;
   const bool crosses = s.sequence_parallel && !s.overlap.tensor && s.batch > 1 && !compiled;
   const bool shares_experts = s.expert == 1 && s.expert_tensor > 1;
-  const bool casts = s.kernels.masters == plan::Masters::kAlone && s.dense_blocks == 1;
+  const bool casts = s.kernels.masters == plan::MasterWeights::kAlone && s.dense_blocks == 1;
   const plan::WordSet& apart = plan::framework_defaults(job.framework).apart;
   if (apart.none()) return;
   s.wide_norms =
-      !s.kernels.fused_norm && apart[static_cast<std::size_t>(plan::ApartWork::kWideNorms)];
+      !s.kernels.fused_norm && apart[static_cast<std::size_t>(plan::UnfusedWork::kWideNorms)];
   s.expands_heads = s.context == 1 && s.model->kv_heads < s.model->heads &&
-                    apart[static_cast<std::size_t>(plan::ApartWork::kExpandedHeads)];
+                    apart[static_cast<std::size_t>(plan::UnfusedWork::kExpandedHeads)];
   s.exact_router =
-      job.model.experts && apart[static_cast<std::size_t>(plan::ApartWork::kExactRouters)];
+      job.model.experts && apart[static_cast<std::size_t>(plan::UnfusedWork::kExactRouters)];
   set_single_rank_groups(s, plan, apart);
   s.expert_biases_apart = biases && !job.kernels.cuda_graphs.step &&
-                          apart[static_cast<std::size_t>(plan::ApartWork::kExpertBiases)];
-  s.scaled_rotary_apart = scales && apart[static_cast<std::size_t>(plan::ApartWork::kScaledRotary)];
-  s.copies_gathers = apart[static_cast<std::size_t>(plan::ApartWork::kGatherOutputs)];
-  s.loss_in_forward = apart[static_cast<std::size_t>(plan::ApartWork::kLossInForward)];
-  s.head_beside_loss = apart[static_cast<std::size_t>(plan::ApartWork::kHeadBesideLoss)];
+                          apart[static_cast<std::size_t>(plan::UnfusedWork::kExpertBiases)];
+  s.scaled_rotary_apart =
+      scales && apart[static_cast<std::size_t>(plan::UnfusedWork::kScaledRotary)];
+  s.copies_gathers = apart[static_cast<std::size_t>(plan::UnfusedWork::kGatherOutputs)];
+  s.loss_in_forward = apart[static_cast<std::size_t>(plan::UnfusedWork::kLossInForward)];
+  s.head_beside_loss = apart[static_cast<std::size_t>(plan::UnfusedWork::kHeadBesideLoss)];
   s.blocks_for_step = s.reduces() && !s.gathers() &&
-                      apart[static_cast<std::size_t>(plan::ApartWork::kBlocksForStep)];
-  s.casts_for_step = casts && apart[static_cast<std::size_t>(plan::ApartWork::kCastsForStep)];
-  if (shares_experts && apart[static_cast<std::size_t>(plan::ApartWork::kExpertRowGathers)]) {
+                      apart[static_cast<std::size_t>(plan::UnfusedWork::kBlocksForStep)];
+  s.casts_for_step = casts && apart[static_cast<std::size_t>(plan::UnfusedWork::kCastsForStep)];
+  if (shares_experts && apart[static_cast<std::size_t>(plan::UnfusedWork::kExpertRowGathers)]) {
     s.dispatcher = plan::Dispatcher::kAllGather;
   }
   s.copies_gradients = s.reduces() && !s.kernels.fused_accumulation &&
-                       apart[static_cast<std::size_t>(plan::ApartWork::kReductionInputs)];
+                       apart[static_cast<std::size_t>(plan::UnfusedWork::kReductionInputs)];
   // FSDP2 wraps experts over a group of one rank, too, and makes the same copies
   // (pytorch/pytorch 2.13 torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py; torchtitan
   // 0.3.0 torchtitan/distributed/fsdp.py, apply_fsdp_to_decoder: edp_mesh).
@@ -134,9 +135,10 @@ void set_apart(Setting& s, const plan::Job& job, const plan::Plan& plan) {
     s.gather_expert = s.gather_expert || s.gather_dense;
     s.reduce_expert = s.reduce_expert || s.reduce_dense;
   }
-  s.copies_layouts = crosses && apart[static_cast<std::size_t>(plan::ApartWork::kPositionLayouts)];
+  s.copies_layouts =
+      crosses && apart[static_cast<std::size_t>(plan::UnfusedWork::kPositionLayouts)];
   s.fetches_experts = s.gather_expert && !s.kernels.grouped_experts &&
-                      apart[static_cast<std::size_t>(plan::ApartWork::kExpertFetches)];
+                      apart[static_cast<std::size_t>(plan::UnfusedWork::kExpertFetches)];
 }
 
 }  // namespace
@@ -211,8 +213,9 @@ namespace {
 /// Removes all parameters except the tables: positions between the ends of the model hold only
 /// parts of tables.
 void keep_tables(std::vector<model::Parameter>& parameters) {
-  std::erase_if(parameters,
-                [](const model::Parameter& p) { return p.split != model::Split::kVocabulary; });
+  std::erase_if(parameters, [](const model::Parameter& p) {
+    return p.split != model::TensorSplit::kVocabulary;
+  });
 }
 
 }  // namespace
@@ -273,7 +276,7 @@ UnitSize& UnitSize::add(const UnitSize& other, std::int64_t count) {
 UnitSize unit_size(const Setting& setting, const std::vector<LocalParameter>& parameters) {
   UnitSize size;
   const bool acts_on_matrices =
-      plan::traits_of(setting.optimizer).acts_on != plan::ActsOn::kElements;
+      plan::traits_of(setting.optimizer).acts_on != plan::MatrixUpdateScope::kElements;
   for (const LocalParameter& p : parameters) {
     std::int64_t& trained = p.borrowed ? size.borrowed : p.expert ? size.expert : size.dense;
     std::int64_t& frozen = p.borrowed ? size.frozen_borrowed

@@ -51,7 +51,7 @@ void ShardingBuilder::add(MessageWriter& out, const StateSpread& spread, const U
           {.kind = message.kind,
            .group = spread.group(message.reach),
            .size = spread.ranks(message.reach),
-           .elements = divide_up(spread.payload(size, moment), spread.parts(message.reach)),
+           .elements = ceil_divide(spread.payload(size, moment), spread.parts(message.reach)),
            .dtype = message_type(moment, s_.storage, s_.gradient, s_.kernels.wide_gradients),
            .phase = mark.phase,
            .stream = stream,
@@ -160,14 +160,14 @@ States ShardingBuilder::states(const UnitSize& stage) const {
   const std::int64_t frozen = frozen_elements(plan_, stage);
   const plan::StateTypes types = plan::state_types(job_, plan_);
   const OptimizerShare share = optimizer_share(job_, plan_, stage);
-  const std::int64_t moved = moved_bytes(job_, plan_, share);
+  const std::int64_t moved = offloaded_state_bytes(job_, plan_, share);
   const std::int64_t trained =
       size_bytes(types.stored, shard_elements(plan_, sharding.parameters, stage));
   // Parameters gathered for a step are stored in addition to their shards; shards of master copies
   // belong to the optimizer.
   const bool beside = s_.blocks_for_step;
   const std::int64_t shards = beside ? frozen_elements(plan_, sharding.gradients, stage) : 0;
-  const bool own_shards = beside && job_.kernels.masters == plan::Masters::kNone;
+  const bool own_shards = beside && job_.kernels.masters == plan::MasterWeights::kNone;
   const std::int64_t trained_shards =
       own_shards ? size_bytes(types.stored, shard_elements(plan_, sharding.gradients, stage)) : 0;
   const std::int64_t never = size_bytes(s_.storage, frozen + shards);
@@ -188,7 +188,7 @@ States ShardingBuilder::states(const UnitSize& stage) const {
     states.fetched = std::exchange(states.parameters, 0);
     states.frozen = states.gradients = 0;
   }
-  const plan::OtherModels others = plan::other_models(job_);
+  const plan::OtherModelCopies others = plan::other_models(job_);
   states.others = {.parameters = others.parameters * states.parameters,
                    .gradients = others.updates * states.gradients,
                    .optimizer = others.updates * states.optimizer};

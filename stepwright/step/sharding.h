@@ -79,7 +79,7 @@ class ShardingBuilder {
   /// Adds the tensor that messages reduce (a copy of the gradients that `out` reads) and returns
   /// it; -1 if `out` reads none.
   TensorId reduction_input(MessageWriter& out, bool done) const;
-  void add_end(MessageWriter& out, const EndMessage& message) const;
+  void add_end(MessageWriter& out, const StepEndMessage& message) const;
   /// Adds the copy between host and device of this rank's share of a moment's states, if they are
   /// stored in host memory.
   void add_copy(MessageWriter& out, const UnitSize& size, DataMoment moment, Stream stream) const;

@@ -36,8 +36,8 @@ Operator orthogonal_operator(const MatrixSize& matrices, std::string_view name) 
           .phase = Phase::kOptimizer,
           .dtype = DType::kBf16,
           .shape = {.rows = matrices.count,
-                    .columns = divide_up(matrices.elements, matrices.count),
-                    .inner = divide_up(matrices.flops, matrices.count)},
+                    .columns = ceil_divide(matrices.elements, matrices.count),
+                    .inner = ceil_divide(matrices.flops, matrices.count)},
           .name = name};
 }
 
@@ -79,13 +79,13 @@ struct Side {
   /// The group of ranks that share optimizer states.
   [[nodiscard]] plan::GroupKind shards() const {
     const StateSpread spread = routed ? routed_spread(plan) : dense_spread(plan);
-    return spread.group(plan.sharding.optimizer == plan::Spread::kGlobal ? Reach::kWorld
-                                                                         : Reach::kInner);
+    return spread.group(plan.sharding.optimizer == plan::Spread::kGlobal ? MessageReach::kWorld
+                                                                         : MessageReach::kInner);
   }
 };
 
 /// Adds the messages of matrices that are orthogonalized.
-void add_parts(std::vector<EndMessage>& list, const Side& side, const OptimizerShare& share,
+void add_parts(std::vector<StepEndMessage>& list, const Side& side, const OptimizerShare& share,
                const MatrixSize& matrices) {
   const auto parts = [&](Purpose purpose) {
     list.push_back({.group = side.shards(),
@@ -100,7 +100,7 @@ void add_parts(std::vector<EndMessage>& list, const Side& side, const OptimizerS
   const bool sums = side.job.muon == plan::MuonForm::kDistributed;
   const std::int64_t steps = sums ? kOrthogonalSteps : 1;
   const std::int64_t elements = matrices.payload / steps;
-  const EndMessage of_step{
+  const StepEndMessage of_step{
       .group = side.tensor_ranks(),
       .elements = elements,
       .type = side.wide(),
@@ -108,14 +108,14 @@ void add_parts(std::vector<EndMessage>& list, const Side& side, const OptimizerS
       .purpose = sums ? Purpose::kShareProducts : Purpose::kGatherMatrices,
       .scheme = Scheme::kTensor,
       .kind = sums ? OperatorKind::kAllReduce : OperatorKind::kAllGather,
-      .bucket = matrices.cut_updates > 0 ? divide_up(elements, matrices.cut_updates) : 0};
+      .bucket = matrices.cut_updates > 0 ? ceil_divide(elements, matrices.cut_updates) : 0};
   list.insert(list.end(), static_cast<std::size_t>(steps), of_step);
   parts(Purpose::kReturnMatrices);
 }
 
 /// Adds the messages of matrices whose sums of rows and columns are kept, and of the norms of all
 /// updates.
-void add_sums(std::vector<EndMessage>& list, const Side& side, const MatrixSize& matrices) {
+void add_sums(std::vector<StepEndMessage>& list, const Side& side, const MatrixSize& matrices) {
   const bool split = side.plan.sharding.optimizer != plan::Spread::kNone;
   const auto add = [&](plan::GroupKind group, std::int64_t elements, std::string_view name,
                        Purpose purpose, OperatorKind kind) {
@@ -157,7 +157,8 @@ Operator norm_operator(std::int64_t elements, DType gradient) {
 std::vector<Operator> update_operators(const plan::Job& job, const plan::Plan& plan,
                                        const OptimizerShare& share) {
   std::vector<Operator> list;
-  const bool orthogonal = plan::traits_of(job.optimizer).acts_on == plan::ActsOn::kLayerMatrices;
+  const bool orthogonal =
+      plan::traits_of(job.optimizer).acts_on == plan::MatrixUpdateScope::kLayerMatrices;
   if (orthogonal && share.dense.count > 0) {
     list.push_back(orthogonal_operator(share.dense, kDenseMatrices));
   }
@@ -167,7 +168,7 @@ std::vector<Operator> update_operators(const plan::Job& job, const plan::Plan& p
   const DType storage = plan::storage_type(job.precision);
   const std::int64_t bytes =
       update_bytes_of_element(job.optimizer, plan::state_types(job, plan), share);
-  const std::int64_t moved = moved_elements(plan, share);
+  const std::int64_t moved = host_updated_elements(plan, share);
   // If the host updates everything, the device keeps an operator of one element, to which the pause
   // between steps is attached.
   const std::int64_t own =
@@ -199,11 +200,11 @@ std::vector<Operator> unpack_operators(const plan::Job& job, const plan::Plan& p
   return list;
 }
 
-std::vector<EndMessage> matrix_messages(const plan::Job& job, const plan::Plan& plan,
-                                        const OptimizerShare& share) {
-  std::vector<EndMessage> list;
+std::vector<StepEndMessage> matrix_messages(const plan::Job& job, const plan::Plan& plan,
+                                            const OptimizerShare& share) {
+  std::vector<StepEndMessage> list;
   const plan::OptimizerTraits& traits = plan::traits_of(job.optimizer);
-  if (traits.acts_on == plan::ActsOn::kElements) return list;
+  if (traits.acts_on == plan::MatrixUpdateScope::kElements) return list;
   for (const bool routed : {false, true}) {
     const MatrixSize& matrices = routed ? share.expert : share.dense;
     if (traits.sums_edges) {
@@ -215,7 +216,7 @@ std::vector<EndMessage> matrix_messages(const plan::Job& job, const plan::Plan& 
   return list;
 }
 
-void ShardingBuilder::add_end(MessageWriter& out, const EndMessage& message) const {
+void ShardingBuilder::add_end(MessageWriter& out, const StepEndMessage& message) const {
   out.message({.kind = message.kind,
                .group = message.group,
                .size = group_sizes_[static_cast<std::size_t>(message.group)],
@@ -239,18 +240,20 @@ Template ShardingBuilder::update(const Update& what) const {
                     .experts = what.experts,
                     .loads = what.loads,
                     .shares_rows = s_.sequence_parallel};
-  for (const EndMessage& message : partial_gradients(plan_, end)) add_end(out, message);
+  for (const StepEndMessage& message : partial_gradients(plan_, end)) add_end(out, message);
   const OptimizerShare share = optimizer_share(job_, plan_, what.stage);
   out.compute(norm_operator(share.elements, plan::state_types(job_, plan_).gradient));
-  for (const EndMessage& message : step_numbers(end, s_.exact)) add_end(out, message);
-  const std::vector<EndMessage> messages = matrix_messages(job_, plan_, share);
-  const auto returns = [](const EndMessage& m) { return m.purpose == Purpose::kReturnMatrices; };
-  for (const EndMessage& message : messages) {
+  for (const StepEndMessage& message : step_numbers(end, s_.exact)) add_end(out, message);
+  const std::vector<StepEndMessage> messages = matrix_messages(job_, plan_, share);
+  const auto returns = [](const StepEndMessage& m) {
+    return m.purpose == Purpose::kReturnMatrices;
+  };
+  for (const StepEndMessage& message : messages) {
     if (!returns(message)) add_end(out, message);
   }
   for (const Operator& op : update_operators(job_, plan_, share)) {
     const bool last = op.kind == OperatorKind::kOptimizer;
-    for (const EndMessage& message : messages) {
+    for (const StepEndMessage& message : messages) {
       if (last && returns(message)) add_end(out, message);
     }
     out.compute(op);

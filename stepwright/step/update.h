@@ -31,7 +31,7 @@ std::vector<Operator> unpack_operators(const plan::Job& job, const plan::Plan& p
 /// tensor ranks add the sums over the dimension that they split; ranks that share states
 /// reduce-scatter all sums, update their shard of the moments and gather all moments. Then the norm
 /// of each update is summed.
-std::vector<EndMessage> matrix_messages(const plan::Job& job, const plan::Plan& plan,
-                                        const OptimizerShare& share);
+std::vector<StepEndMessage> matrix_messages(const plan::Job& job, const plan::Plan& plan,
+                                            const OptimizerShare& share);
 
 }  // namespace stepwright::step

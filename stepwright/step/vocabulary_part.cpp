@@ -47,7 +47,7 @@ RowParts take_rows(Emit& e, const PartLoss& part, const Product& p) {
       in_place(e.s) ? exponentials : logits_tensor(e, "softmax", e.s.storage, loss_width(e.s));
   e.out.add(loss_pass(e, e.forward, "loss.softmax", Purpose::kPartSoftmax),
             {exponentials, part.sum}, {exponentials, in_place(e.s) ? TensorId{-1} : narrow});
-  const Crossing crossing{p.inner, p.part, Phase::kDataGradient, true};
+  const TensorRegionCrossing crossing{p.inner, p.part, Phase::kDataGradient, true};
   RowParts rows;
   rows.softmax = leave_tensor(e, linear_data_gradient(e, narrow, p), crossing);
   const TensorId target = activation(e, "target_rows", e.s.tokens, p.inner);
@@ -93,7 +93,7 @@ TensorId exchange(Emit& e, const PartLoss& part) {
 
 }  // namespace
 
-void part_loss(Emit& e, TensorId logits, const Product& product) {
+void build_vocabulary_shard_loss(Emit& e, TensorId logits, const Product& product) {
   const PartLoss part = take_part(e, logits);
   const RowParts rows = e.s.barriers == 1 ? take_rows(e, part, product) : RowParts{};
   const TensorId total = exchange(e, part);
@@ -110,7 +110,7 @@ void part_loss(Emit& e, TensorId logits, const Product& product) {
   e.kept.set(Keep::kHeadRowGradient, rows.softmax);
 }
 
-TensorId part_logit_gradient(Emit& e) {
+TensorId build_vocabulary_shard_grad(Emit& e) {
   const TensorId gradient = logits_tensor(e, "gradient", e.s.storage, loss_width(e.s));
   e.out.add(loss_pass(e, Phase::kDataGradient, "loss.gradient"),
             {e.kept.get(Keep::kLogits), e.kept.get(Keep::kLossTarget), e.kept.get(Keep::kLossSum),

@@ -15,9 +15,9 @@ namespace stepwright::step {
 /// summed. With one barrier (algorithm 2) each position first multiplies softmax' and the targets
 /// by its part of the table; the products are rescaled to m and z and summed after the messages of
 /// the loss.
-void part_loss(Emit& e, TensorId logits, const Product& product);
+void build_vocabulary_shard_loss(Emit& e, TensorId logits, const Product& product);
 
 /// Writes the gradient of the part's logits, in the type of storage.
-TensorId part_logit_gradient(Emit& e);
+TensorId build_vocabulary_shard_grad(Emit& e);
 
 }  // namespace stepwright::step

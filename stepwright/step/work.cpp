@@ -60,7 +60,7 @@ ScanElements scan_elements(const Shape& s) {
   return {
       .values = tokens * product({s.heads, s.value_dim}),
       .keys = tokens * product({s.kv_heads, s.head_dim}),
-      .states = product({s.batch, divide_up(s.queries, chunk), s.heads, s.head_dim, s.value_dim}),
+      .states = product({s.batch, ceil_divide(s.queries, chunk), s.heads, s.head_dim, s.value_dim}),
       .products = tokens * product({s.kv_heads, chunk})};
 }
 
@@ -219,7 +219,7 @@ double memory_bytes(const Operator& op) {
   return (passes(op) * width(op.dtype) + mask) * product({s.rows, s.columns});
 }
 
-double distinct_of(std::int64_t places, std::int64_t draws) {
+double expected_distinct_count(std::int64_t places, std::int64_t draws) {
   const auto n = static_cast<double>(places);
   return n * (1 - std::pow(1 - 1 / n, static_cast<double>(draws)));
 }

@@ -21,6 +21,6 @@ double memory_bytes(const Operator& op);
 
 /// Mean number of distinct places that `draws` random draws hit among `places`: places (1 - (1 -
 /// 1/places)^draws).
-double distinct_of(std::int64_t places, std::int64_t draws);
+double expected_distinct_count(std::int64_t places, std::int64_t draws);
 
 }  // namespace stepwright::step

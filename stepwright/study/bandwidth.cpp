@@ -30,8 +30,8 @@ double bus_bandwidth(const cost::CostModel& cost, step::OperatorKind kind, doubl
              : 0;
 }
 
-Panel over_sizes(const std::string& key, const std::string& title, const cost::CostModel& cost,
-                 const cluster::GroupLayout& layout) {
+ChartPanel over_sizes(const std::string& key, const std::string& title, const cost::CostModel& cost,
+                      const cluster::GroupLayout& layout) {
   std::vector<ChartSeries> curves;
   for (const step::OperatorKind kind : kOperations) {
     ChartSeries curve{.name = std::string(name_of(step::kOperatorNames, kind)), .points = {}};
@@ -63,7 +63,7 @@ ChartSeries placed(const cluster::Cluster& cluster, const cost::CostModel& cost,
   return curve;
 }
 
-Panel over_placement(const cluster::Cluster& cluster, const cost::CostModel& cost) {
+ChartPanel over_placement(const cluster::Cluster& cluster, const cost::CostModel& cost) {
   std::vector<ChartSeries> curves;
   for (std::int64_t stride = 1; stride <= cluster.devices_per_node; stride *= 2) {
     ChartSeries curve = placed(cluster, cost, stride);
@@ -77,7 +77,7 @@ Panel over_placement(const cluster::Cluster& cluster, const cost::CostModel& cos
 }
 
 /// Returns a chart for groups with one rank per node; x is the number of groups that run at once.
-Panel over_sharing(const cluster::Cluster& cluster, const cost::CostModel& cost) {
+ChartPanel over_sharing(const cluster::Cluster& cluster, const cost::CostModel& cost) {
   const cluster::GroupLayout alone =
       cluster::strided_layout(cluster, cluster.nodes, cluster.devices_per_node);
   std::vector<ChartSeries> curves;
@@ -85,7 +85,7 @@ Panel over_sharing(const cluster::Cluster& cluster, const cost::CostModel& cost)
     ChartSeries curve{.name = std::string(name_of(step::kOperatorNames, kind)), .points = {}};
     for (std::int64_t groups = 1; groups <= cluster.devices_per_node; groups *= 2) {
       cluster::GroupLayout shared = alone;
-      for (int i = collective::levels_in_node(cluster); i <= alone.span; ++i) {
+      for (int i = collective::intra_node_level_count(cluster); i <= alone.span; ++i) {
         shared.sharers[static_cast<std::size_t>(i)] = groups;
       }
       curve.points.push_back(
@@ -101,8 +101,8 @@ Panel over_sharing(const cluster::Cluster& cluster, const cost::CostModel& cost)
 }
 
 /// Returns variants of the plan with NICs of a quarter to four times their rate.
-std::vector<Variation> nic_rates(const plan::PlannedJob& planned) {
-  std::vector<Variation> variations;
+std::vector<PlanVariation> nic_rates(const plan::PlannedJob& planned) {
+  std::vector<PlanVariation> variations;
   for (const double factor : {0.25, 0.5, 1.0, 2.0, 4.0}) {
     variations.push_back(
         {factor, plan::with_field(planned, fmt::format("cluster.nic={}x", factor))});

@@ -32,7 +32,7 @@ Choice timed(const char* by, Choose choose) {
 SearchComparison compare_searches(const plan::Job& given) {
   const plan::Job job = tune::with_free_kernels(given);
   const cost::CostModel cost(job);
-  const simulate::Room room = simulate::room_of(job);
+  const simulate::Room room = simulate::plan_memory_limit(job);
   SearchComparison comparison{.job = job, .choices = {}};
   comparison.choices.push_back(timed("stepwright", [&](Choice& choice) {
     const tune::TuneResult result = tune::tune(job, {.top = 1});
@@ -58,7 +58,7 @@ SearchComparison compare_searches(const plan::Job& given) {
   return comparison;
 }
 
-Json comparison_json(const SearchComparison& comparison) {
+Json search_comparison_json(const SearchComparison& comparison) {
   Json out{{"variable", "search"}, {"choices", Json::array()}};
   for (const Choice& choice : comparison.choices) {
     Json entry{{"by", choice.by}, {"evaluated", choice.evaluated}, {"seconds", choice.seconds}};

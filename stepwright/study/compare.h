@@ -29,6 +29,6 @@ struct SearchComparison {
 SearchComparison compare_searches(const plan::Job& job);
 
 /// Returns the answer of `stepwright study search --json` (docs/formats.md, "Study").
-nlohmann::ordered_json comparison_json(const SearchComparison& comparison);
+nlohmann::ordered_json search_comparison_json(const SearchComparison& comparison);
 
 }  // namespace stepwright::study

@@ -62,7 +62,7 @@ class InterOperatorSearch {
          {plan::RecomputeKind::kNone, plan::RecomputeKind::kSelective,
           plan::RecomputeKind::kFull}) {
       plan.recompute.kind = kind;
-      if (plan::broken_rule(job_, plan)) continue;
+      if (plan::first_broken_rule(job_, plan)) continue;
       try {
         try_states(plan, pricer_.blocks(plan));
       } catch (const Error& error) {

@@ -32,10 +32,10 @@ void check_covered(const cluster::Cluster& cluster) {
     fail_input(fmt::format("{} nodes of {} have {} devices, at most {}", cluster.nodes,
                            cluster.name, cluster.devices(), kMostScaledRanks));
   }
-  const auto node_levels = static_cast<std::size_t>(collective::levels_in_node(cluster));
+  const auto node_levels = static_cast<std::size_t>(collective::intra_node_level_count(cluster));
   const std::int64_t inside = carrying(cluster, 0, node_levels);
   const std::int64_t network = carrying(cluster, node_levels, cluster.levels.size());
-  if (std::ranges::any_of(cluster.levels, &cluster::Level::mesh)) {
+  if (std::ranges::any_of(cluster.levels, &cluster::FabricLevel::mesh)) {
     fail_unsupported(
         fmt::format("{}: its nodes are meshes; scaling covers one switch inside", cluster.name));
   }
@@ -49,9 +49,9 @@ void check_covered(const cluster::Cluster& cluster) {
 void add_rivals(ScalingPoint& point, const collective::GroupLinks& links) {
   point.least = collective::least_seconds(point.collective, links, point.payload_bytes);
   if (point.collective != collective::Collective::kAllReduce) return;
-  point.adding_network_s = collective::in_network_seconds(cluster::AddingSwitches::kBetweenNodes,
-                                                          links, point.payload_bytes);
-  point.adding_switches_s = collective::in_network_seconds(cluster::AddingSwitches::kEverywhere,
+  point.adding_network_s = collective::in_network_seconds(
+      cluster::InNetworkReduction::kBetweenNodes, links, point.payload_bytes);
+  point.adding_switches_s = collective::in_network_seconds(cluster::InNetworkReduction::kEverywhere,
                                                            links, point.payload_bytes);
 }
 
@@ -76,15 +76,15 @@ void fill(ScalingPoint& point, const cluster::Cluster& cluster, const ScalingSet
   const collective::GroupLinks links = links_of(cluster, setting);
   for (const auto& [method, name] : collective::kGeneratedNames) {
     collective::ScheduleSpec spec{method, point.collective, {links.members, links.nodes}};
-    if (collective::why_not(spec) || !is_asked(method, setting)) continue;
-    spec = collective::with_best_chunks(spec, links, point.payload_bytes);
+    if (collective::no_schedule_reason(spec) || !is_asked(method, setting)) continue;
+    spec = collective::with_fastest_chunk_count(spec, links, point.payload_bytes);
     ScheduleTime time{
-        method, spec.chunks, collective::closed_seconds(spec, links, point.payload_bytes), {}};
+        method, spec.chunks, collective::closed_form_seconds(spec, links, point.payload_bytes), {}};
     if (point.played) {
-      time.played_s = collective::play_generated(spec, cluster,
-                                                 {.payload_bytes = point.payload_bytes,
-                                                  .message_s = setting.message_s,
-                                                  .every_rank = setting.every_rank});
+      time.played_s = collective::simulate_generated_schedule(spec, cluster,
+                                                              {.payload_bytes = point.payload_bytes,
+                                                               .message_s = setting.message_s,
+                                                               .every_rank = setting.every_rank});
     }
     point.schedules.push_back(time);
   }
@@ -103,7 +103,7 @@ std::optional<double> ScalingPoint::seconds(collective::Algorithm method) const 
   return found->seconds();
 }
 
-const ScheduleTime* ScalingPoint::rival() const {
+const ScheduleTime* ScalingPoint::fastest_rival_schedule() const {
   const ScheduleTime* fastest = nullptr;
   for (const ScheduleTime& time : schedules) {
     if (time.method == kStudied) continue;
@@ -114,7 +114,7 @@ const ScheduleTime* ScalingPoint::rival() const {
 
 std::optional<double> ScalingPoint::gain() const {
   const auto own = seconds(kStudied);
-  const ScheduleTime* other = rival();
+  const ScheduleTime* other = fastest_rival_schedule();
   if (!own || *own <= 0 || other == nullptr) return std::nullopt;
   return other->seconds() / *own;
 }

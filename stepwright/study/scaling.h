@@ -20,7 +20,7 @@ struct ScalingSetting {
   std::vector<double> payloads_bytes;  ///< Payloads: bytes of the full buffer.
   /// Algorithms to study; empty: all that cover the operation.
   std::vector<collective::Algorithm> methods;
-  double message_s = collective::kMessageStart;
+  double message_s = collective::kMessageStartSeconds;
   /// Largest group, in ranks, that is simulated in addition to the closed form; 0: none.
   std::int64_t play_ranks = 0;
   bool every_rank = false;  ///< True: simulate every rank, even if one node could represent all.
@@ -55,9 +55,9 @@ struct ScalingPoint {
   /// Returns the seconds of an algorithm's schedule; nullopt: it has none here.
   [[nodiscard]] std::optional<double> seconds(collective::Algorithm method) const;
   /// Returns the fastest schedule other than HO-Ring; null: there is none.
-  [[nodiscard]] const ScheduleTime* rival() const;
-  /// Returns the time of `rival` divided by that of HO-Ring, so that HO-Ring is faster if it is
-  /// above 1; nullopt: one of the two does not exist.
+  [[nodiscard]] const ScheduleTime* fastest_rival_schedule() const;
+  /// Returns the time of `fastest_rival_schedule` divided by that of HO-Ring, so that HO-Ring is
+  /// faster if it is above 1; nullopt: one of the two does not exist.
   [[nodiscard]] std::optional<double> gain() const;
 };
 

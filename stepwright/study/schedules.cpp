@@ -116,7 +116,7 @@ schedule::TurnSeconds seconds_of(const schedule::UniformPipeline& pipeline,
   return {.parts = {static_cast<std::size_t>(pipeline.stages), position}, .hop_s = 0};
 }
 
-void time_turns(SchedulePlay& play, const schedule::TurnSeconds& seconds) {
+void time_turns(ScheduleSimulation& play, const schedule::TurnSeconds& seconds) {
   for (std::size_t position = 0; position < play.turns.size(); ++position) {
     std::vector<double>& starts = play.starts_s.emplace_back();
     double busy_s = 0;
@@ -140,16 +140,16 @@ std::vector<schedule::Turns> turns_of(const schedule::UniformPipeline& pipeline,
                             pipeline.micro_batches, seconds, static_cast<double>(pipeline.stages)));
 }
 
-SchedulePlay play_of(const schedule::UniformPipeline& pipeline,
-                     const schedule::Schedule& schedule) {
-  SchedulePlay play;
+ScheduleSimulation play_of(const schedule::UniformPipeline& pipeline,
+                           const schedule::Schedule& schedule) {
+  ScheduleSimulation play;
   play.schedule = schedule;
   const plan::PlannedJob planned = bare(pipeline, schedule);
   play.refused = refusal(planned);
   if (!play.refused.empty()) return play;
   const schedule::TurnSeconds seconds = seconds_of(pipeline, schedule);
   play.turns = turns_of(pipeline, schedule, seconds);
-  schedule::TurnPlayer player;
+  schedule::TurnSimulator player;
   play.ends_s = player.play(play.turns, plan::placement_of(planned.plan), seconds);
   play.makespan_s = schedule::makespan_s(play.ends_s);
   time_turns(play, seconds);
@@ -162,9 +162,10 @@ SchedulePlay play_of(const schedule::UniformPipeline& pipeline,
 
 }  // namespace
 
-std::vector<SchedulePlay> study_schedules(const schedule::UniformPipeline& pipeline, bool finds) {
+std::vector<ScheduleSimulation> study_schedules(const schedule::UniformPipeline& pipeline,
+                                                bool finds) {
   check(pipeline);
-  std::vector<SchedulePlay> plays;
+  std::vector<ScheduleSimulation> plays;
   for (const auto& [kind, name] : schedule::kScheduleNames) {
     const bool found = schedule::traits_of(kind).found;
     if (found && !finds) continue;
@@ -172,16 +173,16 @@ std::vector<SchedulePlay> study_schedules(const schedule::UniformPipeline& pipel
     const std::int64_t chunks = std::clamp(pipeline.chunks, range.least, range.most);
     plays.push_back(play_of(pipeline, {.kind = kind, .chunks = chunks}));
     if (!found || range.least == range.most) continue;
-    SchedulePlay straight = play_of(pipeline, {.kind = kind, .chunks = range.least});
+    ScheduleSimulation straight = play_of(pipeline, {.kind = kind, .chunks = range.least});
     const bool shorter = straight.makespan_s < plays.back().makespan_s;
     if (straight.refused.empty() && shorter) plays.back() = std::move(straight);
   }
   return plays;
 }
 
-nlohmann::ordered_json schedules_study_json(const std::vector<SchedulePlay>& plays) {
+nlohmann::ordered_json schedules_study_json(const std::vector<ScheduleSimulation>& plays) {
   auto schedules = nlohmann::ordered_json::array();
-  for (const SchedulePlay& play : plays) {
+  for (const ScheduleSimulation& play : plays) {
     nlohmann::ordered_json entry{
         {"schedule", name_of(schedule::kScheduleNames, play.schedule.kind)}};
     if (!play.refused.empty()) {

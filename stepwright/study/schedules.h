@@ -12,7 +12,7 @@
 namespace stepwright::study {
 
 /// A pipeline schedule simulated without communication.
-struct SchedulePlay {
+struct ScheduleSimulation {
   schedule::Schedule schedule;
   std::string refused;  ///< Reason why the schedule cannot run on this pipeline; empty: it can.
   std::vector<schedule::Turns> turns;  ///< Work items (turns) of each pipeline position, in order.
@@ -41,10 +41,10 @@ inline constexpr double kLargestRatio = 1e6;
 /// second. Fails with `kInput` if stages, micro-batches or times exceed the limits above, if a
 /// forward or backward pass takes no time, or if the weight gradients take longer than the backward
 /// pass that contains them.
-std::vector<SchedulePlay> study_schedules(const schedule::UniformPipeline& pipeline,
-                                          bool finds = true);
+std::vector<ScheduleSimulation> study_schedules(const schedule::UniformPipeline& pipeline,
+                                                bool finds = true);
 
 /// Returns the answer of `stepwright study schedules --json`.
-nlohmann::ordered_json schedules_study_json(const std::vector<SchedulePlay>& plays);
+nlohmann::ordered_json schedules_study_json(const std::vector<ScheduleSimulation>& plays);
 
 }  // namespace stepwright::study

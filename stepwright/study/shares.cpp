@@ -38,11 +38,11 @@ bool is_ever_exposed(const ChartSeries& series) {
 
 std::string whole_number(double value) { return format_count(static_cast<std::int64_t>(value)); }
 
-Panel exposed_shares(const std::string& key, const ChartAxis& x,
-                     const std::vector<Variation>& variations) {
+ChartPanel exposed_shares(const std::string& key, const ChartAxis& x,
+                          const std::vector<PlanVariation>& variations) {
   std::vector<ChartSeries> curves;
   for (const Kind& kind : kKinds) curves.push_back({.name = kind.name, .points = {}});
-  for (const Variation& variation : variations) {
+  for (const PlanVariation& variation : variations) {
     const auto breakdown = breakdown_of(variation.planned);
     if (!breakdown) continue;
     for (std::size_t i = 0; i < std::size(kKinds); ++i) {
@@ -51,7 +51,7 @@ Panel exposed_shares(const std::string& key, const ChartAxis& x,
     }
   }
   std::erase_if(curves, [](const ChartSeries& series) { return !is_ever_exposed(series); });
-  Panel panel;
+  ChartPanel panel;
   panel.key = key;
   panel.chart.title = fmt::format("Exposed communication by {}", x.title);
   panel.chart.x = x;

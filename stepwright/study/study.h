@@ -34,7 +34,7 @@ struct Chart {
 };
 
 /// One chart of a study. `key`: its name in files.
-struct Panel {
+struct ChartPanel {
   std::string key;
   Chart chart;
 };
@@ -44,7 +44,7 @@ struct Panel {
 struct Study {
   std::string variable;  ///< Name of the variable: "utilization" or "bandwidth".
   plan::PlannedJob planned;
-  std::vector<Panel> panels;
+  std::vector<ChartPanel> panels;
 };
 
 /// Computes the charts of GPU utilisation: FLOPs divided by time and peak rate of the job's
@@ -65,7 +65,7 @@ Study study_bandwidth(const plan::PlannedJob& planned);
 std::string whole_number(double value);
 
 /// A variant of a plan, and its position `x` on the axis of a study.
-struct Variation {
+struct PlanVariation {
   double x = 0;
   plan::PlannedJob planned;
 };
@@ -73,8 +73,8 @@ struct Variation {
 /// Simulates variants of a plan and returns the share of the step time in which each kind of
 /// communication is exposed. Plans that are not legal or not supported, and kinds that are never
 /// exposed, are left out.
-Panel exposed_shares(const std::string& key, const ChartAxis& x,
-                     const std::vector<Variation>& variations);
+ChartPanel exposed_shares(const std::string& key, const ChartAxis& x,
+                          const std::vector<PlanVariation>& variations);
 
 /// Returns the answer of `stepwright study --json` (docs/formats.md, "Study").
 nlohmann::ordered_json study_json(const Study& study);

@@ -18,7 +18,7 @@ Json curve_json(const ChartSeries& curve) {
 
 Json study_json(const Study& study) {
   Json out{{"variable", study.variable}, {"panels", Json::array()}};
-  for (const Panel& panel : study.panels) {
+  for (const ChartPanel& panel : study.panels) {
     Json curves = Json::array();
     for (const ChartSeries& curve : panel.chart.series) curves.push_back(curve_json(curve));
     out["panels"].push_back({{"key", panel.key},

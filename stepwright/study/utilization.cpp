@@ -55,12 +55,12 @@ LayerEffort layer_effort(const plan::PlannedJob& planned) {
   return effort;
 }
 
-Panel utilization_panel(const std::string& key, const ChartAxis& x,
-                        const std::vector<Variation>& variations) {
+ChartPanel utilization_panel(const std::string& key, const ChartAxis& x,
+                             const std::vector<PlanVariation>& variations) {
   ChartSeries products{.name = "matrix products", .points = {}};
   ChartSeries attention{.name = "attention", .points = {}};
   ChartSeries all{.name = "whole layer", .points = {}};
-  for (const Variation& variation : variations) {
+  for (const PlanVariation& variation : variations) {
     const plan::Job& job = variation.planned.job;
     const double peak = job.cluster.device.peak_flops.at(job.precision);
     const LayerEffort effort = layer_effort(variation.planned);
@@ -68,7 +68,7 @@ Panel utilization_panel(const std::string& key, const ChartAxis& x,
     attention.points.push_back({variation.x, effort.attention.utilization(peak)});
     all.points.push_back({variation.x, effort.all.utilization(peak)});
   }
-  Panel panel;
+  ChartPanel panel;
   panel.key = key;
   panel.chart.title = fmt::format("Utilisation by {}", x.title);
   panel.chart.x = x;
@@ -98,14 +98,14 @@ bool scale_widths(model::Architecture& model, std::int64_t numerator, std::int64
   return fits;
 }
 
-std::vector<Variation> hidden_sizes(const plan::PlannedJob& planned) {
-  std::vector<Variation> variations;
+std::vector<PlanVariation> hidden_sizes(const plan::PlannedJob& planned) {
+  std::vector<PlanVariation> variations;
   for (const auto& [numerator, denominator] :
        {std::pair{1, 8}, {1, 4}, {1, 2}, {1, 1}, {2, 1}, {4, 1}}) {
     plan::PlannedJob changed = planned;
     if (!scale_widths(changed.job.model, numerator, denominator)) continue;
     const auto x = static_cast<double>(changed.job.model.hidden);
-    if (!plan::broken_rule(changed.job, changed.plan))
+    if (!plan::first_broken_rule(changed.job, changed.plan))
       variations.push_back({x, std::move(changed)});
   }
   return variations;
@@ -113,8 +113,8 @@ std::vector<Variation> hidden_sizes(const plan::PlannedJob& planned) {
 
 /// Returns variants with micro-batch sizes in powers of two; the global batch grows in proportion,
 /// so that the number of micro-batches stays.
-std::vector<Variation> micro_batches_around(const plan::PlannedJob& planned) {
-  std::vector<Variation> variations;
+std::vector<PlanVariation> micro_batches_around(const plan::PlannedJob& planned) {
+  std::vector<PlanVariation> variations;
   for (std::int64_t size = 1; size <= 16; size *= 2) {
     plan::PlannedJob changed = planned;
     changed.job.sequences = planned.job.sequences / planned.plan.micro_batch * size;
@@ -126,8 +126,8 @@ std::vector<Variation> micro_batches_around(const plan::PlannedJob& planned) {
 
 /// Returns variants with tensor-parallel sizes in powers of two up to a node; the data-parallel
 /// ranks fill the cluster.
-std::vector<Variation> tensor_sizes(const plan::PlannedJob& planned) {
-  std::vector<Variation> variations;
+std::vector<PlanVariation> tensor_sizes(const plan::PlannedJob& planned) {
+  std::vector<PlanVariation> variations;
   const std::int64_t ranks = planned.plan.parallel.tensor * planned.plan.parallel.data;
   for (const std::int64_t size : plan::legal_tensor_sizes(planned.job)) {
     if ((size & (size - 1)) != 0 || ranks % size != 0) continue;
@@ -140,19 +140,19 @@ std::vector<Variation> tensor_sizes(const plan::PlannedJob& planned) {
     if (changed.plan.sharding.uses(plan::Spread::kInner)) {
       changed.plan.sharding = *plan::sharding_of("zero1");
     }
-    if (!plan::broken_rule(changed.job, changed.plan)) {
+    if (!plan::first_broken_rule(changed.job, changed.plan)) {
       variations.push_back({static_cast<double>(size), std::move(changed)});
     }
   }
   return variations;
 }
 
-std::vector<Variation> lengths(const plan::PlannedJob& planned) {
-  std::vector<Variation> variations;
+std::vector<PlanVariation> lengths(const plan::PlannedJob& planned) {
+  std::vector<PlanVariation> variations;
   for (std::int64_t length = 1024; length <= 131072; length *= 2) {
     plan::PlannedJob changed = planned;
     changed.job.length = length;
-    if (!plan::broken_rule(changed.job, changed.plan)) {
+    if (!plan::first_broken_rule(changed.job, changed.plan)) {
       variations.push_back({static_cast<double>(length), std::move(changed)});
     }
   }
@@ -168,7 +168,7 @@ Study study_utilization(const plan::PlannedJob& planned) {
   struct Axes {
     const char* key;
     ChartAxis x;
-    std::vector<Variation> variations;
+    std::vector<PlanVariation> variations;
   };
   const Axes axes[] = {{"hidden", logarithmic("hidden size"), hidden_sizes(planned)},
                        {"micro_batch", logarithmic("micro-batch"), micro_batches_around(planned)},

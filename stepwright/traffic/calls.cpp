@@ -58,7 +58,7 @@ std::map<std::int64_t, std::int64_t> receivers(const step::StepProgram& program,
   return counts;
 }
 
-void set_carrier(Call& call, const plan::Grid& grid, const Carriers& carriers) {
+void set_carrier(Call& call, const plan::Grid& grid, const MessageCarriers& carriers) {
   const step::Operator& op = *call.op;
   const collective::Algorithm named = step::algorithm_of(carriers.collectives, op.scheme);
   if (carriers.cluster == nullptr || named == collective::Algorithm::kLibrary) return;
@@ -69,8 +69,8 @@ void set_carrier(Call& call, const plan::Grid& grid, const Carriers& carriers) {
 
 }  // namespace
 
-std::vector<Call> calls_of(const step::StepProgram& program, const step::Stage& stage,
-                           const plan::Grid& grid, const Carriers& carriers) {
+std::vector<Call> rank_calls(const step::StepProgram& program, const step::Stage& stage,
+                             const plan::Grid& grid, const MessageCarriers& carriers) {
   const std::vector<std::int64_t> sequences = sequence_runs(stage);
   const std::vector<std::int64_t> runs = template_runs(program, stage, sequences);
   std::vector<Call> calls;

@@ -11,7 +11,7 @@ namespace stepwright::traffic {
 
 /// The algorithms that carry the messages of a step: the plan's algorithm for a message if it suits
 /// the group's placement on the cluster, else the library's. Null cluster: always the library's.
-struct Carriers {
+struct MessageCarriers {
   const cluster::Cluster* cluster = nullptr;
   plan::Collectives collectives;
 };
@@ -27,14 +27,14 @@ struct Call {
       /// Algorithm that carries the call; it covers the operation and suits the group.
       collective::Algorithm::kLibrary;
   /// Shape of the group; set if the algorithm is not the library's.
-  collective::GroupForm form;
+  collective::GroupNodeLayout form;
 };
 
 /// Returns the calls of one rank of a stage, template by template. Operators whose group has no
 /// other rank are left out: a group of one, or, on the middle positions of a pipeline, the group
 /// that shares a tied embedding table.
-std::vector<Call> calls_of(const step::StepProgram& program, const step::Stage& stage,
-                           const plan::Grid& grid, const Carriers& carriers);
+std::vector<Call> rank_calls(const step::StepProgram& program, const step::Stage& stage,
+                             const plan::Grid& grid, const MessageCarriers& carriers);
 
 /// Returns the bytes that a rank sends in one call, averaged over its group; 0 for a receive.
 double sent_bytes(const Call& call);

@@ -47,7 +47,7 @@ void check_rank(std::int64_t rank, std::int64_t ranks) {
   fail_input("rank: " + std::to_string(rank) + " is not one of 0 to " + std::to_string(ranks - 1));
 }
 
-void add(Volume& volume, const Message& message) {
+void add(MessageVolume& volume, const Message& message) {
   volume.count += message.count;
   volume.payload_bytes += message.count * message.payload_bytes;
   volume.sent_bytes += static_cast<double>(message.count) * message.sent_bytes_per_rank;
@@ -55,29 +55,29 @@ void add(Volume& volume, const Message& message) {
 
 }  // namespace
 
-Ledger ledger(const step::StepProgram& program, std::optional<std::int64_t> rank,
-              const plan::Grid& grid, const Carriers& carriers) {
+TrafficLedger ledger(const step::StepProgram& program, std::optional<std::int64_t> rank,
+                     const plan::Grid& grid, const MessageCarriers& carriers) {
   if (rank) check_rank(*rank, program.ranks);
   const std::int64_t of_stage = program.ranks / std::ssize(program.stages);
   Rows rows;
   for (const step::Stage& stage : program.stages) {
     if (rank && grid.coordinates(*rank).pipeline != stage.position) continue;
-    add_stage(rows, calls_of(program, stage, grid, carriers), rank ? 1 : of_stage);
+    add_stage(rows, rank_calls(program, stage, grid, carriers), rank ? 1 : of_stage);
   }
-  Ledger result;
+  TrafficLedger result;
   result.messages.reserve(rows.size());
   for (const auto& [row, amount] : rows) result.messages.push_back(message(row, amount));
   return result;
 }
 
-std::map<step::Scheme, Volume> totals(const Ledger& ledger) {
-  std::map<step::Scheme, Volume> result;
+std::map<step::Scheme, MessageVolume> totals(const TrafficLedger& ledger) {
+  std::map<step::Scheme, MessageVolume> result;
   for (const Message& row : ledger.messages) add(result[row.scheme], row);
   return result;
 }
 
-std::map<std::int64_t, Volume> histogram(const Ledger& ledger) {
-  std::map<std::int64_t, Volume> result;
+std::map<std::int64_t, MessageVolume> histogram(const TrafficLedger& ledger) {
+  std::map<std::int64_t, MessageVolume> result;
   for (const Message& row : ledger.messages) {
     const auto bytes = static_cast<std::uint64_t>(row.payload_bytes);
     add(result[static_cast<std::int64_t>(std::bit_floor(bytes))], row);

@@ -28,27 +28,27 @@ struct Message {
 
 /// All messages of one step, of all ranks or of one: a row for each scheme, phase, operation, group
 /// and payload, in this order.
-struct Ledger {
+struct TrafficLedger {
   std::vector<Message> messages;
 };
 
 /// Counts the messages of a program, of one rank or summed over all (nullopt). Bytes sent by an
 /// algorithm are the mean over its group. Throws `Error{kInput}` for a rank that does not exist.
-Ledger ledger(const step::StepProgram& program, std::optional<std::int64_t> rank,
-              const plan::Grid& grid, const Carriers& carriers = {});
+TrafficLedger ledger(const step::StepProgram& program, std::optional<std::int64_t> rank,
+                     const plan::Grid& grid, const MessageCarriers& carriers = {});
 
 /// The sum of several messages: their count and bytes.
-struct Volume {
+struct MessageVolume {
   std::int64_t count = 0;
   std::int64_t payload_bytes = 0;
   double sent_bytes = 0;
 };
 
 /// Sums the rows by scheme; schemes without messages are absent.
-std::map<step::Scheme, Volume> totals(const Ledger& ledger);
+std::map<step::Scheme, MessageVolume> totals(const TrafficLedger& ledger);
 
 /// Sums the rows by payload: key k has the payloads of k to 2k - 1 bytes (powers of two; 0: empty
 /// messages). Sizes without messages are absent.
-std::map<std::int64_t, Volume> histogram(const Ledger& ledger);
+std::map<std::int64_t, MessageVolume> histogram(const TrafficLedger& ledger);
 
 }  // namespace stepwright::traffic

@@ -69,8 +69,8 @@ std::optional<plan::CutExtents> split_by_node(const plan::Extents& group, std::i
   return parts;
 }
 
-void merge_receivers(std::vector<Edge>& edges) {
-  const auto by_receiver = [](const Edge& a, const Edge& b) {
+void merge_receivers(std::vector<TrafficEdge>& edges) {
+  const auto by_receiver = [](const TrafficEdge& a, const TrafficEdge& b) {
     return std::tie(a.to, a.bytes) < std::tie(b.to, b.bytes);
   };
   std::sort(edges.begin(), edges.end(), by_receiver);
@@ -91,7 +91,9 @@ void merge_receivers(std::vector<Edge>& edges) {
 class TrafficMatrix::Collector {
  public:
   Collector(const plan::Grid& grid, const cluster::Cluster& cluster)
-      : grid_(grid), devices_(cluster.devices_per_node), inner_(collective::inner_for(cluster)) {}
+      : grid_(grid),
+        devices_(cluster.devices_per_node),
+        inner_(collective::intra_node_pattern(cluster)) {}
 
   void add(const Call& call) {
     const step::Operator& op = *call.op;
@@ -145,7 +147,7 @@ class TrafficMatrix::Collector {
     const collective::MessagePattern pattern = collective::definition_of(call.algorithm).pattern;
     const bool adds = pattern == collective::MessagePattern::kSwitches;
     const bool direct = adds || (pattern == collective::MessagePattern::kLevelsAtOnce &&
-                                 inner_ == collective::Inner::kDirect);
+                                 inner_ == collective::IntraGroupPattern::kDirect);
     const Reach inside = direct ? Reach::kEachOfGroup : Reach::kNextInGroup;
     const auto parts = split_by_node(group, devices_);
     if (!parts) return add(adds ? inside : Reach::kNextInGroup, group, bytes);
@@ -155,7 +157,7 @@ class TrafficMatrix::Collector {
   }
 
   void add_scheduled(const Call& call, const plan::Extents& group) {
-    const collective::GroupForm& form = call.form;
+    const collective::GroupNodeLayout& form = call.form;
     const std::vector<std::int32_t> tiers = {
         static_cast<std::int32_t>(form.even() ? form.members : form.ranks),
         static_cast<std::int32_t>(form.even() ? form.nodes : 1)};
@@ -165,7 +167,7 @@ class TrafficMatrix::Collector {
 
   const plan::Grid& grid_;
   std::int64_t devices_;
-  collective::Inner inner_;
+  collective::IntraGroupPattern inner_;
   std::map<Key, double> flows_;
 };
 
@@ -175,16 +177,16 @@ TrafficMatrix::TrafficMatrix(const step::StepProgram& program, const plan::Grid&
     : grid_(grid), flows_(program.stages.size()) {
   for (const step::Stage& stage : program.stages) {
     Collector collector(grid_, cluster);
-    for (const Call& call : calls_of(program, stage, grid, {&cluster, collectives})) {
+    for (const Call& call : rank_calls(program, stage, grid, {&cluster, collectives})) {
       if (!only || call.op->scheme == *only) collector.add(call);
     }
     flows_[static_cast<std::size_t>(stage.position)] = collector.flows();
   }
 }
 
-std::vector<Edge> TrafficMatrix::row(std::int64_t from) const {
+std::vector<TrafficEdge> TrafficMatrix::row(std::int64_t from) const {
   const plan::Coordinates at = grid_.coordinates(from);
-  std::vector<Edge> edges;
+  std::vector<TrafficEdge> edges;
   for (const Flow& flow : flows_[static_cast<std::size_t>(at.pipeline)]) {
     append(flow, from, at, edges);
   }
@@ -193,7 +195,7 @@ std::vector<Edge> TrafficMatrix::row(std::int64_t from) const {
 }
 
 void TrafficMatrix::append(const Flow& flow, std::int64_t from, const plan::Coordinates& at,
-                           std::vector<Edge>& edges) const {
+                           std::vector<TrafficEdge>& edges) const {
   const auto stages = static_cast<std::int64_t>(flows_.size());
   const auto send_to_stage = [&](std::int64_t stage) {
     const std::int64_t to = grid_.rank_at(at.tensor, at.context, at.data, stage);
@@ -216,8 +218,8 @@ void TrafficMatrix::append(const Flow& flow, std::int64_t from, const plan::Coor
 
 /// Rank i of the schedule is the i-th member of the group; members of a node are consecutive.
 void TrafficMatrix::append_scheduled(const Flow& flow, std::int64_t from,
-                                     std::vector<Edge>& edges) {
-  const collective::CollectiveSchedule frame = collective::schedule_frame(flow.schedule);
+                                     std::vector<TrafficEdge>& edges) {
+  const collective::CollectiveSchedule frame = collective::schedule_without_ranks(flow.schedule);
   const double piece = flow.bytes / static_cast<double>(frame.pieces);
   const std::int64_t base = flow.group.base(from);
   const collective::RankSchedule own = collective::schedule_rank(
@@ -245,7 +247,7 @@ void write_matrix(std::ostream& out, const TrafficMatrix& matrix,
   };
   text.append(std::string_view("from,to,bytes\n"));
   for (std::int64_t rank = first; rank < end; ++rank) {
-    for (const Edge& edge : matrix.row(rank)) {
+    for (const TrafficEdge& edge : matrix.row(rank)) {
       fmt::format_to(std::back_inserter(text), "{},{},{}\n", rank, edge.to, edge.bytes);
     }
     if (text.size() > kChunkBytes) flush();

@@ -12,10 +12,10 @@
 namespace stepwright::traffic {
 
 /// The bytes that a rank sends to one other rank in a step.
-struct Edge {
+struct TrafficEdge {
   std::int64_t to = 0;
   double bytes = 0;
-  bool operator==(const Edge&) const = default;
+  bool operator==(const TrafficEdge&) const = default;
 };
 
 /// The bytes that each rank sends to each other rank in a step, by the algorithm of each message.
@@ -38,7 +38,7 @@ class TrafficMatrix {
   [[nodiscard]] std::int64_t ranks() const { return grid_.ranks(); }
   /// Returns what `from` sends, by receiver in ascending order; each receiver occurs once and
   /// `from` never.
-  [[nodiscard]] std::vector<Edge> row(std::int64_t from) const;
+  [[nodiscard]] std::vector<TrafficEdge> row(std::int64_t from) const;
 
  private:
   enum class Reach : std::uint8_t {
@@ -61,9 +61,10 @@ class TrafficMatrix {
 
   /// Appends the edges of a flow that start at rank `from`, whose coordinates are `at`.
   void append(const Flow& flow, std::int64_t from, const plan::Coordinates& at,
-              std::vector<Edge>& edges) const;
+              std::vector<TrafficEdge>& edges) const;
 
-  static void append_scheduled(const Flow& flow, std::int64_t from, std::vector<Edge>& edges);
+  static void append_scheduled(const Flow& flow, std::int64_t from,
+                               std::vector<TrafficEdge>& edges);
 
   plan::Grid grid_;
   /// Sums of messages by receiver, for each pipeline position.

@@ -18,7 +18,7 @@ Json message_json(const Message& message) {
           {"sent_bytes_per_rank", message.sent_bytes_per_rank}};
 }
 
-Json volume_json(const Volume& volume) {
+Json volume_json(const MessageVolume& volume) {
   return {{"count", volume.count},
           {"payload_bytes", volume.payload_bytes},
           {"sent_bytes", volume.sent_bytes}};
@@ -39,7 +39,7 @@ std::string_view traffic_phase(step::Phase phase) {
   return backward ? "backward" : name_of(step::kPhaseNames, phase);
 }
 
-Json traffic_json(const Ledger& ledger, std::int64_t ranks) {
+Json traffic_json(const TrafficLedger& ledger, std::int64_t ranks) {
   Json messages = Json::array();
   for (const Message& message : ledger.messages) messages.push_back(message_json(message));
   Json by_scheme = Json::object();

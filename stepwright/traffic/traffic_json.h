@@ -15,7 +15,7 @@ std::string_view traffic_phase(step::Phase phase);
 /// (`operation`, `scheme`, `phase`, `group`, `group_size`, `payload_bytes`, `count`,
 /// `sent_bytes_per_rank`), `totals` by scheme (`count`, `payload_bytes`, `sent_bytes`), `histogram`
 /// (`at_least_bytes`, `count`, `payload_bytes`, `sent_bytes`; powers of two).
-nlohmann::ordered_json traffic_json(const Ledger& ledger, std::int64_t ranks);
+nlohmann::ordered_json traffic_json(const TrafficLedger& ledger, std::int64_t ranks);
 
 /// Returns the loads of links: `levels` in the order of the cluster, and `nics`, each with `name`,
 /// `units`, `busiest_unit`, `busiest_bytes`, `mean_bytes`. Clusters without NICs have no `nics`.

@@ -14,7 +14,7 @@
 namespace stepwright::transport {
 namespace {
 
-using Greeting = std::array<char, kGreetingBytes>;
+using Greeting = std::array<char, kMaxGreetingBytes>;
 using Neighbours = std::set<std::pair<int, std::int32_t>>;  ///< Pairs of a lane and a peer.
 
 struct Heard {
@@ -30,8 +30,8 @@ std::string_view text_of(const Greeting& greeting) {
 
 }  // namespace
 
-void greet(const collective::RankSchedule& schedule, std::int32_t rank, std::string_view text,
-           Transport& transport) {
+void send_greeting(const collective::RankSchedule& schedule, std::int32_t rank,
+                   std::string_view text, Transport& transport) {
   Neighbours to;
   Neighbours from;
   for (const collective::ScheduleChannel& channel : schedule.channels) {

@@ -19,9 +19,9 @@ struct ExecutionLimits {
   std::size_t in_flight = 8;  ///< Most messages of a channel that are in flight at a time.
 };
 
-/// Runs the part of one rank in a schedule in which `defect_of` finds no defect. Channels run in
-/// parallel, on threads of their own; sums are in the order of the schedule, so that the result is
-/// equal in every run.
+/// Runs the part of one rank in a schedule in which `find_schedule_defect` finds no defect.
+/// Channels run in parallel, on threads of their own; sums are in the order of the schedule, so
+/// that the result is equal in every run.
 ///
 /// In addition to the schedule's scratch, it holds at most `in_flight` messages for each channel
 /// that adds.

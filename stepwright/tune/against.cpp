@@ -34,7 +34,7 @@ using Take = std::function<void(plan::Plan& plan, const plan::Plan& best)>;
 
 /// Returns a copying function for each choice of a kind (`taken`). The data degree has none: it
 /// follows from the other degrees and the devices.
-std::vector<Take> takes(plan::Taken taken) {
+std::vector<Take> takes(plan::ChoiceAdoption taken) {
   std::vector<Take> all;
   plan::each_choice([&](const auto& choice) {
     using Kind = plan::KindOf<decltype(choice)>;
@@ -57,9 +57,9 @@ std::vector<Take> takes(plan::Taken taken) {
   return all;
 }
 
-std::vector<Take> flags() { return takes(plan::Taken::kFlag); }
+std::vector<Take> flags() { return takes(plan::ChoiceAdoption::kFlag); }
 
-std::vector<Take> layouts() { return takes(plan::Taken::kLayout); }
+std::vector<Take> layouts() { return takes(plan::ChoiceAdoption::kLayout); }
 
 /// Returns those of `takes` that would change the plan.
 std::vector<Take> open_of(const std::vector<Take>& takes, const plan::Plan& plan,
@@ -100,7 +100,7 @@ std::optional<plan::Plan> with_set(const plan::Job& job, const plan::Plan& plan,
                                    const std::vector<std::string>& fields) {
   try {
     plan::Plan changed = plan::with_fields({job, plan}, fields).plan;
-    if (!plan::broken_rule(job, changed)) return changed;
+    if (!plan::first_broken_rule(job, changed)) return changed;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kInput) throw;
   }
@@ -137,7 +137,7 @@ class PathToBest {
 
   [[nodiscard]] const TunedPlan& at() const { return at_; }
   [[nodiscard]] bool arrived() const {
-    return at_.fits && at_.step_time_s <= best_.step_time_s * (1 + kAsGood);
+    return at_.fits && at_.step_time_s <= best_.step_time_s * (1 + kEqualPlanTolerance);
   }
 
   /// Returns the change that gains most, of the cheapest kind of change that has one worth making.
@@ -226,9 +226,9 @@ class PathToBest {
   /// framework does not run one of its new choices, where it moves the model though `may_move` is
   /// false, or where bounds say that it is not worth a change.
   bool settle_proposal(plan::Plan& plan, simulate::Price& price, bool may_move) {
-    if (plan::broken_rule(job_, plan)) {
+    if (plan::first_broken_rule(job_, plan)) {
       plan::follow(job_, plan);
-      if (plan::broken_rule(job_, plan)) return false;
+      if (plan::first_broken_rule(job_, plan)) return false;
     }
     if (!may_move && moves_model(job_, plan_, plan)) return false;
     const plan::Plan same = plan::canonical(plan, job_);
@@ -244,7 +244,7 @@ class PathToBest {
   /// Returns the step time that a plan must beat to be worth a change.
   [[nodiscard]] double worth_s() const {
     if (!at_.fits) return std::numeric_limits<double>::infinity();
-    return at_.step_time_s - kAsGood * best_.step_time_s;
+    return at_.step_time_s - kEqualPlanTolerance * best_.step_time_s;
   }
 
   /// Changes the present plan to the fastest proposal that fits and is worth it; nullopt when there
@@ -296,7 +296,7 @@ class PathToBest {
       plan::Plan without = plan;
       take(without, plan_);
       simulate::Price price;
-      if (without == plan || plan::broken_rule(job_, without)) continue;
+      if (without == plan || plan::first_broken_rule(job_, without)) continue;
       if (!settle_proposal(without, price, true)) continue;
       const plan::Plan same = plan::canonical(without, job_);
       if (same == reached.plan || same == plan::canonical(plan_, job_)) continue;
@@ -323,7 +323,7 @@ class PathToBest {
   const TunedPlan& best_;
   cost::CostModel cost_;
   simulate::Pricer pricer_;
-  Dimensions space_;
+  SpaceDimensions space_;
   int threads_;
   /// The present plan as written, so that the fields to set are exactly the differences from
   /// the person's file.
@@ -333,11 +333,12 @@ class PathToBest {
 
 /// Starts the list of changes with the attention kernel of the person's plan. Where the plan does
 /// not fit with it, the change that makes it fit also switches the kernel.
-void begin_with(Against& found, const TuneResult& result, cluster::AttentionKernel attention) {
+void begin_with(UserPlanComparison& found, const TuneResult& result,
+                cluster::AttentionKernel attention) {
   plan::Job job = result.job;
   job.kernels.attention = attention;
   const TunedPlan with_other = found.own;
-  if (plan::illegal(job, with_other.plan)) return;
+  if (plan::find_plan_rejection(job, with_other.plan)) return;
   const cost::CostModel cost(job);
   found.own =
       simulate_plan(job, cost, with_other.plan, simulate::Pricer(job, cost).price(with_other.plan));
@@ -356,17 +357,19 @@ void begin_with(Against& found, const TuneResult& result, cluster::AttentionKern
 
 }  // namespace
 
-Against against(const TuneResult& result, const plan::Plan& own, const TuneOptions& options,
-                std::optional<cluster::AttentionKernel> attention) {
-  if (const auto refused = plan::illegal(result.job, own)) plan::fail_refused(*refused);
+UserPlanComparison compare_user_plan(const TuneResult& result, const plan::Plan& own,
+                                     const TuneOptions& options,
+                                     std::optional<cluster::AttentionKernel> attention) {
+  if (const auto refused = plan::find_plan_rejection(result.job, own))
+    plan::fail_rejected_plan(*refused);
   const TunedPlan& best = result.plans.front();
   PathToBest path(result, own, thread_count(options));
-  Against found{.own = path.at(), .changes = {}};
+  UserPlanComparison found{.own = path.at(), .changes = {}};
   while (best.fits && !path.arrived()) found.changes.push_back(path.next());
   if (attention && *attention != result.job.kernels.attention) {
     begin_with(found, result, *attention);
   }
-  found.own.lost = why_lost(best, found.own);
+  found.own.lost = slower_plan_reason(best, found.own);
   if (found.own.lost.empty() && !found.changes.empty()) {
     found.own.lost = fmt::format("{} slower with another kernel of attention",
                                  format_time(found.changes.front().gain_s));
@@ -374,8 +377,9 @@ Against against(const TuneResult& result, const plan::Plan& own, const TuneOptio
   return found;
 }
 
-nlohmann::ordered_json against_json(const TuneResult& result, const Against& against,
-                                    const StartedBy& started_by) {
+nlohmann::ordered_json user_plan_comparison_json(const TuneResult& result,
+                                                 const UserPlanComparison& against,
+                                                 const StartedBy& started_by) {
   nlohmann::ordered_json out = tuned_plan_json(result, against.own, started_by);
   nlohmann::ordered_json& list = out["changes"] = nlohmann::ordered_json::array();
   for (const Change& change : against.changes) {

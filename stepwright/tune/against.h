@@ -30,28 +30,30 @@ struct Change {
 };
 
 /// A person's own plan, and the changes that lead from it to the best plan of a search.
-struct Against {
+struct UserPlanComparison {
   TunedPlan own;
   std::vector<Change> changes;
 };
 
 /// Returns the shortest list found of changes from a person's plan to a plan that is at most
-/// `kAsGood` slower than the best: first the single flag that gains most, then pairs of flags, then
-/// changes of layout, then all remaining differences at once. A change of several choices drops
-/// those that can be a change of their own; they come later. Choices that a change forces are part
-/// of it. The list is empty when the plan is as good as the best, or when no plan of the search
-/// fits. Where the plan does not fit, the first change makes it fit. Fails when `own` is not a
-/// legal plan of the result's job. `attention`: the attention kernel that the person's plan trains
-/// with, where it differs from the job's; the search's own kernel is then a flag, which comes
-/// first.
-Against against(const TuneResult& result, const plan::Plan& own, const TuneOptions& options = {},
-                std::optional<cluster::AttentionKernel> attention = std::nullopt);
+/// `kEqualPlanTolerance` slower than the best: first the single flag that gains most, then pairs of
+/// flags, then changes of layout, then all remaining differences at once. A change of several
+/// choices drops those that can be a change of their own; they come later. Choices that a change
+/// forces are part of it. The list is empty when the plan is as good as the best, or when no plan
+/// of the search fits. Where the plan does not fit, the first change makes it fit. Fails when `own`
+/// is not a legal plan of the result's job. `attention`: the attention kernel that the person's
+/// plan trains with, where it differs from the job's; the search's own kernel is then a flag, which
+/// comes first.
+UserPlanComparison compare_user_plan(
+    const TuneResult& result, const plan::Plan& own, const TuneOptions& options = {},
+    std::optional<cluster::AttentionKernel> attention = std::nullopt);
 
 /// Smallest saving that is worth a change, as a share of the best plan's step time.
-inline constexpr double kAsGood = 5e-4;
+inline constexpr double kEqualPlanTolerance = 5e-4;
 
-/// Returns the key `against` of the output of `tune --json`.
-nlohmann::ordered_json against_json(const TuneResult& result, const Against& against,
-                                    const StartedBy& started_by);
+/// Returns the key `compare_user_plan` of the output of `tune --json`.
+nlohmann::ordered_json user_plan_comparison_json(const TuneResult& result,
+                                                 const UserPlanComparison& against,
+                                                 const StartedBy& started_by);
 
 }  // namespace stepwright::tune

@@ -103,7 +103,7 @@ int kinds_of_parallelism(const plan::Parallel& parallel) {
   return static_cast<int>(std::ranges::count_if(sizes, [](std::int64_t size) { return size > 1; }));
 }
 
-bool is_simpler(const plan::Plan& plan, const plan::Plan& than) {
+bool needs_less_parallelism(const plan::Plan& plan, const plan::Plan& than) {
   return kinds_of_parallelism(plan.parallel) < kinds_of_parallelism(than.parallel);
 }
 

@@ -30,7 +30,7 @@ int kinds_of_parallelism(const plan::Parallel& parallel);
 
 /// True if `plan` uses fewer kinds of parallelism than the plan `than`, data parallelism not
 /// counted.
-bool is_simpler(const plan::Plan& plan, const plan::Plan& than);
+bool needs_less_parallelism(const plan::Plan& plan, const plan::Plan& than);
 
 /// Returns the fastest plan of each family other than the best plan's, among the plans that were
 /// simulated and fit; at most `most`, fastest first.

@@ -182,7 +182,7 @@ class Balance {
       all_s += each_s * static_cast<double>(layers_.count(k));
       shortest_s = std::min(shortest_s, each_s);
     }
-    const auto most = static_cast<double>(divide_up(layers_.layers(), positions));
+    const auto most = static_cast<double>(ceil_divide(layers_.layers(), positions));
     constexpr double kRounding = 1e-9;
     return std::max(all_s / static_cast<double>(positions), most * shortest_s) * (1 - kRounding);
   }

@@ -77,10 +77,11 @@ plan::Plan rule_plan(const plan::Job& job, const Degrees& size, std::int64_t con
 std::optional<Baseline> try_rule(const plan::Job& job, const cost::CostModel& cost,
                                  simulate::Pricer& pricer, plan::Plan plan,
                                  const simulate::Room& room) {
-  if (plan::broken_rule(job, plan)) return std::nullopt;
+  if (plan::first_broken_rule(job, plan)) return std::nullopt;
   plan = plan::canonical(plan, job);
   if (!job.framework.name.empty()) {
-    const std::optional<plan::Plan> own = plan::nearest_run(job.framework, job, plan, true);
+    const std::optional<plan::Plan> own =
+        plan::nearest_runnable_plan(job.framework, job, plan, true);
     if (!own || own->parallel != plan.parallel) return std::nullopt;
     plan = *own;
   }

@@ -29,7 +29,7 @@ void BestPlans::offer(double key, const plan::Plan& plan, const simulate::Price&
   insert({key, plan, price});
 }
 
-void BestPlans::insert(Candidate&& candidate) {
+void BestPlans::insert(PlanCandidate&& candidate) {
   list_.insert(std::upper_bound(list_.begin(), list_.end(), candidate, before),
                std::move(candidate));
   if (list_.size() <= most_) return;
@@ -48,9 +48,10 @@ void BestPlans::leave(const plan::Plan& plan, const simulate::Price& price) {
 
 /// Drops open plans that are no longer open, and keeps at most `most`, those with the least bounds.
 void BestPlans::close(std::size_t most) {
-  std::ranges::stable_sort(open_, {}, [](const Candidate& one) { return one.price.lower_bound_s; });
+  std::ranges::stable_sort(open_, {},
+                           [](const PlanCandidate& one) { return one.price.lower_bound_s; });
   const auto first = std::ranges::find_if(
-      open_, [&](const Candidate& one) { return one.price.lower_bound_s >= open_below(); });
+      open_, [&](const PlanCandidate& one) { return one.price.lower_bound_s >= open_below(); });
   const std::size_t left = std::min(most, static_cast<std::size_t>(first - open_.begin()));
   if (left == open_.size()) return;
   dropped_bound_ = std::min(dropped_bound_, open_[left].price.lower_bound_s);
@@ -60,8 +61,8 @@ void BestPlans::close(std::size_t most) {
 void BestPlans::merge(BestPlans&& other) {
   best_ = std::min(best_, other.best_);
   dropped_bound_ = std::min(dropped_bound_, other.dropped_bound_);
-  for (Candidate& candidate : other.list_) insert(std::move(candidate));
-  for (const Candidate& candidate : other.open_) leave(candidate.plan, candidate.price);
+  for (PlanCandidate& candidate : other.list_) insert(std::move(candidate));
+  for (const PlanCandidate& candidate : other.open_) leave(candidate.plan, candidate.price);
 }
 
 }  // namespace stepwright::tune

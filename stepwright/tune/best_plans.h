@@ -11,20 +11,20 @@
 namespace stepwright::tune {
 
 /// A priced plan that may be among the best.
-struct Candidate {
+struct PlanCandidate {
   double key = 0;  ///< The number to minimise: the price, or the memory when nothing fits.
   plan::Plan plan;
   simulate::Price price;
 };
 
 /// Orders candidates by the number that is minimised; equal ones by the plan.
-inline bool before(const Candidate& a, const Candidate& b) {
+inline bool before(const PlanCandidate& a, const PlanCandidate& b) {
   return std::tie(a.key, a.plan) < std::tie(b.key, b.plan);
 }
 
 /// Orders candidates for simulation: plans with the same schedule follow each other, since the
 /// turns of a schedule are cached for a few schedules only.
-inline bool plays_before(const Candidate& a, const Candidate& b) {
+inline bool is_simulated_before(const PlanCandidate& a, const PlanCandidate& b) {
   const auto played = [](const plan::Plan& plan) {
     return std::tie(plan.parallel.pipeline, plan.parallel.data, plan.micro_batch, plan.schedule);
   };
@@ -65,15 +65,15 @@ class BestPlans {
   void leave(const plan::Plan& plan, const simulate::Price& price);
   void merge(BestPlans&& other);
 
-  [[nodiscard]] const std::vector<Candidate>& list() const { return list_; }
+  [[nodiscard]] const std::vector<PlanCandidate>& list() const { return list_; }
   /// Returns the candidates that were offered and not kept, and may be faster than the best by more
   /// than the wanted gap.
-  [[nodiscard]] const std::vector<Candidate>& open() const { return open_; }
+  [[nodiscard]] const std::vector<PlanCandidate>& open() const { return open_; }
   /// Least lower bound of the candidates that were offered and are neither kept nor open.
   [[nodiscard]] double dropped_bound() const { return dropped_bound_; }
 
  private:
-  void insert(Candidate&& candidate);
+  void insert(PlanCandidate&& candidate);
   void close(std::size_t most);
 
   std::size_t most_;
@@ -83,8 +83,8 @@ class BestPlans {
   double best_;  ///< The least key offered so far.
   /// Step time of a plan that fits, where the plans with the least keys turned out not to; or 0.
   double fitting_s_;
-  std::vector<Candidate> list_;
-  std::vector<Candidate> open_;
+  std::vector<PlanCandidate> list_;
+  std::vector<PlanCandidate> open_;
   double dropped_bound_ = std::numeric_limits<double>::infinity();
 };
 

@@ -23,7 +23,7 @@ constexpr collective::Algorithm plan::Collectives::* kOfBlockMessages[] = {
 constexpr plan::Rule kLastBlockRule = plan::Rule::kDeferredHead;
 
 /// Returns the lines for `BlockChoice::spares`.
-std::vector<std::uint64_t> spared(const plan::Job& job, const Dimensions& space,
+std::vector<std::uint64_t> spared(const plan::Job& job, const SpaceDimensions& space,
                                   const plan::Plan& plan) {
   std::vector<std::uint64_t> lines;
   if (!space.framework || !job.space.overlap.empty()) return lines;
@@ -44,7 +44,7 @@ bool alike_but_overlap(const BlockChoice& a, const BlockChoice& b) {
 
 /// Returns the different overlaps of a grid. A free overlap gives up only kinds that some framework
 /// line may ask for.
-std::vector<plan::Overlap> overlaps_of(const plan::Job& job, const Dimensions& space,
+std::vector<plan::Overlap> overlaps_of(const plan::Job& job, const SpaceDimensions& space,
                                        plan::Plan plan) {
   if (!space.framework || !job.space.overlap.empty()) return space.overlap;
   plan.sharding = plan::Sharding{.optimizer = plan::Spread::kGlobal};
@@ -81,7 +81,7 @@ bool same_choice(const BlockChoice& a, const BlockChoice& b) {
 }
 
 /// Counts a legal choice, and adds it if it runs and is not in the table yet.
-void add_block_choice(BlockTable& table, const plan::Job& job, const Dimensions& space,
+void add_block_choice(BlockTable& table, const plan::Job& job, const SpaceDimensions& space,
                       plan::Plan plan, std::vector<SeenBlock>& seen) {
   // With optimizer states sharded over all ranks the overlap of parameters matters, wherever there
   // is anything to shard.
@@ -99,9 +99,10 @@ void add_block_choice(BlockTable& table, const plan::Job& job, const Dimensions&
     ++table.points;
     return;
   }
-  SeenBlock& own = seen.emplace_back(SeenBlock{choice, not_run_by(space, job, plan, kOfBlocks)});
+  SeenBlock& own =
+      seen.emplace_back(SeenBlock{choice, first_unsupported_ability(space, job, plan, kOfBlocks)});
   if (own.not_run) return count(table.not_run, *own.not_run, 1);
-  choice.joint = joint_of(space, kOfBlocks, job, plan, kOfBlockMessages);
+  choice.joint = ability_couplings_of_plan(space, kOfBlocks, job, plan, kOfBlockMessages);
   if (!choice.joint.runs()) {
     own.not_run = plan::Ability::kOverlap;
     return count(table.not_run, *own.not_run, 1);
@@ -112,11 +113,11 @@ void add_block_choice(BlockTable& table, const plan::Job& job, const Dimensions&
 }
 
 /// Adds a legal choice with each set of modules whose activations may be offloaded to the host.
-void add_offloaded(BlockTable& table, const plan::Job& job, const Dimensions& space,
+void add_offloaded(BlockTable& table, const plan::Job& job, const SpaceDimensions& space,
                    plan::Plan plan, std::vector<SeenBlock>& seen) {
   for (const plan::OffloadModules modules : space.offload.activations) {
     plan.offload.activations = modules;
-    const auto rule = modules.empty() ? std::nullopt : plan::broken_rule(job, plan);
+    const auto rule = modules.empty() ? std::nullopt : plan::first_broken_rule(job, plan);
     if (rule == plan::Rule::kOffloadModules || rule == plan::Rule::kOffloadHost) {
       count(table.refused, *rule, 1);
     } else {
@@ -156,7 +157,7 @@ std::int64_t find_first_without_parameters(std::vector<BlockChoice>& choices) {
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-BlockTable block_table(const plan::Job& job, const Dimensions& space, const plan::Plan& grid) {
+BlockTable block_table(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& grid) {
   BlockTable table;
   std::vector<SeenBlock> seen;
   plan::Plan plan = grid;
@@ -173,7 +174,7 @@ BlockTable block_table(const plan::Job& job, const Dimensions& space, const plan
         for (const plan::Collectives& collectives : algorithms) {
           plan.collectives = collectives;
           plan.overlap = grid.overlap;
-          const auto rule = plan::broken_rule(job, plan);
+          const auto rule = plan::first_broken_rule(job, plan);
           if (rule && *rule <= kLastBlockRule) {
             count(table.refused, *rule, overlaps * sets);
             continue;
@@ -182,7 +183,7 @@ BlockTable block_table(const plan::Job& job, const Dimensions& space, const plan
           for (const plan::Overlap& overlap : different) {
             plan.overlap = overlap;
             const auto own =
-                chooses_alike(overlap, grid.overlap) ? rule : plan::broken_rule(job, plan);
+                chooses_alike(overlap, grid.overlap) ? rule : plan::first_broken_rule(job, plan);
             if (own && *own <= kLastBlockRule) {
               count(table.refused, *own, sets);
             } else {

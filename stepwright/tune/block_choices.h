@@ -19,14 +19,14 @@ struct BlockChoice {
   /// True for the first of the choices that differ only in the overlap of parameters: the only one
   /// that counts where sharding has no parameters to gather.
   bool first_without_parameters = true;
-  plan::FrameworkLaw::Joint joint;
+  plan::FrameworkLaw::AbilityCoupling joint;
   /// Lines of the framework's rules (as bit sets) that force a free overlap to give up one kind of
   /// overlap that its degrees allow; one set for each kind given up. If no line of a set holds,
   /// another choice with more overlap is better.
   std::vector<std::uint64_t> spares;
 
   /// True if the choice gives up a kind of overlap though none of the lines `holds` forces it to.
-  [[nodiscard]] bool wastes(std::uint64_t holds) const {
+  [[nodiscard]] bool wastes_overlap(std::uint64_t holds) const {
     for (const std::uint64_t lines : spares) {
       if ((lines & holds) == 0) return true;
     }
@@ -45,7 +45,7 @@ struct BlockTable {
 /// Sets `first_without_parameters` of all choices of a table, and returns for how many it is true.
 std::int64_t find_first_without_parameters(std::vector<BlockChoice>& choices);
 
-BlockTable block_table(const plan::Job& job, const Dimensions& space, const plan::Plan& grid);
+BlockTable block_table(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& grid);
 
 /// True if another block choice gives the same plan with this stage choice: one that offloads to
 /// the host just the activations that are still kept where the stage recomputes.

@@ -12,9 +12,10 @@ void count(AbilityCounts& counts, plan::Ability ability, std::int64_t points) {
   counted = plus(counted, points);
 }
 
-std::optional<plan::Ability> not_run_by(const Dimensions& space, const plan::Job& job,
-                                        const plan::Plan& usual,
-                                        std::span<const plan::Ability> abilities) {
+std::optional<plan::Ability> first_unsupported_ability(const SpaceDimensions& space,
+                                                       const plan::Job& job,
+                                                       const plan::Plan& usual,
+                                                       std::span<const plan::Ability> abilities) {
   if (!space.framework) return std::nullopt;
   for (const plan::Ability ability : abilities) {
     if (!space.framework->runs_alone(ability, job, usual)) return ability;
@@ -22,8 +23,8 @@ std::optional<plan::Ability> not_run_by(const Dimensions& space, const plan::Job
   return std::nullopt;
 }
 
-plan::FrameworkLaw::Joint joint_of(
-    const Dimensions& space, std::span<const plan::Ability> abilities, const plan::Job& job,
+plan::FrameworkLaw::AbilityCoupling ability_couplings_of_plan(
+    const SpaceDimensions& space, std::span<const plan::Ability> abilities, const plan::Job& job,
     const plan::Plan& usual, std::span<collective::Algorithm plan::Collectives::* const> schemes) {
   if (!space.framework) return {};
   return space.framework->joint(abilities, job, usual) | space.framework->joint(schemes, usual);

@@ -28,14 +28,15 @@ void count(AbilityCounts& counts, plan::Ability ability, std::int64_t points);
 
 /// Returns the first of these abilities because of which the job's framework does not run a
 /// canonical plan; nullopt if it runs the plan as far as they go.
-std::optional<plan::Ability> not_run_by(const Dimensions& space, const plan::Job& job,
-                                        const plan::Plan& usual,
-                                        std::span<const plan::Ability> abilities);
+std::optional<plan::Ability> first_unsupported_ability(const SpaceDimensions& space,
+                                                       const plan::Job& job,
+                                                       const plan::Plan& usual,
+                                                       std::span<const plan::Ability> abilities);
 
 /// Returns the lines of the job's framework that a canonical plan breaks or makes hold by these
 /// abilities and by the algorithms of these schemes; no lines without a framework.
-plan::FrameworkLaw::Joint joint_of(
-    const Dimensions& space, std::span<const plan::Ability> abilities, const plan::Job& job,
+plan::FrameworkLaw::AbilityCoupling ability_couplings_of_plan(
+    const SpaceDimensions& space, std::span<const plan::Ability> abilities, const plan::Job& job,
     const plan::Plan& usual, std::span<collective::Algorithm plan::Collectives::* const> schemes);
 
 }  // namespace stepwright::tune

@@ -21,14 +21,14 @@ class Rounds {
  public:
   explicit Rounds(Evaluation& evaluation) : evaluation_(evaluation) {}
 
-  void add(const Candidate& candidate) {
+  void add(const PlanCandidate& candidate) {
     if (evaluation_.knows(candidate)) return;
     next_.push_back(&candidate);
     if (next_.size() == size_) flush();
   }
   /// Adds a candidate if it fits. That is checked for as many candidates together as the round has
   /// free places.
-  void add_if_fits(const Candidate& candidate) {
+  void add_if_fits(const PlanCandidate& candidate) {
     if (evaluation_.knows(candidate)) return;
     asked_.push_back(&candidate);
     if (next_.size() + asked_.size() == size_) ask();
@@ -43,39 +43,40 @@ class Rounds {
 
  private:
   void ask() {
-    const std::vector<const Candidate*> fit = evaluation_.which_fit(asked_);
+    const std::vector<const PlanCandidate*> fit = evaluation_.candidates_that_fit(asked_);
     asked_.clear();
     next_.insert(next_.end(), fit.begin(), fit.end());
     if (next_.size() == size_) flush();
   }
 
   Evaluation& evaluation_;
-  std::vector<const Candidate*> next_;
-  std::vector<const Candidate*> asked_;  ///< Candidates not yet checked for whether they fit.
+  std::vector<const PlanCandidate*> next_;
+  std::vector<const PlanCandidate*> asked_;  ///< Candidates not yet checked for whether they fit.
   std::size_t size_ = kFirstPlans;
 };
 
 /// Returns the least lower bound of the candidates for which `counts` is true.
 template <class Counts>
-double least_bound_s(const std::vector<Candidate>& candidates, Counts&& counts) {
+double least_bound_s(const std::vector<PlanCandidate>& candidates, Counts&& counts) {
   double least = std::numeric_limits<double>::infinity();
-  for (const Candidate& candidate : candidates) {
+  for (const PlanCandidate& candidate : candidates) {
     if (counts(candidate)) least = std::min(least, candidate.price.lower_bound_s);
   }
   return least;
 }
 
-double least_open_s(const Evaluation& evaluation, const std::vector<Candidate>& candidates) {
-  return least_bound_s(candidates, [&](const Candidate& one) { return !evaluation.knows(one); });
+double least_open_s(const Evaluation& evaluation, const std::vector<PlanCandidate>& candidates) {
+  return least_bound_s(candidates,
+                       [&](const PlanCandidate& one) { return !evaluation.knows(one); });
 }
 
-void sort_by_bound(std::vector<Candidate>& candidates) {
+void sort_by_bound(std::vector<PlanCandidate>& candidates) {
   std::ranges::stable_sort(candidates, {},
-                           [](const Candidate& one) { return one.price.lower_bound_s; });
+                           [](const PlanCandidate& one) { return one.price.lower_bound_s; });
 }
 
 /// Keeps the `most` candidates with the least bounds; returns the least bound of the dropped ones.
-double leave_least_bounds(std::vector<Candidate>& candidates, std::size_t most) {
+double leave_least_bounds(std::vector<PlanCandidate>& candidates, std::size_t most) {
   if (candidates.size() <= most) return std::numeric_limits<double>::infinity();
   sort_by_bound(candidates);
   const double left_s = candidates[most].price.lower_bound_s;
@@ -84,12 +85,12 @@ double leave_least_bounds(std::vector<Candidate>& candidates, std::size_t most) 
 }
 
 /// Simulates candidates whose bound is below a time, the least bound first.
-void simulate_below(Evaluation& evaluation, std::vector<Candidate>& candidates, double below_s,
+void simulate_below(Evaluation& evaluation, std::vector<PlanCandidate>& candidates, double below_s,
                     std::int64_t most_operators) {
   sort_by_bound(candidates);
   const std::int64_t played = evaluation.operators();
   Rounds rounds(evaluation);
-  for (const Candidate& candidate : candidates) {
+  for (const PlanCandidate& candidate : candidates) {
     if (candidate.price.lower_bound_s >= below_s) break;
     if (evaluation.operators() - played >= most_operators) break;
     rounds.add(candidate);
@@ -99,14 +100,14 @@ void simulate_below(Evaluation& evaluation, std::vector<Candidate>& candidates, 
 
 }  // namespace
 
-void play_prices(const Evaluation& evaluation, std::vector<Candidate>& candidates,
-                 simulate::Played played) {
-  std::ranges::stable_sort(candidates, plays_before);
+void reprice_by_simulation(const Evaluation& evaluation, std::vector<PlanCandidate>& candidates,
+                           simulate::SimulationExtent played) {
+  std::ranges::stable_sort(candidates, is_simulated_before);
   const auto workers = static_cast<std::size_t>(std::max(1, evaluation.threads()));
   parallel_for(evaluation.threads(), workers, [&](std::size_t worker) {
     simulate::Pricer pricer(evaluation.job(), evaluation.cost(), evaluation.prices());
     for (std::size_t i = worker; i < candidates.size(); i += workers) {
-      Candidate& candidate = candidates[i];
+      PlanCandidate& candidate = candidates[i];
       const double bound_s = candidate.price.lower_bound_s;
       candidate.price = pricer.played_price(candidate.plan, played);
       candidate.price.lower_bound_s = std::max(candidate.price.lower_bound_s, bound_s);
@@ -116,10 +117,10 @@ void play_prices(const Evaluation& evaluation, std::vector<Candidate>& candidate
   std::ranges::sort(candidates, before);
 }
 
-double settle(Evaluation& evaluation, const std::vector<Candidate>& candidates, std::size_t top,
+double settle(Evaluation& evaluation, const std::vector<PlanCandidate>& candidates, std::size_t top,
               std::int64_t most_operators, double price_error) {
   Rounds rounds(evaluation);
-  for (const Candidate& candidate : candidates) {
+  for (const PlanCandidate& candidate : candidates) {
     const double last_s = evaluation.wanted_s(top);
     if (candidate.price.seconds * (1 - price_error) >= last_s) break;
     if (evaluation.operators() >= most_operators) break;
@@ -129,31 +130,31 @@ double settle(Evaluation& evaluation, const std::vector<Candidate>& candidates, 
   return least_open_s(evaluation, candidates);
 }
 
-double narrow(Evaluation& evaluation, std::vector<Candidate> open, double beside_s,
+double narrow(Evaluation& evaluation, std::vector<PlanCandidate> open, double beside_s,
               std::int64_t most_operators) {
   const double enough_s = evaluation.best_s() * (1 - kWantedGap);
-  const auto above = [&](const Candidate& one) { return one.price.lower_bound_s >= enough_s; };
+  const auto above = [&](const PlanCandidate& one) { return one.price.lower_bound_s >= enough_s; };
   const double others_s = least_bound_s(open, above);
-  std::erase_if(open, [&](Candidate& candidate) {
+  std::erase_if(open, [&](PlanCandidate& candidate) {
     if (above(candidate)) return true;
     return evaluation.knows(candidate);
   });
   const double left_s = leave_least_bounds(open, kMostBounded);
-  play_prices(evaluation, open, simulate::Played::kFloors);
+  reprice_by_simulation(evaluation, open, simulate::SimulationExtent::kFloors);
   // Simulating cannot raise the overall bound above the bounds of the candidates left out.
   simulate_below(evaluation, open, std::min({enough_s, left_s, beside_s}), most_operators);
   return std::min({least_open_s(evaluation, open), left_s, others_s});
 }
 
-double settle_proven(Evaluation& evaluation, const std::vector<Candidate>& candidates,
-                     std::size_t top) {
-  std::vector<const Candidate*> order;
-  for (const Candidate& candidate : candidates) order.push_back(&candidate);
-  std::ranges::stable_sort(order, [](const Candidate* a, const Candidate* b) {
+double settle_by_lower_bounds(Evaluation& evaluation, const std::vector<PlanCandidate>& candidates,
+                              std::size_t top) {
+  std::vector<const PlanCandidate*> order;
+  for (const PlanCandidate& candidate : candidates) order.push_back(&candidate);
+  std::ranges::stable_sort(order, [](const PlanCandidate* a, const PlanCandidate* b) {
     return std::tie(a->price.lower_bound_s, a->plan) < std::tie(b->price.lower_bound_s, b->plan);
   });
   Rounds rounds(evaluation);
-  for (const Candidate* candidate : order) {
+  for (const PlanCandidate* candidate : order) {
     if (candidate->price.lower_bound_s > evaluation.best_s(top)) break;
     rounds.add(*candidate);
   }

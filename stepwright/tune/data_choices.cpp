@@ -35,25 +35,26 @@ struct Groups {
 };
 
 /// Returns the listed algorithms that have a message to serve in a strategy with its groups.
-std::vector<collective::Algorithm> legal_algorithms(const plan::Job& job, const Dimensions& space,
-                                                    plan::Plan plan) {
+std::vector<collective::Algorithm> legal_algorithms(const plan::Job& job,
+                                                    const SpaceDimensions& space, plan::Plan plan) {
   std::vector<collective::Algorithm> legal = space.collectives.data;
   std::erase_if(legal, [&](collective::Algorithm algorithm) {
     plan.collectives.data = algorithm;
     return algorithm != collective::Algorithm::kLibrary &&
-           plan::broken_rule(job, plan) == plan::Rule::kDataCollectives;
+           plan::first_broken_rule(job, plan) == plan::Rule::kDataCollectives;
   });
   return legal;
 }
 
 /// Removes the algorithms with which the job's framework does not run a strategy.
 void erase_not_run(std::vector<collective::Algorithm>& algorithms, DataTable& table,
-                   const plan::Job& job, const Dimensions& space, plan::Plan plan,
+                   const plan::Job& job, const SpaceDimensions& space, plan::Plan plan,
                    std::int64_t groups) {
   if (!space.framework) return;
   std::erase_if(algorithms, [&](collective::Algorithm algorithm) {
     plan.collectives.data = algorithm;
-    const auto not_run = not_run_by(space, job, plan::canonical(plan, job), kOfStrategies);
+    const auto not_run =
+        first_unsupported_ability(space, job, plan::canonical(plan, job), kOfStrategies);
     if (not_run) count(table.not_run, *not_run, groups);
     return not_run.has_value();
   });
@@ -73,7 +74,7 @@ struct DataList {
 };
 
 /// True if the job's framework runs the sharding strategy of a plan with some groups.
-bool runs_strategy(const plan::Job& job, const Dimensions& space, const plan::Plan& plan,
+bool runs_strategy(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& plan,
                    DataList& list) {
   if (!space.framework) return true;
   const plan::Sharding usual = plan::canonical_sharding(job, plan);
@@ -84,11 +85,13 @@ bool runs_strategy(const plan::Job& job, const Dimensions& space, const plan::Pl
 }
 
 /// Adds one choice, if it is new and the framework runs it.
-void add_data_choice(DataTable& table, const plan::Job& job, const Dimensions& space,
+void add_data_choice(DataTable& table, const plan::Job& job, const SpaceDimensions& space,
                      const plan::Plan& plan, DataList& list) {
   plan::Plan usual = plan::canonical(plan, job);
-  const plan::FrameworkLaw::Joint joint = joint_of(space, kOfStates, job, usual, kOfDataMessages);
-  if (!joint.runs() || not_run_by(space, job, usual, std::array{plan::Ability::kAccumulate}))
+  const plan::FrameworkLaw::AbilityCoupling joint =
+      ability_couplings_of_plan(space, kOfStates, job, usual, kOfDataMessages);
+  if (!joint.runs() ||
+      first_unsupported_ability(space, job, usual, std::array{plan::Ability::kAccumulate}))
     return;
   if (space.framework) {
     const plan::Plan own = space.framework->with_buckets(job, usual);
@@ -119,14 +122,14 @@ bool is_of_offload(plan::Rule rule) {
 /// Returns the offloads that are legal with a strategy and its groups. Each other offload is
 /// counted as `points` refused points.
 std::vector<plan::Offload> legal_offloads(DataTable& table, const plan::Job& job,
-                                          const Dimensions& space, plan::Plan plan,
+                                          const SpaceDimensions& space, plan::Plan plan,
                                           std::int64_t points) {
   std::vector<plan::Offload> legal;
   for (const plan::Offload& offload : offloads_of_states(space.offload)) {
     plan.offload = offload;
     const bool there = offload != plan::Offload{};
     std::optional<plan::Rule> rule;
-    if (there) rule = plan::broken_rule(job, plan);
+    if (there) rule = plan::first_broken_rule(job, plan);
     const bool runs =
         !there || !space.framework ||
         space.framework->runs(plan::Ability::kOffload, job, plan::canonical(plan, job));
@@ -144,7 +147,7 @@ std::vector<plan::Offload> legal_offloads(DataTable& table, const plan::Job& job
 /// Adds all choices that have a strategy with its groups; `groups`: for how many points these
 /// groups stand.
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-void add_data_choices(DataTable& table, const plan::Job& job, const Dimensions& space,
+void add_data_choices(DataTable& table, const plan::Job& job, const SpaceDimensions& space,
                       plan::Plan plan, std::int64_t groups, DataList& list) {
   std::vector<collective::Algorithm> algorithms = legal_algorithms(job, space, plan);
   const std::int64_t refused = std::ssize(space.collectives.data) - std::ssize(algorithms);
@@ -175,19 +178,19 @@ void add_data_choices(DataTable& table, const plan::Job& job, const Dimensions& 
 
 /// Returns the space with only legal accumulation types; points with other types are counted later,
 /// by the last rule.
-Dimensions legal_types(const plan::Job& job, const Dimensions& space, plan::Plan plan) {
-  Dimensions legal = space;
+SpaceDimensions legal_types(const plan::Job& job, const SpaceDimensions& space, plan::Plan plan) {
+  SpaceDimensions legal = space;
   std::erase_if(legal.accumulate, [&](DType type) {
     plan.accumulate = type;
-    return plan::broken_rule(job, plan) == plan::Rule::kAccumulate;
+    return plan::first_broken_rule(job, plan) == plan::Rule::kAccumulate;
   });
   return legal;
 }
 
 /// Adds the choices of one strategy with each of its groups.
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-void add_strategy(DataTable& table, const plan::Job& job, const Dimensions& legal, plan::Plan plan,
-                  const Groups& groups, DataList& list) {
+void add_strategy(DataTable& table, const plan::Job& job, const SpaceDimensions& legal,
+                  plan::Plan plan, const Groups& groups, DataList& list) {
   const auto all = static_cast<std::int64_t>(groups.inner.size() * groups.expert.size());
   const std::int64_t algorithms = std::ssize(legal.collectives.data);
   if (!plan::is_paro_strategy(plan.sharding)) {
@@ -199,7 +202,7 @@ void add_strategy(DataTable& table, const plan::Job& job, const Dimensions& lega
   const auto broken = [&](std::int64_t inner, std::int64_t expert) {
     plan.sharding.group = inner;
     plan.sharding.expert_group = expert;
-    const auto rule = plan::broken_rule(job, plan);
+    const auto rule = plan::first_broken_rule(job, plan);
     return rule && *rule <= kLastGroupRule;
   };
   std::vector<std::int64_t> experts =
@@ -237,10 +240,10 @@ std::vector<plan::Offload> offloads_of_states(const plan::OffloadLists& lists) {
   return all;
 }
 
-DataTable data_table(const plan::Job& job, const Dimensions& space, const plan::Plan& legal,
-                     DataLists& lists) {
+DataTable sharding_choice_table(const plan::Job& job, const SpaceDimensions& space,
+                                const plan::Plan& legal, DataLists& lists) {
   DataTable table;
-  const Dimensions types = legal_types(job, space, legal);
+  const SpaceDimensions types = legal_types(job, space, legal);
   const Groups groups{resolved(space.sharding_group, plan::node_sharding_group(job.cluster, legal)),
                       resolved(space.expert_group, plan::node_expert_group(job.cluster, legal))};
   DataList list;

@@ -20,7 +20,7 @@ struct DataChoice {
   std::int64_t gradient_bucket = 0;
   std::int64_t parameter_bucket = 0;
   plan::Offload offload;
-  plan::FrameworkLaw::Joint joint;
+  plan::FrameworkLaw::AbilityCoupling joint;
 
   /// True if parameters are gathered, so that their overlap and buckets matter.
   [[nodiscard]] bool gathers() const {
@@ -37,7 +37,7 @@ struct DataTable {
   std::uint64_t holds = 0;  ///< Framework rule lines that any of the choices makes hold.
   /// Number of choices by the framework lines that they break or make hold, and by whether they
   /// gather parameters.
-  std::map<std::pair<plan::FrameworkLaw::Joint, bool>, std::int64_t> joints;
+  std::map<std::pair<plan::FrameworkLaw::AbilityCoupling, bool>, std::int64_t> joints;
   std::int64_t gathering = 0;  ///< Number of choices that gather parameters.
   std::int64_t points = 0;     ///< Legal points of the product of states, groups and algorithms.
   RuleCounts refused{};        ///< Number of illegal points, by the rule that they break.
@@ -54,8 +54,8 @@ std::vector<plan::Offload> offloads_of_states(const plan::OffloadLists& lists);
 
 /// Lists the choices of data parallelism of a grid. `legal`: a plan of the grid that breaks no
 /// rule.
-DataTable data_table(const plan::Job& job, const Dimensions& space, const plan::Plan& legal,
-                     DataLists& lists);
+DataTable sharding_choice_table(const plan::Job& job, const SpaceDimensions& space,
+                                const plan::Plan& legal, DataLists& lists);
 
 /// Writes a data-parallel choice into a plan.
 void apply(const DataChoice& choice, plan::Plan& plan);

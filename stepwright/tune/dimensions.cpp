@@ -46,7 +46,7 @@ std::vector<std::int64_t> free_chunks(const plan::Job& job) {
 /// Returns the schedules that are searched where the job lists none: 1f1b and interleaved. Where
 /// the framework runs neither, 1f1b (every framework runs it with one position) and the schedules
 /// that it runs.
-std::vector<schedule::ScheduleKind> free_schedules(const Dimensions& out) {
+std::vector<schedule::ScheduleKind> free_schedules(const SpaceDimensions& out) {
   std::vector<schedule::ScheduleKind> usual = {schedule::ScheduleKind::kOneForwardOneBackward,
                                                schedule::ScheduleKind::kInterleaved};
   if (!out.framework) return usual;
@@ -78,7 +78,7 @@ std::vector<schedule::ScheduleKind> with_named(std::vector<schedule::ScheduleKin
 /// Returns the overlaps that are searched where the job lists none: all kinds on, since overlap
 /// costs nothing to choose and no message takes longer for it. With a framework, the parts of it
 /// that the framework runs with each degree of parallelism.
-std::vector<plan::Overlap> free_overlaps(const plan::Job& job, const Dimensions& out) {
+std::vector<plan::Overlap> free_overlaps(const plan::Job& job, const SpaceDimensions& out) {
   const plan::Overlap all = plan::overlap_all(true);
   if (!out.framework) return {all};
   const bool rocm = cluster::runs_rocm(job.cluster.device);
@@ -92,7 +92,7 @@ std::vector<plan::Overlap> free_overlaps(const plan::Job& job, const Dimensions&
     within.push_back(allowed(all, out.framework->allowed(plan::Ability::kOverlap, degrees)));
   }
   // Several lines that depend on other choices may hold at once.
-  for (const plan::WordSet& words : out.framework->joined_words(plan::Ability::kOverlap)) {
+  for (const plan::WordSet& words : out.framework->coupled_words(plan::Ability::kOverlap)) {
     for (std::size_t i = 0, count = within.size(); i < count; ++i) {
       within.push_back(allowed(within[i], words));
     }
@@ -106,9 +106,9 @@ std::vector<plan::Overlap> free_overlaps(const plan::Job& job, const Dimensions&
 
 /// Returns the framework's accumulation type, and the other types where it reduces some states in
 /// one type only.
-std::vector<DType> free_types(const plan::Job& job, const Dimensions& out) {
+std::vector<DType> free_types(const plan::Job& job, const SpaceDimensions& out) {
   std::vector<DType> types = {plan::default_gradients(job)};
-  if (out.framework && !out.framework->joined_words(plan::Ability::kAccumulate).empty()) {
+  if (out.framework && !out.framework->coupled_words(plan::Ability::kAccumulate).empty()) {
     types.push_back(plan::storage_type(job.precision));
     types.push_back(plan::default_accumulate(job.precision));
   }
@@ -117,7 +117,7 @@ std::vector<DType> free_types(const plan::Job& job, const Dimensions& out) {
 
 /// Returns the usual rank order, and the orders that the framework uses instead with some degree of
 /// parallelism.
-std::vector<plan::RankOrder> free_rank_orders(const Dimensions& out) {
+std::vector<plan::RankOrder> free_rank_orders(const SpaceDimensions& out) {
   std::vector<plan::RankOrder> orders = {plan::RankOrder()};
   if (!out.framework) return orders;
   const std::vector<std::string>& words = plan::ability_words(plan::Ability::kRankOrder);
@@ -132,7 +132,7 @@ std::vector<plan::RankOrder> free_rank_orders(const Dimensions& out) {
 
 /// Returns the values of each dimension that a job does not list; an empty list: the default of a
 /// plan.
-plan::Space free_values(const plan::Job& job, const Dimensions& out) {
+plan::Space free_values(const plan::Job& job, const SpaceDimensions& out) {
   plan::Space free;
   free.tensor = plan::legal_tensor_sizes(job);
   free.context = plan::legal_context_sizes(job);
@@ -171,9 +171,9 @@ void check_listed(const plan::Space& space) {
 
 }  // namespace
 
-Dimensions dimensions(const plan::Job& job) {
+SpaceDimensions dimensions(const plan::Job& job) {
   check_listed(job.space);
-  Dimensions out;
+  SpaceDimensions out;
   if (!job.framework.name.empty()) out.framework.emplace(job.framework);
   const plan::Space free = free_values(job, out);
   plan::Plan usual;
@@ -188,7 +188,7 @@ Dimensions dimensions(const plan::Job& job) {
   return out;
 }
 
-std::int64_t Dimensions::total() const {
+std::int64_t SpaceDimensions::total() const {
   std::int64_t product = 1;
   plan::each_choice([&](const auto& choice) {
     product = times(product, std::max<std::int64_t>(1, std::ssize(choice.list(*this))));

@@ -12,7 +12,7 @@ namespace stepwright::tune {
 /// The values of every dimension of a job's search space: the values that the job lists, or every
 /// value that can be legal. No value occurs twice in a list. No list is empty, except that of the
 /// data degree where it follows from the number of devices.
-struct Dimensions : plan::Space {
+struct SpaceDimensions : plan::Space {
   /// Rules of the job's framework, which limit the lists; nullopt: no framework.
   std::optional<plan::FrameworkLaw> framework;
 
@@ -21,7 +21,7 @@ struct Dimensions : plan::Space {
 };
 
 /// Returns the search space of a job. Fails with `kInput` when a list holds a size below 1.
-Dimensions dimensions(const plan::Job& job);
+SpaceDimensions dimensions(const plan::Job& job);
 
 /// Product and sum that are capped at the largest value instead of overflowing.
 std::int64_t times(std::int64_t a, std::int64_t b);

@@ -20,7 +20,7 @@ namespace stepwright::tune {
 namespace {
 
 std::int64_t legal_plans(const plan::Job& job) {
-  const Dimensions space = dimensions(job);
+  const SpaceDimensions space = dimensions(job);
   return Enumeration(job, space).legal();
 }
 
@@ -99,13 +99,14 @@ plan::Job mended(plan::Job job, plan::Rule rule) {
 }
 
 /// Returns a plan of the grid that breaks the rule by its offload; nullopt if none does.
-std::optional<plan::Rejected> broken_by_offload(const plan::Job& job, const Dimensions& space,
-                                                plan::Rule rule, plan::Plan grid) {
+std::optional<plan::PlanRejection> broken_by_offload(const plan::Job& job,
+                                                     const SpaceDimensions& space, plan::Rule rule,
+                                                     plan::Plan grid) {
   for (const plan::Offload& states : offloads_of_states(space.offload)) {
     grid.offload = states;
     for (const plan::OffloadModules modules : space.offload.activations) {
       grid.offload.activations = modules;
-      if (plan::broken_rule(job, grid) == rule) return plan::illegal(job, grid);
+      if (plan::first_broken_rule(job, grid) == rule) return plan::find_plan_rejection(job, grid);
     }
   }
   return std::nullopt;
@@ -113,8 +114,9 @@ std::optional<plan::Rejected> broken_by_offload(const plan::Job& job, const Dime
 
 /// Returns a plan of the grid that breaks the rule by its micro-batch, schedule, chunks or layers;
 /// nullopt if none does.
-std::optional<plan::Rejected> broken_by_stages(const plan::Job& job, const Dimensions& space,
-                                               plan::Rule rule, plan::Plan grid) {
+std::optional<plan::PlanRejection> broken_by_stages(const plan::Job& job,
+                                                    const SpaceDimensions& space, plan::Rule rule,
+                                                    plan::Plan grid) {
   for (const std::int64_t micro_batch : space.micro_batch) {
     for (const schedule::ScheduleKind kind : space.schedule) {
       for (const schedule::Schedule& schedule :
@@ -123,7 +125,8 @@ std::optional<plan::Rejected> broken_by_stages(const plan::Job& job, const Dimen
           grid.micro_batch = micro_batch;
           grid.schedule = schedule;
           grid.layers = layers;
-          if (plan::broken_rule(job, grid) == rule) return plan::illegal(job, grid);
+          if (plan::first_broken_rule(job, grid) == rule)
+            return plan::find_plan_rejection(job, grid);
         }
       }
     }
@@ -133,9 +136,9 @@ std::optional<plan::Rejected> broken_by_stages(const plan::Job& job, const Dimen
 
 /// Returns a plan of the grid that breaks the rule, by the grid itself or with one kind of other
 /// choices; nullopt where no such choice alone breaks it.
-std::optional<plan::Rejected> broken_in(const plan::Job& job, const Dimensions& space,
-                                        plan::Rule rule, plan::Plan grid) {
-  if (plan::broken_rule(job, grid) == rule) return plan::illegal(job, grid);
+std::optional<plan::PlanRejection> broken_in(const plan::Job& job, const SpaceDimensions& space,
+                                             plan::Rule rule, plan::Plan grid) {
+  if (plan::first_broken_rule(job, grid) == rule) return plan::find_plan_rejection(job, grid);
   if (auto refused = broken_by_stages(job, space, rule, grid)) return refused;
   for (const plan::Sharding& states : space.sharding) {
     grid.sharding = states;
@@ -148,7 +151,7 @@ std::optional<plan::Rejected> broken_in(const plan::Job& job, const Dimensions& 
 
 /// Returns which choices the framework runs, where some plans would be legal without a framework;
 /// else nullopt.
-std::optional<std::string> left_by_framework(const plan::Job& job, const Dimensions& space,
+std::optional<std::string> left_by_framework(const plan::Job& job, const SpaceDimensions& space,
                                              const Enumeration& enumeration) {
   plan::Job any = job;
   any.framework = {};
@@ -165,7 +168,7 @@ std::optional<std::string> left_by_framework(const plan::Job& job, const Dimensi
 
 /// Names the rule that refuses the plans that pass most rules, and changes that would leave legal
 /// plans.
-std::string farthest(const plan::Job& job, const Dimensions& space,
+std::string farthest(const plan::Job& job, const SpaceDimensions& space,
                      const Enumeration& enumeration) {
   if (const auto text = left_by_framework(job, space, enumeration)) return *text;
   if (enumeration.examples().empty()) return "it has no points";
@@ -181,20 +184,20 @@ std::string farthest(const plan::Job& job, const Dimensions& space,
 
 }  // namespace
 
-std::string why_empty(const plan::Job& job) {
-  const Dimensions space = dimensions(job);
+std::string empty_space_reason(const plan::Job& job) {
+  const SpaceDimensions space = dimensions(job);
   const Enumeration enumeration(job, space);
-  return enumeration.legal() == 0 ? why_empty(job, enumeration) : "";
+  return enumeration.legal() == 0 ? empty_space_reason(job, enumeration) : "";
 }
 
-std::string why_empty(const plan::Job& job, const Enumeration& enumeration) {
+std::string empty_space_reason(const plan::Job& job, const Enumeration& enumeration) {
   std::vector<std::string> reasons;
   plan::Job rest = job;
-  for (const plan::Rejected& refused : plan::illegal_job(job)) {
+  for (const plan::PlanRejection& refused : plan::illegal_job(job)) {
     reasons.push_back(refused.message);
     rest = mended(std::move(rest), refused.rule);
   }
-  const Dimensions space = dimensions(rest);
+  const SpaceDimensions space = dimensions(rest);
   const Enumeration left(rest, space);
   if (left.legal() == 0) reasons.push_back(farthest(rest, space, left));
   return fmt::format("the search space is empty: none of its {} plans is legal; {}",

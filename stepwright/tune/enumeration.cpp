@@ -31,7 +31,7 @@ plan::Plan grid_plan(const plan::Job& job, const plan::Parallel& parallel,
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-Enumeration::Enumeration(const plan::Job& job, const Dimensions& space)
+Enumeration::Enumeration(const plan::Job& job, const SpaceDimensions& space)
     : job_(job),
       space_(space),
       model_words_(plan::taken_words(plan::Ability::kModel, job, {})),
@@ -121,7 +121,7 @@ plan::DegreeSet Enumeration::degrees(const plan::Plan& plan) const {
 
 void Enumeration::add_degrees(const plan::Parallel& parallel) {
   const plan::Plan plan = grid_plan(job_, parallel, plan::RankOrder{});
-  const auto rule = plan::broken_rule(job_, plan);
+  const auto rule = plan::first_broken_rule(job_, plan);
   if (rule && *rule <= plan::Rule::kWorldSize) {
     const std::int64_t points = product(
         {std::ssize(space_.expert), std::ssize(space_.expert_tensor), std::ssize(space_.rank_order),
@@ -184,13 +184,13 @@ void Enumeration::add_grid(const plan::Plan& plan, bool repeated) {
   if (points == 0) return;
   refuse(recomputations, points / recomputes, legal);
   points = points / recomputes * std::ssize(recomputations.legal);
-  const auto rule = plan::broken_rule(job_, legal);
+  const auto rule = plan::first_broken_rule(job_, legal);
   if (rule == plan::Rule::kPrecision) return refuse(*rule, points, legal);
   std::int64_t narrow = 0;
   for (const DType type : space_.accumulate) {
     plan::Plan typed = legal;
     typed.accumulate = type;
-    narrow += plan::broken_rule(job_, typed) == plan::Rule::kAccumulate ? 1 : 0;
+    narrow += plan::first_broken_rule(job_, typed) == plan::Rule::kAccumulate ? 1 : 0;
   }
   const std::int64_t refused = times(points / types_, narrow);
   refuse(plan::Rule::kAccumulate, refused, legal);
@@ -225,8 +225,9 @@ void Enumeration::keep_running(GridChoice& grid) {
   if (!joint_of_job_) joint_of_job_ = space_.framework->joint(kOfJob, job_, plan);
   grid.joint = *joint_of_job_ | space_.framework->joint(kOfGrids, job_, plan);
   const std::uint64_t holds = grid.joint.holds | grid.stages->holds | grid.data->holds;
-  std::erase_if(grid.blocks,
-                [&](const BlockChoice& block) { return block.wastes(holds | block.joint.holds); });
+  std::erase_if(grid.blocks, [&](const BlockChoice& block) {
+    return block.wastes_overlap(holds | block.joint.holds);
+  });
   grid.blocks_without_parameters = find_first_without_parameters(grid.blocks);
 }
 
@@ -276,7 +277,7 @@ const StageTable& Enumeration::stages(const plan::Plan& legal) {
   const StageKey key{legal.parallel.pipeline, legal.parallel.data, degrees(legal)};
   auto found = stages_.find(key);
   if (found == stages_.end()) {
-    found = stages_.emplace(key, stage_table(job_, space_, legal)).first;
+    found = stages_.emplace(key, stage_choice_table(job_, space_, legal)).first;
   }
   return found->second;
 }
@@ -299,7 +300,7 @@ const DataTable& Enumeration::data(const plan::Plan& legal) {
       groups_ask_degrees_ ? legal.parallel : plan::Parallel{}};
   auto found = data_.find(key);
   if (found == data_.end()) {
-    found = data_.emplace(key, data_table(job_, space_, legal, lists_)).first;
+    found = data_.emplace(key, sharding_choice_table(job_, space_, legal, lists_)).first;
   }
   return found->second;
 }

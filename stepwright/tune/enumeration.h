@@ -26,20 +26,21 @@ struct GridChoice {
   /// The narrowest type in which the search lets gradients add up. Blocks are priced in it, so that
   /// none is priced above what it takes in another type.
   DType accumulate{};
-  plan::FrameworkLaw::Joint joint;
+  plan::FrameworkLaw::AbilityCoupling joint;
 
   /// True if the job's framework runs the block together with the lines of a stage choice and of a
   /// sharding, and the block gives up no overlap needlessly.
-  [[nodiscard]] bool runs(const BlockChoice& block, const plan::FrameworkLaw::Joint& stage,
-                          const plan::FrameworkLaw::Joint& states) const {
-    const plan::FrameworkLaw::Joint all = joint | block.joint | stage | states;
-    return all.runs() && !block.wastes(all.holds);
+  [[nodiscard]] bool runs(const BlockChoice& block,
+                          const plan::FrameworkLaw::AbilityCoupling& stage,
+                          const plan::FrameworkLaw::AbilityCoupling& states) const {
+    const plan::FrameworkLaw::AbilityCoupling all = joint | block.joint | stage | states;
+    return all.runs() && !block.wastes_overlap(all.holds);
   }
   /// True if the framework runs a block and a stage choice with at least one sharding, as far as
   /// their own lines decide.
   [[nodiscard]] bool runs(const BlockChoice& block, const StageChoice& stage) const {
     return (joint | block.joint | stage.joint).runs() &&
-           !block.wastes(joint.holds | block.joint.holds | stage.joint.holds | data->holds);
+           !block.wastes_overlap(joint.holds | block.joint.holds | stage.joint.holds | data->holds);
   }
 
   /// Returns the number of legal plans of one block choice with one schedule.
@@ -56,7 +57,7 @@ plan::Plan grid_plan(const plan::Job& job, const plan::Parallel& parallel,
 /// the space: no plan is visited.
 class Enumeration {
  public:
-  Enumeration(const plan::Job& job, const Dimensions& space);
+  Enumeration(const plan::Job& job, const SpaceDimensions& space);
 
   [[nodiscard]] const std::vector<GridChoice>& grids() const { return grids_; }
   [[nodiscard]] std::int64_t total() const { return total_; }
@@ -101,7 +102,7 @@ class Enumeration {
   const DataTable& data(const plan::Plan& legal);
 
   const plan::Job& job_;
-  const Dimensions& space_;
+  const SpaceDimensions& space_;
   plan::WordSet model_words_;  ///< Words of the framework's rules that the job's model uses.
   std::map<BlockKey, BlockTable> blocks_;
   std::map<StageKey, StageTable> stages_;
@@ -124,7 +125,7 @@ class Enumeration {
   std::int64_t buckets_ = 1;
   std::int64_t offloads_ = 1;
   /// Framework lines that the job itself breaks or makes hold; nullopt before the first grid.
-  std::optional<plan::FrameworkLaw::Joint> joint_of_job_;
+  std::optional<plan::FrameworkLaw::AbilityCoupling> joint_of_job_;
   /// True if the groups that the framework runs depend on all degrees.
   bool groups_ask_degrees_ = false;
 };

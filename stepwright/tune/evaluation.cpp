@@ -46,14 +46,14 @@ TunedPlan accounted(const plan::Plan& plan, const simulate::Price& price,
           .p_fits = memory.p_fits,
           .verdict = memory.verdict(),
           .over_by_bytes = std::max(0.0, memory.over_by_bytes()),
-          .largest_part = memory::largest_part(memory)};
+          .largest_part = memory::largest_memory_part(memory)};
 }
 
 void play(const plan::Job& job, const cost::CostModel& cost, const step::StepProgram& program,
           TunedPlan& tuned) {
   simulate::Simulation simulation = simulate::simulate(
       program, cost, cost::group_layouts(job.cluster, plan::Grid(tuned.plan)), tuned.plan);
-  simulate::add_waits(simulation, tuned.waits_s);
+  simulate::add_uneven_waits(simulation, tuned.waits_s);
   const auto critical = static_cast<std::size_t>(simulation.critical_stage);
   tuned.step_time_s = simulation.step_time_s;
   tuned.breakdown = simulation.stages[critical].breakdown;
@@ -72,19 +72,19 @@ TunedPlan simulate_plan(const plan::Job& job, const cost::CostModel& cost, const
   return tuned;
 }
 
-void Evaluation::run(std::span<const Candidate* const> candidates) {
-  std::vector<const Candidate*> fresh;
-  for (const Candidate* candidate : candidates) {
+void Evaluation::run(std::span<const PlanCandidate* const> candidates) {
+  std::vector<const PlanCandidate*> fresh;
+  for (const PlanCandidate* candidate : candidates) {
     if (known_.try_emplace(candidate->plan).second) fresh.push_back(candidate);
   }
   std::vector<TunedPlan> tuned(fresh.size());
   parallel_for(running_.threads, fresh.size(), [&](std::size_t i) {
     const auto known = waiting_.find(fresh[i]->plan);
-    Accounted one = known == waiting_.end() ? account(*fresh[i]) : std::move(known->second);
+    AccountedPlan one = known == waiting_.end() ? account(*fresh[i]) : std::move(known->second);
     if (accepts(one.tuned)) play(job_, cost_, one.program, one.tuned);
     tuned[i] = std::move(one.tuned);
   });
-  for (const Candidate* candidate : fresh) waiting_.erase(candidate->plan);
+  for (const PlanCandidate* candidate : fresh) waiting_.erase(candidate->plan);
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     if (!accepts(tuned[i])) {
       too_large_.push_back(std::move(tuned[i]));
@@ -107,7 +107,7 @@ void Evaluation::take(const TunedPlan& simulated) {
   times_.insert(std::ranges::upper_bound(times_, simulated.step_time_s), simulated.step_time_s);
 }
 
-bool Evaluation::fits(const Candidate& candidate) {
+bool Evaluation::fits(const PlanCandidate& candidate) {
   if (const auto known = known_.find(candidate.plan); known != known_.end()) {
     return known->second.has_value();
   }
@@ -115,24 +115,25 @@ bool Evaluation::fits(const Candidate& candidate) {
   return keep(candidate, account(candidate));
 }
 
-std::vector<const Candidate*> Evaluation::which_fit(std::span<const Candidate* const> candidates) {
-  std::vector<const Candidate*> fresh;
-  for (const Candidate* candidate : candidates) {
+std::vector<const PlanCandidate*> Evaluation::candidates_that_fit(
+    std::span<const PlanCandidate* const> candidates) {
+  std::vector<const PlanCandidate*> fresh;
+  for (const PlanCandidate* candidate : candidates) {
     if (!knows(*candidate) && !waiting_.contains(candidate->plan)) fresh.push_back(candidate);
   }
-  std::vector<Accounted> accounted(fresh.size());
+  std::vector<AccountedPlan> accounted(fresh.size());
   parallel_for(running_.threads, fresh.size(),
                [&](std::size_t i) { accounted[i] = account(*fresh[i]); });
   for (std::size_t i = 0; i < fresh.size(); ++i) keep(*fresh[i], std::move(accounted[i]));
-  std::vector<const Candidate*> fit;
+  std::vector<const PlanCandidate*> fit;
   std::ranges::copy_if(candidates, std::back_inserter(fit),
-                       [&](const Candidate* candidate) { return fits(*candidate); });
+                       [&](const PlanCandidate* candidate) { return fits(*candidate); });
   return fit;
 }
 
 /// Keeps a plan that fits until it runs, and marks one that does not as known. Returns whether it
 /// fits.
-bool Evaluation::keep(const Candidate& candidate, Accounted accounted) {
+bool Evaluation::keep(const PlanCandidate& candidate, AccountedPlan accounted) {
   if (!accepts(accounted.tuned)) {
     known_.try_emplace(candidate.plan);
     too_large_.push_back(std::move(accounted.tuned));
@@ -142,7 +143,7 @@ bool Evaluation::keep(const Candidate& candidate, Accounted accounted) {
   return true;
 }
 
-Evaluation::Accounted Evaluation::account(const Candidate& candidate) const {
+Evaluation::AccountedPlan Evaluation::account(const PlanCandidate& candidate) const {
   step::StepProgram program = step::build_program(job_, candidate.plan);
   TunedPlan tuned =
       accounted(candidate.plan, candidate.price, memory::memory_report(job_, program));
@@ -151,7 +152,7 @@ Evaluation::Accounted Evaluation::account(const Candidate& candidate) const {
   return {std::move(program), std::move(tuned)};
 }
 
-TunedPlan Evaluation::smallest(std::span<const Candidate> candidates) const {
+TunedPlan Evaluation::smallest(std::span<const PlanCandidate> candidates) const {
   const auto excess = [](const TunedPlan& one) {
     return std::tuple(one.over_by_bytes, one.peak_memory_bytes);
   };

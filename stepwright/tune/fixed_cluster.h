@@ -8,8 +8,8 @@ namespace stepwright::tune {
 TuneOutcome tune_on_cluster(const plan::Job& job, const TuneOptions& options);
 
 /// Finds the best plan on the job's cluster as it is, if one that fits may take `most_s` or less;
-/// its step time may still be longer. `NoPlan` where no plan fits, or bounds prove that all take
-/// longer.
+/// its step time may still be longer. `EmptySpaceReason` where no plan fits, or bounds prove that
+/// all take longer.
 TuneOutcome tune_if_within(const plan::Job& job, double most_s, const TuneOptions& options);
 
 /// Returns plans on the job's cluster as it is that take less than `below_s`, best first; all fit.
@@ -18,7 +18,7 @@ std::vector<TunedPlan> faster_on_cluster(const plan::Job& job, double below_s,
 
 /// Finds the fewest nodes on which the job meets the target of its objective. If not even the job's
 /// own number of nodes meets it, returns the plan for that number, with the target marked as
-/// missed. `NoPlan` when no plan is legal on the job's own number of nodes.
+/// missed. `EmptySpaceReason` when no plan is legal on the job's own number of nodes.
 TuneOutcome tune_smallest_cluster(const plan::Job& job, const TuneOptions& options);
 
 }  // namespace stepwright::tune

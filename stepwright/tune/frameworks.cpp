@@ -13,11 +13,12 @@
 
 namespace stepwright::tune {
 
-bool runs_there(const plan::Job& job, const Dimensions& space, const plan::Plan& plan) {
+bool runs_there(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& plan) {
   return !space.framework || space.framework->runs(job, plan);
 }
 
-std::vector<Refusal> framework_refusals(const Dimensions& space, const Enumeration& enumeration) {
+std::vector<Refusal> framework_refusals(const SpaceDimensions& space,
+                                        const Enumeration& enumeration) {
   std::vector<Refusal> refusals;
   for (std::size_t i = 0; i < plan::kAbilities; ++i) {
     const std::int64_t count = enumeration.not_run()[i];
@@ -39,7 +40,7 @@ FrameworkRun framework_run(const plan::Framework& framework, const plan::Job& jo
   there.kernels = plan::started_kernels(there);
   there.kernels.attention = plan::runnable_attention(there, plan);
   FrameworkRun run{.framework = framework.variant.empty() ? framework.name : framework.variant,
-                   .plan = plan::nearest_run(there.framework, there, plan)};
+                   .plan = plan::nearest_runnable_plan(there.framework, there, plan)};
   if (!run.plan) return run;
   const cost::CostModel cost(there);
   const TunedPlan tuned =
@@ -64,8 +65,9 @@ std::vector<FrameworkRun> framework_runs(const plan::Job& job, const plan::Plan&
 
 double likely_step_s(const plan::Job& job, const plan::Plan& near) {
   const plan::Job chosen = with_free_kernels(job);
-  const Dimensions space = dimensions(chosen);
-  return least_near_s(chosen, cost::CostModel(chosen), space, near, simulate::room_of(chosen));
+  const SpaceDimensions space = dimensions(chosen);
+  return least_neighbour_seconds(chosen, cost::CostModel(chosen), space, near,
+                                 simulate::plan_memory_limit(chosen));
 }
 
 std::vector<NearestRun> nearest_runs(const std::vector<FrameworkRun>& runs,

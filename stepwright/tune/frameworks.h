@@ -12,11 +12,12 @@ namespace stepwright::tune {
 
 /// True if the job's framework runs all choices of a legal, canonical plan; true without a
 /// framework.
-bool runs_there(const plan::Job& job, const Dimensions& space, const plan::Plan& plan);
+bool runs_there(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& plan);
 
 /// Returns the number of points of the space that the job's framework does not run, one entry for
 /// each ability that it lacks.
-std::vector<Refusal> framework_refusals(const Dimensions& space, const Enumeration& enumeration);
+std::vector<Refusal> framework_refusals(const SpaceDimensions& space,
+                                        const Enumeration& enumeration);
 
 /// The plan that a framework would run in place of a given plan: the plan itself where the
 /// framework runs it, else the nearest plan that it runs.
@@ -40,8 +41,8 @@ std::vector<FrameworkRun> framework_runs(const plan::Job& job, const plan::Plan&
                                          int threads = 1);
 
 /// Returns the least closed-form step time, in seconds, that a framework's job is likely to reach,
-/// from the plans near `near` (`least_near_s`). Infinity: no plan near it fits, or it is not in the
-/// job's space.
+/// from the plans near `near` (`least_neighbour_seconds`). Infinity: no plan near it fits, or it is
+/// not in the job's space.
 double likely_step_s(const plan::Job& job, const plan::Plan& near);
 
 /// Frameworks that do not run a plan as it is, with the nearest plan that all of them run.

@@ -16,7 +16,7 @@ plan::Job with_free_kernels(const plan::Job& job) {
       plan::storage_type(job.precision) == DType::kBf16 || job.precision == DType::kFp16;
   if (job.attention_stated || !narrow) return job;
   const plan::WordSet allowed = plan::selected_attention(job.framework);
-  const cluster::Generation& device = cluster::generation_of(job.cluster.device);
+  const cluster::DeviceGeneration& device = cluster::device_generation_of(job.cluster.device);
   plan::Job chosen = job;
   for (const auto& [kernel, name] : cluster::kAttentionKernelNames) {
     const auto place = static_cast<std::size_t>(kernel);
@@ -29,7 +29,7 @@ plan::Job with_free_kernels(const plan::Job& job) {
   return chosen;
 }
 
-bool narrows_plans(const plan::Job& job) {
+bool kernel_limits_plans(const plan::Job& job) {
   if (job.framework.name.empty()) return false;
   return plan::FrameworkLaw(job.framework)
              .joint(std::array{plan::Ability::kAttention}, job, plan::Plan{})

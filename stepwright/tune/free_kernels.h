@@ -14,7 +14,7 @@ namespace stepwright::tune {
 plan::Job with_free_kernels(const plan::Job& job);
 
 /// True if the job's framework runs only some of its plans with the job's attention kernel.
-bool narrows_plans(const plan::Job& job);
+bool kernel_limits_plans(const plan::Job& job);
 
 /// Returns the note, for people, on the attention kernel that was chosen; empty where the job's
 /// kernel stays.

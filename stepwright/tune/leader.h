@@ -8,6 +8,6 @@ namespace stepwright::tune {
 
 /// Moves a simulated plan to the front, so that the answer describes it. `place`: its index in
 /// `simulated`, where all plans fit; `top`: how many plans to list.
-void lead_with(TuneResult& result, std::size_t place, std::size_t top);
+void promote_plan(TuneResult& result, std::size_t place, std::size_t top);
 
 }  // namespace stepwright::tune

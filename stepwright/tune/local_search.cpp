@@ -12,11 +12,11 @@ namespace {
 
 /// Returns the plans that fit by their price; a plan with an `auto` schedule is replaced by orders
 /// found for it that may be faster than the best.
-std::vector<Candidate> priced(PlayedPrices& prices, const std::vector<plan::Plan>& near,
-                              const Evaluation& evaluation, const simulate::Room& room) {
+std::vector<PlanCandidate> priced(SimulatedPrices& prices, const std::vector<plan::Plan>& near,
+                                  const Evaluation& evaluation, const simulate::Room& room) {
   const std::vector<plan::Plan> plans = prices.with_orders(near, evaluation.best_s());
   const std::vector<simulate::Price> found = prices.price(plans, evaluation.threads());
-  std::vector<Candidate> candidates;
+  std::vector<PlanCandidate> candidates;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     if (!room.holds(found[i])) continue;
     candidates.push_back({found[i].seconds, plans[i], found[i]});
@@ -26,10 +26,10 @@ std::vector<Candidate> priced(PlayedPrices& prices, const std::vector<plan::Plan
 
 /// Prices by their turns the candidates that may be faster than the best plan, and sorts all
 /// candidates by price.
-void play_near(std::vector<Candidate>& candidates, const Evaluation& evaluation,
-               PlayedPrices& prices) {
-  std::vector<Candidate*> open;
-  for (Candidate& candidate : candidates) {
+void play_near(std::vector<PlanCandidate>& candidates, const Evaluation& evaluation,
+               SimulatedPrices& prices) {
+  std::vector<PlanCandidate*> open;
+  for (PlanCandidate& candidate : candidates) {
     if (candidate.price.lower_bound_s < evaluation.wanted_s(1)) open.push_back(&candidate);
   }
   prices.play(open, evaluation.threads());
@@ -38,8 +38,8 @@ void play_near(std::vector<Candidate>& candidates, const Evaluation& evaluation,
 
 /// Returns the neighbours of a plan, and the balanced splits of the plan and its neighbours where
 /// the space has them.
-std::vector<plan::Plan> around(PlayedPrices& prices, const plan::Job& job, const Dimensions& space,
-                               plan::Plan plan) {
+std::vector<plan::Plan> around(SimulatedPrices& prices, const plan::Job& job,
+                               const SpaceDimensions& space, plan::Plan plan) {
   if (job.space.layers.empty()) plan.layers.clear();
   std::vector<plan::Plan> plans = neighbours(job, space, plan);
   plans.push_back(plan);
@@ -54,7 +54,7 @@ std::vector<plan::Plan> around(PlayedPrices& prices, const plan::Job& job, const
 }  // namespace
 
 template <class Body>
-void PlayedPrices::each(int threads, std::size_t count, const Body& body) {
+void SimulatedPrices::each(int threads, std::size_t count, const Body& body) {
   const auto workers = static_cast<std::size_t>(std::max(1, threads));
   pricers_.resize(std::max(pricers_.size(), workers));
   parallel_for(threads, workers, [&](std::size_t worker) {
@@ -64,34 +64,36 @@ void PlayedPrices::each(int threads, std::size_t count, const Body& body) {
   });
 }
 
-std::vector<simulate::Price> PlayedPrices::price(std::span<const plan::Plan> plans, int threads) {
+std::vector<simulate::Price> SimulatedPrices::price(std::span<const plan::Plan> plans,
+                                                    int threads) {
   std::vector<simulate::Price> prices(plans.size());
   each(threads, plans.size(),
        [&](simulate::Pricer& pricer, std::size_t i) { prices[i] = pricer.price(plans[i]); });
   return prices;
 }
 
-void PlayedPrices::play(std::span<Candidate* const> candidates, int threads) {
-  std::vector<Candidate*> fresh;
-  for (Candidate* candidate : candidates) {
+void SimulatedPrices::play(std::span<PlanCandidate* const> candidates, int threads) {
+  std::vector<PlanCandidate*> fresh;
+  for (PlanCandidate* candidate : candidates) {
     if (known_.try_emplace(candidate->plan).second) fresh.push_back(candidate);
   }
-  std::ranges::stable_sort(
-      fresh, [](const Candidate* a, const Candidate* b) { return plays_before(*a, *b); });
+  std::ranges::stable_sort(fresh, [](const PlanCandidate* a, const PlanCandidate* b) {
+    return is_simulated_before(*a, *b);
+  });
   each(threads, fresh.size(), [&](simulate::Pricer& pricer, std::size_t i) {
     fresh[i]->price = pricer.played_price(fresh[i]->plan);
   });
-  for (const Candidate* candidate : fresh) known_[candidate->plan] = candidate->price;
-  for (Candidate* candidate : candidates) {
+  for (const PlanCandidate* candidate : fresh) known_[candidate->plan] = candidate->price;
+  for (PlanCandidate* candidate : candidates) {
     candidate->price = known_.at(candidate->plan);
     candidate->key = candidate->price.seconds;
   }
 }
 
-std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& prices,
-                                      const Dimensions& space, const simulate::Room& room,
-                                      double price_error) {
-  std::vector<Candidate> near;
+std::vector<PlanCandidate> search_locally(Evaluation& evaluation, SimulatedPrices& prices,
+                                          const SpaceDimensions& space, const simulate::Room& room,
+                                          double price_error) {
+  std::vector<PlanCandidate> near;
   double before_s = std::numeric_limits<double>::infinity();
   while (evaluation.best_s() < before_s) {
     before_s = evaluation.best_s();

@@ -20,13 +20,13 @@
 namespace stepwright::tune {
 
 /// Prices the plans of a job by the turns of their schedules; each plan is priced once.
-class PlayedPrices {
+class SimulatedPrices {
  public:
   /// `most_operators`: a local search that uses these prices stops once so many operators were
   /// simulated.
-  PlayedPrices(const plan::Job& job, const cost::CostModel& cost,
-               const simulate::PriceStore& shared = {},
-               std::int64_t most_operators = std::numeric_limits<std::int64_t>::max())
+  SimulatedPrices(const plan::Job& job, const cost::CostModel& cost,
+                  const simulate::PriceStore& shared = {},
+                  std::int64_t most_operators = std::numeric_limits<std::int64_t>::max())
       : job_(job),
         cost_(cost),
         shared_(shared),
@@ -42,7 +42,7 @@ class PlayedPrices {
   /// Prices several plans by their closed form on `threads` threads.
   std::vector<simulate::Price> price(std::span<const plan::Plan> plans, int threads);
   /// Prices candidates by the turns of their schedules, and updates them.
-  void play(std::span<Candidate* const> candidates, int threads);
+  void play(std::span<PlanCandidate* const> candidates, int threads);
 
   /// Returns the plan with a balanced split of its layers, where it has one
   /// (`with_balanced_split`).
@@ -80,8 +80,8 @@ class PlayedPrices {
 /// no neighbour is: this corrects small errors in the ranking by closed form. Neighbours are not
 /// simulated if their lower bound, or their price less `price_error` (a share of it), is above the
 /// best time. Returns the neighbours of the last plan that fit by their price, sorted by price.
-std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& prices,
-                                      const Dimensions& space, const simulate::Room& room,
-                                      double price_error = kPriceError);
+std::vector<PlanCandidate> search_locally(Evaluation& evaluation, SimulatedPrices& prices,
+                                          const SpaceDimensions& space, const simulate::Room& room,
+                                          double price_error = kPriceError);
 
 }  // namespace stepwright::tune

@@ -52,18 +52,18 @@ plan::Job with_memory(const plan::Job& job, const Amount& amount) {
 
 /// Returns by what share a plan's price is above its simulated time. Prices of neighbours are
 /// assumed to be off by the same share, so that neighbours priced above it are not simulated.
-double price_error(PlayedPrices& prices, const TunedPlan& simulated) {
-  Candidate one{.plan = simulated.plan};
-  Candidate* const candidates[] = {&one};
+double price_error(SimulatedPrices& prices, const TunedPlan& simulated) {
+  PlanCandidate one{.plan = simulated.plan};
+  PlanCandidate* const candidates[] = {&one};
   prices.play(candidates, 1);
   return 1 - simulated.step_time_s / one.price.seconds;
 }
 
 /// Returns the best plan that a local search finds from another plan.
-TunedPlan followed(Evaluation& evaluation, PlayedPrices& prices, const Dimensions& space,
+TunedPlan followed(Evaluation& evaluation, SimulatedPrices& prices, const SpaceDimensions& space,
                    const TunedPlan& from) {
   evaluation.take(from);
-  search_locally(evaluation, prices, space, simulate::room_of(evaluation.job()),
+  search_locally(evaluation, prices, space, simulate::plan_memory_limit(evaluation.job()),
                  price_error(prices, from));
   return evaluation.ranked().front();
 }
@@ -75,9 +75,9 @@ std::vector<MemoryStep> more_memory(const TuneResult& result, const TuneOptions&
   std::vector<MemoryStep> steps;
   if (!best.fits) return steps;
   const cost::CostModel cost(result.job);
-  PlayedPrices prices(result.job, cost, simulate::PriceStore{}, kMostPlayed);
-  const Dimensions space = dimensions(result.job);
-  const Running running{.threads = thread_count(options), .progress = {}};
+  SimulatedPrices prices(result.job, cost, simulate::PriceStore{}, kMostPlayed);
+  const SpaceDimensions space = dimensions(result.job);
+  const SearchRunOptions running{.threads = thread_count(options), .progress = {}};
   TunedPlan last = best;
   for (const Amount& amount : kAmounts) {
     const plan::Job job = with_memory(result.job, amount);

@@ -24,8 +24,8 @@ constexpr std::size_t kKeptForOne = 4;
 /// The best plans priced so far, each with a mark whether its neighbours were priced.
 class Pool {
  public:
-  Pool(const plan::Job& job, const cost::CostModel& cost, const Dimensions& space, const Goal& goal,
-       const simulate::PriceStore& prices)
+  Pool(const plan::Job& job, const cost::CostModel& cost, const SpaceDimensions& space,
+       const SearchGoal& goal, const simulate::PriceStore& prices)
       : job_(job), space_(space), goal_(goal), pricer_(job, cost, prices), work_(job, cost) {}
 
   /// Adds a plan with even layers, and with a balanced split where the space has it.
@@ -75,8 +75,8 @@ class Pool {
     bool expanded = false;
   };
   const plan::Job& job_;
-  const Dimensions& space_;
-  const Goal& goal_;
+  const SpaceDimensions& space_;
+  const SearchGoal& goal_;
   simulate::Pricer pricer_;
   WorkFloor work_;
   std::set<plan::Plan> seen_;
@@ -86,9 +86,9 @@ class Pool {
 
 }  // namespace
 
-KnownKeys near_keys(const plan::Job& job, const cost::CostModel& cost, const Dimensions& space,
-                    const std::vector<plan::Plan>& starts, const Goal& goal,
-                    const simulate::PriceStore& prices) {
+KnownKeys neighbour_price_keys(const plan::Job& job, const cost::CostModel& cost,
+                               const SpaceDimensions& space, const std::vector<plan::Plan>& starts,
+                               const SearchGoal& goal, const simulate::PriceStore& prices) {
   Pool pool(job, cost, space, goal, prices);
   for (plan::Plan start : starts) {
     if (job.space.layers.empty()) start.layers.clear();
@@ -99,13 +99,14 @@ KnownKeys near_keys(const plan::Job& job, const cost::CostModel& cost, const Dim
   return pool.keys();
 }
 
-double least_near_s(const plan::Job& job, const cost::CostModel& cost, const Dimensions& space,
-                    const plan::Plan& start, const simulate::Room& room) {
-  const Goal goal{.room = room, .keep = kKeptForOne, .known = {}};
+double least_neighbour_seconds(const plan::Job& job, const cost::CostModel& cost,
+                               const SpaceDimensions& space, const plan::Plan& start,
+                               const simulate::Room& room) {
+  const SearchGoal goal{.room = room, .keep = kKeptForOne, .known = {}};
   const simulate::PriceStore prices;
   Pool pool(job, cost, space, goal, prices);
-  const plan::Plan inside = moved_into(job, space, start);
-  if (plan::broken_rule(job, inside)) return std::numeric_limits<double>::infinity();
+  const plan::Plan inside = move_into_space(job, space, start);
+  if (plan::first_broken_rule(job, inside)) return std::numeric_limits<double>::infinity();
   pool.add(inside);
   for (int i = 0; i < kExpandedForOne && pool.expand(); ++i) {
   }

@@ -13,14 +13,15 @@ namespace stepwright::tune {
 /// final limit, and prices few plans that are dropped in the end. All of these plans are in the
 /// space and fit, so no plan among the best has a larger key than the last of them. The keys are
 /// infinite where too few plans are near.
-KnownKeys near_keys(const plan::Job& job, const cost::CostModel& cost, const Dimensions& space,
-                    const std::vector<plan::Plan>& starts, const Goal& goal,
-                    const simulate::PriceStore& prices);
+KnownKeys neighbour_price_keys(const plan::Job& job, const cost::CostModel& cost,
+                               const SpaceDimensions& space, const std::vector<plan::Plan>& starts,
+                               const SearchGoal& goal, const simulate::PriceStore& prices);
 
 /// Returns the least price in seconds among plans that fit and are near `start`, a legal plan that
 /// may lie outside of the space: its neighbours, the neighbours of the best of them, and so on for
 /// a few steps. Infinity: no such plan was found.
-double least_near_s(const plan::Job& job, const cost::CostModel& cost, const Dimensions& space,
-                    const plan::Plan& start, const simulate::Room& room);
+double least_neighbour_seconds(const plan::Job& job, const cost::CostModel& cost,
+                               const SpaceDimensions& space, const plan::Plan& start,
+                               const simulate::Room& room);
 
 }  // namespace stepwright::tune

@@ -22,7 +22,7 @@ std::optional<TuneResult> search_of_job(const plan::PlannedJob& planned,
 std::optional<plan::Plan> nearest_fit(const plan::PlannedJob& planned, const TuneOptions& options) {
   const std::optional<TuneResult> result = search_of_job(planned, options);
   if (!result || !result->plans.front().fits) return std::nullopt;
-  const Against way = against(*result, planned.plan, options);
+  const UserPlanComparison way = compare_user_plan(*result, planned.plan, options);
   for (const Change& change : way.changes) {
     if (change.reached.fits) return change.reached.plan;
   }

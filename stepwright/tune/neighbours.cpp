@@ -13,7 +13,7 @@
 namespace stepwright::tune {
 namespace {
 
-std::vector<schedule::Schedule> schedules(const Dimensions& space) {
+std::vector<schedule::Schedule> schedules(const SpaceDimensions& space) {
   std::vector<schedule::Schedule> all;
   for (const schedule::ScheduleKind kind : space.schedule) {
     const auto of_kind = schedule::schedules_of(kind, space.chunks, space.strands);
@@ -37,13 +37,13 @@ void settle_groups(const plan::Job& job, plan::Sharding& sharding, const plan::P
 template <class Row>
 bool is_degree(const Row& choice) {
   return std::is_same_v<plan::KindOf<Row>, std::int64_t> &&
-         choice.traits.taken == plan::Taken::kLayout;
+         choice.traits.taken == plan::ChoiceAdoption::kLayout;
 }
 
 /// Visits every dimension except the degrees, with its values and the function that writes a value
 /// into a plan.
 template <class Visit>
-void each_other(const plan::Job& job, const Dimensions& space, Visit&& visit) {
+void each_other(const plan::Job& job, const SpaceDimensions& space, Visit&& visit) {
   plan::each_choice([&](const auto& choice) {
     using Kind = plan::KindOf<decltype(choice)>;
     const auto& values = choice.list(space);
@@ -90,7 +90,7 @@ bool fill_devices(const plan::Job& job, plan::Parallel& degrees) {
 
 }  // namespace
 
-bool contains(const plan::Job& job, const Dimensions& space, const plan::Plan& plan) {
+bool contains(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& plan) {
   if (!runs_there(job, space, plan)) return false;
   if (!space.data.empty() && !has(space.data, plan.parallel.data)) return false;
   bool inside = true;
@@ -111,7 +111,7 @@ bool contains(const plan::Job& job, const Dimensions& space, const plan::Plan& p
     const auto is_own = [&](const auto& value) { return with(value) == plan; };
     const auto means_own = [&](const auto& value) {
       const plan::Plan same = with(value);
-      return !plan::broken_rule(job, same) && plan::canonical(same, job) == plan;
+      return !plan::first_broken_rule(job, same) && plan::canonical(same, job) == plan;
     };
     // Most plans have a listed value, which is found at once.
     inside =
@@ -120,7 +120,7 @@ bool contains(const plan::Job& job, const Dimensions& space, const plan::Plan& p
   return inside;
 }
 
-plan::Plan moved_into(const plan::Job& job, const Dimensions& space, plan::Plan plan) {
+plan::Plan move_into_space(const plan::Job& job, const SpaceDimensions& space, plan::Plan plan) {
   each_other(job, space, [&](const auto& values, const auto& put) {
     if (values.empty()) return;
     const auto with = [&](const auto& value) {
@@ -134,16 +134,16 @@ plan::Plan moved_into(const plan::Job& job, const Dimensions& space, plan::Plan 
   return plan;
 }
 
-std::vector<plan::Plan> neighbours(const plan::Job& job, const Dimensions& space,
+std::vector<plan::Plan> neighbours(const plan::Job& job, const SpaceDimensions& space,
                                    const plan::Plan& plan) {
   std::vector<plan::Plan> found;
   std::set<plan::Plan> seen = {plan};
   const auto take = [&](plan::Plan changed, bool moved) {
     changed.schedule.basis = {};  // A new order must be found.
-    if (plan::broken_rule(job, changed)) {
+    if (plan::first_broken_rule(job, changed)) {
       plan::follow(job, changed);
       moved = true;
-      if (plan::broken_rule(job, changed)) return;
+      if (plan::first_broken_rule(job, changed)) return;
     }
     changed = plan::canonical(changed, job);
     if (!seen.insert(changed).second) return;

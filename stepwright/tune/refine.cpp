@@ -254,13 +254,13 @@ StageFloor UnitSearch::fitting_floor(const GridChoice& grid, const SearchUnit& p
   const plan::Plan plan = unit_plan(job_, part, grid);
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
   std::vector<std::pair<plan::Overlap, Work>> works;
-  std::vector<std::pair<plan::FrameworkLaw::Joint, std::optional<std::size_t>>> known;
+  std::vector<std::pair<plan::FrameworkLaw::AbilityCoupling, std::optional<std::size_t>>> known;
   // Index in `works` of the work of the blocks that the framework runs with a stage choice;
   // nullopt: it runs none.
   const auto work_with = [&](const StageChoice& choice) {
-    const auto found =
-        std::ranges::find(known, choice.joint,
-                          &std::pair<plan::FrameworkLaw::Joint, std::optional<std::size_t>>::first);
+    const auto found = std::ranges::find(
+        known, choice.joint,
+        &std::pair<plan::FrameworkLaw::AbilityCoupling, std::optional<std::size_t>>::first);
     if (found != known.end()) return found->second;
     std::optional<std::size_t>& place = known.emplace_back(choice.joint, std::nullopt).second;
     std::vector<plan::Overlap> overlaps;
@@ -327,8 +327,8 @@ void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
   part.simulated_floor_s = std::min(part.simulated_floor_s, floor.simulated_s);
 }
 
-std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit, const Findings& all) {
-  Findings found(goal_.keep, &all);
+std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit, const SearchFindings& all) {
+  SearchFindings found(goal_.keep, &all);
   found_ = &found;
   passed_before_s_ = all.passed_bound_s;
   sharding_.trim();

@@ -111,7 +111,7 @@ class Proposals {
       for (const auto& [module, name] : plan::kOffloadModuleNames) {
         if (module != plan::OffloadModule::kLayerInput) plan.offload.activations.add(module);
       }
-      plan.offload.activations = plan::held_modules(job.model, plan.offload.activations);
+      plan.offload.activations = plan::modules_of_model(job.model, plan.offload.activations);
     });
     return changes;
   }
@@ -227,8 +227,8 @@ std::vector<std::string> job_fields(const plan::Job& before, const plan::Job& af
   std::vector<std::string> fields;
   const plan::Kernels& kernels = after.kernels;
   if (kernels.loss_keeps != before.kernels.loss_keeps) {
-    fields.push_back(
-        fmt::format("kernels.loss_keeps={}", name_of(plan::kLossKeepsNames, kernels.loss_keeps)));
+    fields.push_back(fmt::format("kernels.loss_keeps={}",
+                                 name_of(plan::kLossSavedTensorsNames, kernels.loss_keeps)));
   }
   if (kernels.loss_chunks != before.kernels.loss_chunks) {
     fields.push_back(fmt::format("kernels.loss_chunks={}", kernels.loss_chunks));
@@ -250,7 +250,7 @@ class RemedySeeker {
  public:
   RemedySeeker(const plan::PlannedJob& planned, const RemedySearch& search)
       : planned_(planned), search_(search), proposals_(planned, search.trainer) {
-    for (const plan::NotRun& one : not_run(planned)) known_.push_back(one.ability);
+    for (const plan::UnsupportedChoice& one : not_run(planned)) known_.push_back(one.ability);
   }
 
   [[nodiscard]] std::vector<Remedy> run() const {
@@ -267,7 +267,7 @@ class RemedySeeker {
   }
 
  private:
-  static std::vector<plan::NotRun> not_run(const plan::PlannedJob& planned) {
+  static std::vector<plan::UnsupportedChoice> not_run(const plan::PlannedJob& planned) {
     const plan::Framework& framework = planned.job.framework;
     if (framework.name.empty()) return {};
     return plan::not_run(framework, planned.job, planned.plan);
@@ -276,7 +276,7 @@ class RemedySeeker {
   /// True if the framework runs a legal plan, except abilities that the plan as it is lacks as
   /// well.
   [[nodiscard]] bool runs(const plan::PlannedJob& changed) const {
-    return std::ranges::all_of(not_run(changed), [&](const plan::NotRun& one) {
+    return std::ranges::all_of(not_run(changed), [&](const plan::UnsupportedChoice& one) {
       return std::ranges::find(known_, one.ability) != known_.end();
     });
   }
@@ -316,7 +316,7 @@ class RemedySeeker {
   /// does not run it. `own`: the fields that define its kind.
   [[nodiscard]] std::optional<Remedy> remedy(plan::RemedyKind kind, plan::PlannedJob changed,
                                              const std::vector<std::string>& own) const {
-    if (plan::illegal(changed.job, changed.plan)) return std::nullopt;
+    if (plan::find_plan_rejection(changed.job, changed.plan)) return std::nullopt;
     changed.plan = plan::canonical(changed.plan, changed.job);
     std::vector<std::string> set = fields(changed);
     if (set.empty() || !runs(changed)) return std::nullopt;
@@ -444,7 +444,7 @@ std::string remedies_text(const std::vector<Remedy>& remedies) {
   for (const Remedy& remedy : remedies) {
     const bool nodes = remedy.kind == plan::RemedyKind::kNodes;
     text += fmt::format("{} {}, {} a step", text.empty() ? "It fits with" : "; or",
-                        nodes ? counted(remedy.changed.job.cluster.nodes, "node")
+                        nodes ? count_with_noun(remedy.changed.job.cluster.nodes, "node")
                               : std::string(remedy_name(remedy.kind)),
                         format_time(remedy.step_time_s));
   }

@@ -102,7 +102,7 @@ class Workers {
   /// Runs `work` with an idle `UnitSearch` set to a goal. If `work` throws, that search is not used
   /// again, since what it remembers may be incomplete.
   template <class Work>
-  void lend(const Goal& goal, Work&& work) {
+  void lend(const SearchGoal& goal, Work&& work) {
     UnitSearch& worker = take();
     worker.aim(goal);
     work(worker);
@@ -136,10 +136,10 @@ namespace {
 /// A search: the queue of units, and the findings in units that have left it.
 class Search {
  public:
-  Search(Workers& workers, const Goal& goal, const Running& running)
+  Search(Workers& workers, const SearchGoal& goal, const SearchRunOptions& running)
       : goal_(goal), running_(running), workers_(workers), all_(goal.keep) {}
 
-  Findings run(std::vector<SearchUnit> units) {
+  SearchFindings run(std::vector<SearchUnit> units) {
     const bool bounds = !goal_.exhaustive;
     if (bounds && !goal_.least_memory) {
       all_.kept.limit(goal_.known.last * (1 + kPriceRounding), goal_.known.best,
@@ -234,17 +234,17 @@ class Search {
   }
 
   void search(const std::vector<SearchUnit>& round) {
-    std::vector<Findings> found(round.size(), Findings(goal_.keep));
+    std::vector<SearchFindings> found(round.size(), SearchFindings(goal_.keep));
     parallel_for(running_.threads, round.size(), [&](std::size_t i) {
       workers_.lend(goal_, [&](UnitSearch& worker) { found[i] = worker.search(round[i], all_); });
     });
-    for (Findings& findings : found) all_.merge(std::move(findings));
+    for (SearchFindings& findings : found) all_.merge(std::move(findings));
     done_ += round.size();
     searches_ = std::min(2 * searches_, kLargestRound);
   }
 
-  Goal goal_;
-  const Running& running_;
+  SearchGoal goal_;
+  const SearchRunOptions& running_;
   Workers& workers_;
   /// Units by floor, then by order of arrival.
   std::map<std::pair<double, std::size_t>, SearchUnit> queue_;
@@ -252,7 +252,7 @@ class Search {
   std::size_t added_ = 0;
   std::size_t done_ = 0;
   std::size_t searches_ = kFirstRound;
-  Findings all_;
+  SearchFindings all_;
 };
 
 }  // namespace
@@ -276,7 +276,7 @@ void PlanSearch::prepare() {
   store_->units = make_units(store_->job, store_->enumeration, store_->work);
 }
 
-Findings PlanSearch::run(const Goal& goal, const Running& running) {
+SearchFindings PlanSearch::run(const SearchGoal& goal, const SearchRunOptions& running) {
   prepare();
   return Search(store_->workers, goal, running).run(store_->units);
 }

@@ -25,7 +25,7 @@ class PlanSearch {
   /// Computes the floors of the units before any block is built; `run` calls it if nobody did.
   void prepare();
   /// Searches for a goal. May be called again: later runs use what earlier runs learnt of the job.
-  Findings run(const Goal& goal, const Running& running);
+  SearchFindings run(const SearchGoal& goal, const SearchRunOptions& running);
 
  private:
   struct Store;

@@ -44,7 +44,8 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
   ShardingTable& table = entry->second;
   if (!fresh) return table;
   // No optimizer keeps more states for elements in matrices than for others.
-  const bool matrices = plan::traits_of(job_.optimizer).acts_on != plan::ActsOn::kElements;
+  const bool matrices =
+      plan::traits_of(job_.optimizer).acts_on != plan::MatrixUpdateScope::kElements;
   const step::MatrixSize one{.elements = matrices ? 1 : 0, .count = matrices ? 1 : 0};
   const simulate::StageCost dense = of_one({.dense = 1, .dense_matrices = one});
   const simulate::StageCost expert = of_one({.expert = 1, .expert_matrices = one});

@@ -109,7 +109,7 @@ class ShardingFloor {
     /// have routed parameters, and how many train.
     step::UnitSize size;
     simulate::BlockSizes blocks;
-    simulate::RestingBlocks resting;
+    simulate::FrozenBlocks resting;
     std::array<std::int64_t, 3> units;
     bool gradients_overlap;
     bool parameters_overlap;

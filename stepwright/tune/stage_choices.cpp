@@ -20,11 +20,11 @@ constexpr plan::Ability kOfStages[] = {plan::Ability::kSchedule, plan::Ability::
 /// The last rule, in their order, that depends on the grid and a schedule only.
 constexpr plan::Rule kLastStageRule = plan::Rule::kStepPasses;
 
-Recomputations recomputations(const plan::Job& job, const Dimensions& space, plan::Plan plan) {
+Recomputations recomputations(const plan::Job& job, const SpaceDimensions& space, plan::Plan plan) {
   Recomputations out;
   for (const plan::Recompute& recompute : space.recompute) {
     plan.recompute = recompute;
-    if (not_run_by(space, job, plan, std::array{plan::Ability::kRecompute})) {
+    if (first_unsupported_ability(space, job, plan, std::array{plan::Ability::kRecompute})) {
       ++out.not_run;
     } else if (const auto rule = plan::broken_recompute(job, plan)) {
       out.refused.emplace_back(*rule, recompute);
@@ -40,7 +40,7 @@ using ListedStage =
     std::tuple<std::int64_t, schedule::Schedule, plan::Recompute, std::vector<std::int64_t>>;
 
 /// Adds a legal schedule with every recomputation. Most such choices are canonical as they are.
-void add_stage_choices(StageTable& table, const plan::Job& job, const Dimensions& space,
+void add_stage_choices(StageTable& table, const plan::Job& job, const SpaceDimensions& space,
                        plan::Plan plan, std::set<ListedStage>& seen) {
   const bool two_splits = balances(job, space, plan);
   for (const plan::Recompute& recompute : table.recomputations.legal) {
@@ -53,7 +53,8 @@ void add_stage_choices(StageTable& table, const plan::Job& job, const Dimensions
     const bool fresh =
         seen.emplace(usual.micro_batch, usual.schedule, usual.recompute, usual.layers).second;
     if (!fresh) continue;
-    const plan::FrameworkLaw::Joint joint = joint_of(space, kOfStages, job, usual, {});
+    const plan::FrameworkLaw::AbilityCoupling joint =
+        ability_couplings_of_plan(space, kOfStages, job, usual, {});
     table.by_micro_batch[usual.micro_batch].push_back({.schedule = usual.schedule,
                                                        .recompute = usual.recompute,
                                                        .layers = usual.layers,
@@ -67,10 +68,10 @@ void add_stage_choices(StageTable& table, const plan::Job& job, const Dimensions
 
 /// Returns the ability (schedule or cut into stages) because of which the job's framework does not
 /// run a plan; nullopt if it does. The plan recomputes nothing, which every framework runs.
-std::optional<plan::Ability> stage_not_run(const plan::Job& job, const Dimensions& space,
+std::optional<plan::Ability> stage_not_run(const plan::Job& job, const SpaceDimensions& space,
                                            const plan::Plan& plan) {
   if (!space.framework) return std::nullopt;
-  return not_run_by(space, job, plan::canonical(plan, job), kOfStages);
+  return first_unsupported_ability(space, job, plan::canonical(plan, job), kOfStages);
 }
 
 /// Fills `least_work`. Choices of one schedule with different recomputations are neighbours in the
@@ -102,14 +103,14 @@ void set_least_work(StageTable& table) {
 /// Returns the first rule that a schedule breaks. Shardings are chosen apart from schedules, so
 /// passes over the vocabulary, which need whole parameters and gradients, are searched only if all
 /// listed shardings leave them whole.
-std::optional<plan::Rule> broken_by_schedule(const plan::Job& job, const Dimensions& space,
+std::optional<plan::Rule> broken_by_schedule(const plan::Job& job, const SpaceDimensions& space,
                                              const plan::Plan& plan) {
-  const auto rule = plan::broken_rule(job, plan);
+  const auto rule = plan::first_broken_rule(job, plan);
   if (rule || schedule::traits_of(plan.schedule.kind).barriers == 0) return rule;
   for (const plan::Sharding& states : space.sharding) {
     plan::Plan sharded = plan;
     sharded.sharding = states;
-    if (plan::broken_rule(job, sharded) == plan::Rule::kVocabularyStep)
+    if (plan::first_broken_rule(job, sharded) == plan::Rule::kVocabularyStep)
       return plan::Rule::kVocabularyStep;
   }
   return std::nullopt;
@@ -118,7 +119,8 @@ std::optional<plan::Rule> broken_by_schedule(const plan::Job& job, const Dimensi
 }  // namespace
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-StageTable stage_table(const plan::Job& job, const Dimensions& space, const plan::Plan& legal) {
+StageTable stage_choice_table(const plan::Job& job, const SpaceDimensions& space,
+                              const plan::Plan& legal) {
   StageTable table;
   table.recomputations = recomputations(job, space, legal);
   std::set<ListedStage> seen;
@@ -155,7 +157,7 @@ StageTable stage_table(const plan::Job& job, const Dimensions& space, const plan
   return table;
 }
 
-bool balances(const plan::Job& job, const Dimensions& space, const plan::Plan& plan) {
+bool balances(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& plan) {
   const std::int64_t chunks = plan::placement_of(plan).model_chunks();
   if (!job.space.layers.empty() || plan.parallel.pipeline == 1) return false;
   if (chunks > job.model.layers / 2 || !plan.layers.empty()) return false;

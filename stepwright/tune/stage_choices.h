@@ -19,7 +19,7 @@ struct StageChoice {
   bool balances = false;
   /// True for the balanced one of these two choices, which counts leave out.
   bool balanced = false;
-  plan::FrameworkLaw::Joint joint;
+  plan::FrameworkLaw::AbilityCoupling joint;
 };
 
 /// The recomputations that the space lists, sorted by whether the pipelines of a grid may use them.
@@ -38,18 +38,19 @@ struct StageTable {
   std::int64_t choices = 0;  ///< Number of choices over all micro-batches.
   std::uint64_t holds = 0;   ///< Framework lines that any choice makes hold.
   /// Number of choices by the framework lines that they break or make hold.
-  std::map<plan::FrameworkLaw::Joint, std::int64_t> joints;
+  std::map<plan::FrameworkLaw::AbilityCoupling, std::int64_t> joints;
   std::int64_t points = 0;  ///< Number of points of the product, with every recomputation.
   RuleCounts refused{};
   AbilityCounts not_run{};
 };
 
 /// Lists the stage choices of a grid. `legal`: a plan of the grid that breaks no rule.
-StageTable stage_table(const plan::Job& job, const Dimensions& space, const plan::Plan& legal);
+StageTable stage_choice_table(const plan::Job& job, const SpaceDimensions& space,
+                              const plan::Plan& legal);
 
 /// True if the search tries a balanced split of layers beside a plan's even one: where the job
 /// lists no splits and its framework runs any split.
-bool balances(const plan::Job& job, const Dimensions& space, const plan::Plan& plan);
+bool balances(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& plan);
 
 /// Writes a stage choice into a plan that already has its block choice.
 void apply(const StageChoice& choice, plan::Plan& plan);

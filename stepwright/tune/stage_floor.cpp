@@ -19,7 +19,7 @@ class PipelineFloor {
       : choice_(choice),
         work_(work),
         layers_(layers),
-        each_(work.layer_s(plan::least_everywhere(choice.recompute))),
+        each_(work.layer_s(plan::least_recompute_anywhere(choice.recompute))),
         placement_(schedule::placement_of(choice.schedule, pipeline)),
         head_position_(placement_.head_position()),
         closed_(schedule::has_closed_form(choice.schedule.kind)),

@@ -19,8 +19,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kSweepOption = "--sweep";
 
 Json value_json(const std::string& value) {
-  const IntegerReading whole = read_integer(value);
-  if (whole.status == IntegerReading::Status::kGood) return whole.value;
+  const IntegerParseResult whole = read_integer(value);
+  if (whole.status == IntegerParseResult::Status::kGood) return whole.value;
   const std::optional<double> number = read_double(value);
   return number ? Json(*number) : Json(value);
 }

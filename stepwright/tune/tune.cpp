@@ -87,17 +87,17 @@ class Tuning {
   }
 
   TuneOutcome run() {
-    if (enumeration_.legal() == 0) return NoPlan{why_empty(job_, enumeration_)};
+    if (enumeration_.legal() == 0) return EmptySpaceReason{empty_space_reason(job_, enumeration_)};
     TuneResult result;
     result.job = job_;
     set_baseline(result);
     search(result);
     if (evaluation_.fitting() == 0 && options_.only_fitting)
-      return NoPlan{"no plan fits in memory"};
+      return EmptySpaceReason{"no plan fits in memory"};
     if (evaluation_.fitting() == 0) {
       set_smallest(result);
     } else {
-      PlayedPrices prices(job_, cost_, prices_);
+      SimulatedPrices prices(job_, cost_, prices_);
       near_ = search_locally(evaluation_, prices, space_, goal_.room);
       if (options_.only_best) {
         set_plans(result, evaluation_.ranked());
@@ -115,14 +115,14 @@ class Tuning {
     if (enumeration_.legal() == 0) return {};
     small_ = goal_.exhaustive = goal_.bounds = false;
     goal_.keep = kKeepFaster;
-    settled_ = std::min(kSettled, options_.top);
+    settled_ = std::min(kMinSettledPlans, options_.top);
     below_s_ = below_s;
     evaluation_.look_below(below_s);
     TuneResult unused;
     set_baseline(unused);
     search(unused);
     if (kept_.empty() || evaluation_.best_s() * (1 - kPriceError) >= below_s) return {};
-    PlayedPrices prices(job_, cost_, prices_);
+    SimulatedPrices prices(job_, cost_, prices_);
     search_locally(evaluation_, prices, space_, goal_.room);
     std::vector<TunedPlan> ranked = evaluation_.ranked();
     std::erase_if(ranked, [&](const TunedPlan& tuned) { return tuned.step_time_s >= below_s; });
@@ -131,15 +131,15 @@ class Tuning {
 
   /// False if bounds prove that no plan that fits takes `most_s` or less.
   bool may_take(double most_s) {
-    Goal goal = goal_;
+    SearchGoal goal = goal_;
     goal.keep = 1;
     goal.exhaustive = false;
     goal.bounds = true;
     goal.known = {.best = most_s, .last = most_s * (1 + kPriceSlack)};
-    const Findings found = search_.run(goal, running_);
+    const SearchFindings found = search_.run(goal, running_);
     double least_s = std::min(found.passed_bound_s, found.kept.dropped_bound());
-    for (const std::vector<Candidate>* left : {&found.kept.list(), &found.kept.open()}) {
-      for (const Candidate& one : *left) least_s = std::min(least_s, one.price.lower_bound_s);
+    for (const std::vector<PlanCandidate>* left : {&found.kept.list(), &found.kept.open()}) {
+      for (const PlanCandidate& one : *left) least_s = std::min(least_s, one.price.lower_bound_s);
     }
     return least_s <= most_s;
   }
@@ -149,7 +149,7 @@ class Tuning {
   void attempt() {
     find();
     if (!small_) {
-      play_prices(evaluation_, kept_);
+      reprice_by_simulation(evaluation_, kept_);
       open_bound_s_ = settle(evaluation_, kept_, settled_, kMostOperators);
     } else if (options_.exhaustive) {
       simulate_all();
@@ -168,7 +168,7 @@ class Tuning {
       if (task == 0) {
         search_.prepare();
       } else {
-        goal_.known = near_keys(job_, cost_, space_, starts_, goal_, prices_);
+        goal_.known = neighbour_price_keys(job_, cost_, space_, starts_, goal_, prices_);
       }
     });
     goal_.known.best = std::min(goal_.known.best, below_s_);
@@ -176,7 +176,7 @@ class Tuning {
     goal_.known.fitting_s = fitting_s_;
     found_ = search_.run(goal_, running_);
     kept_ = found_.kept.list();
-    for (const Candidate& candidate : kept_) starts_.push_back(candidate.plan);
+    for (const PlanCandidate& candidate : kept_) starts_.push_back(candidate.plan);
   }
 
   /// Proves the best plan of a small space, all of whose plans were kept: simulates the best by
@@ -186,19 +186,19 @@ class Tuning {
     const std::size_t first = std::min(most, kept_.size());
     settle(evaluation_, {kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(first)}, most,
            std::numeric_limits<std::int64_t>::max());
-    const auto beaten = [&](const Candidate& candidate) {
+    const auto beaten = [&](const PlanCandidate& candidate) {
       return candidate.price.lower_bound_s > evaluation_.best_s(most);
     };
-    std::vector<Candidate> open;
+    std::vector<PlanCandidate> open;
     std::ranges::copy_if(kept_, std::back_inserter(open), std::not_fn(beaten));
-    play_prices(evaluation_, open);
-    settle_proven(evaluation_, open, most);
+    reprice_by_simulation(evaluation_, open);
+    settle_by_lower_bounds(evaluation_, open, most);
     open_bound_s_ = std::numeric_limits<double>::infinity();
   }
 
   void simulate_all() {
-    std::vector<const Candidate*> every;
-    for (const Candidate& candidate : kept_) every.push_back(&candidate);
+    std::vector<const PlanCandidate*> every;
+    for (const PlanCandidate& candidate : kept_) every.push_back(&candidate);
     evaluation_.run(every);
     open_bound_s_ = std::numeric_limits<double>::infinity();
   }
@@ -228,7 +228,7 @@ class Tuning {
   /// Returns the memory that plans may fill; on devices it depends on how tight `options` lets
   /// plans be.
   static simulate::Room room(const plan::Job& job, const TuneOptions& options) {
-    simulate::Room room = simulate::room_of(job);
+    simulate::Room room = simulate::plan_memory_limit(job);
     if (options.tight_from) {
       plan::Job tight = job;
       tight.objective.memory_confidence = *options.tight_from;
@@ -256,7 +256,7 @@ class Tuning {
   /// Looks again at plans whose bounds leave them open, whether kept by price or not.
   void narrow_gap() {
     if (small_) return;
-    std::vector<Candidate> open = found_.kept.open();
+    std::vector<PlanCandidate> open = found_.kept.open();
     std::ranges::copy(kept_, std::back_inserter(open));
     open_bound_s_ = narrow(evaluation_, std::move(open), passed_bound_s(), kMostToNarrow);
   }
@@ -266,21 +266,21 @@ class Tuning {
     return std::min(found_.passed_bound_s, found_.kept.dropped_bound());
   }
 
-  [[nodiscard]] std::size_t wanted() const { return std::max(options_.top, kSettled); }
+  [[nodiscard]] std::size_t wanted() const { return std::max(options_.top, kMinSettledPlans); }
 
   /// If more plans are asked for than are confirmed anyway, simulates those, too.
   void extend() {
-    if (small_ || options_.top <= kSettled) return;
+    if (small_ || options_.top <= kMinSettledPlans) return;
     if (options_.top > goal_.keep) {
       goal_.keep = options_.top;
       find();
-      play_prices(evaluation_, kept_);
+      reprice_by_simulation(evaluation_, kept_);
     }
     settle(evaluation_, kept_, options_.top, std::numeric_limits<std::int64_t>::max());
   }
 
   /// Sets all of a result except its counts, once the best plan is found.
-  void prove_and_explain(TuneResult& result, PlayedPrices& prices) {
+  void prove_and_explain(TuneResult& result, SimulatedPrices& prices) {
     extend();
     narrow_gap();
     explain_layers(result, prices);
@@ -291,13 +291,13 @@ class Tuning {
 
   /// Simulates one plan in addition to the others.
   void try_plan(const plan::Plan& plan, const simulate::Price& price) {
-    const Candidate candidate{price.seconds, plan, price};
-    const Candidate* const one[] = {&candidate};
+    const PlanCandidate candidate{price.seconds, plan, price};
+    const PlanCandidate* const one[] = {&candidate};
     evaluation_.run(one);
   }
 
   /// Explains the gain of giving the positions of embedding and head another number of layers.
-  void explain_layers(TuneResult& result, PlayedPrices& prices) {
+  void explain_layers(TuneResult& result, SimulatedPrices& prices) {
     const TunedPlan best = evaluation_.ranked().front();
     if (best.plan.layers.empty() || !job_.space.layers.empty()) return;
     plan::Plan even = best.plan;
@@ -321,7 +321,7 @@ class Tuning {
   /// forms are lower bounds of it.
   void set_smallest(TuneResult& result) {
     goal_.least_memory = true;
-    goal_.room = simulate::room_of(job_);
+    goal_.room = simulate::plan_memory_limit(job_);
     goal_.exhaustive = options_.exhaustive;
     goal_.keep = kKeepSmallest;
     found_ = search_.run(goal_, running_);
@@ -336,8 +336,8 @@ class Tuning {
   void set_plans(TuneResult& result, std::vector<TunedPlan> plans) const {
     const TunedPlan winner = plans.front();
     for (TunedPlan& plan : plans) {
-      plan.tied = plan.step_time_s <= winner.step_time_s * (1 + kOrderUnknown);
-      plan.lost = why_lost(winner, plan);
+      plan.tied = plan.step_time_s <= winner.step_time_s * (1 + kUndecidedStepDifference);
+      plan.lost = slower_plan_reason(winner, plan);
     }
     result.simulated = std::move(plans);
     const std::size_t count =
@@ -376,13 +376,14 @@ class Tuning {
   /// Simulates plans that, by closed forms, may need less memory for more time; then keeps, of all
   /// simulated plans, those that no plan beats in both time and memory.
   void set_front(TuneResult& result) {
-    std::vector<const Candidate*> smaller;
-    for (const Candidate& candidate : kept_) smaller.push_back(&candidate);
-    for (const Candidate& candidate : near_) smaller.push_back(&candidate);
-    std::ranges::stable_sort(smaller, {}, [](const Candidate* one) { return one->price.seconds; });
+    std::vector<const PlanCandidate*> smaller;
+    for (const PlanCandidate& candidate : kept_) smaller.push_back(&candidate);
+    for (const PlanCandidate& candidate : near_) smaller.push_back(&candidate);
+    std::ranges::stable_sort(smaller, {},
+                             [](const PlanCandidate* one) { return one->price.seconds; });
     double least = std::numeric_limits<double>::infinity();
     const double longest_s = kLongestOfFront * evaluation_.best_s();
-    std::erase_if(smaller, [&](const Candidate* one) {
+    std::erase_if(smaller, [&](const PlanCandidate* one) {
       if (one->price.memory_bytes >= least || one->price.seconds > longest_s) return true;
       if (!evaluation_.fits(*one)) return true;
       least = one->price.memory_bytes;
@@ -406,7 +407,7 @@ class Tuning {
   /// Simulates the plan of the rule of thumb first: where the space has it, the best plan is no
   /// slower.
   void set_baseline(TuneResult& result) {
-    result.baseline = rule_of_thumb(job_, cost_, simulate::room_of(job_));
+    result.baseline = rule_of_thumb(job_, cost_, simulate::plan_memory_limit(job_));
     if (!result.baseline) {
       result.notes.emplace_back(
           "The usual rule of thumb finds no plan that fits in memory, so that there is nothing to "
@@ -428,25 +429,25 @@ class Tuning {
   const TuneOptions& options_;
   cost::CostModel cost_;
   simulate::PriceStore prices_;  ///< Shared by the search and all that follows it.
-  Dimensions space_;
+  SpaceDimensions space_;
   Enumeration enumeration_;
   /// True in a small space: every plan is priced, and simulated unless its bound rules it out.
   bool small_;
-  Running running_;
+  SearchRunOptions running_;
   simulate::Room room_;
-  Goal goal_;
-  std::size_t settled_ = kSettled;  ///< Number of best plans that are confirmed.
-  double below_s_ = kAny;           ///< Only plans that take less time than this are looked for.
+  SearchGoal goal_;
+  std::size_t settled_ = kMinSettledPlans;  ///< Number of best plans that are confirmed.
+  double below_s_ = kAny;  ///< Only plans that take less time than this are looked for.
   /// Plans to start from: the rule of thumb's, where the space has it, and plans found so far.
   std::vector<plan::Plan> starts_;
   PlanSearch search_;
-  Findings found_;
-  std::vector<Candidate> kept_;  ///< Plans kept by the search, by price.
+  SearchFindings found_;
+  std::vector<PlanCandidate> kept_;  ///< Plans kept by the search, by price.
   Evaluation evaluation_;
   /// Least step time of a plan that fits, as in `KnownKeys`; 0: none is known.
   double fitting_s_ = 0;
   double open_bound_s_ = 0;  ///< Least lower bound of the plans kept and not simulated.
-  std::vector<Candidate> near_;
+  std::vector<PlanCandidate> near_;
 };
 
 }  // namespace
@@ -465,7 +466,7 @@ TuneOutcome tune_if_within(const plan::Job& job, double most_s, const TuneOption
   fitting.only_fitting = true;
   Tuning tuning(job, fitting);
   if (!tuning.may_take(most_s)) {
-    return NoPlan{fmt::format("no plan that fits takes at most {}", format_time(most_s))};
+    return EmptySpaceReason{fmt::format("no plan that fits takes at most {}", format_time(most_s))};
   }
   return tuning.run();
 }
@@ -507,7 +508,7 @@ namespace {
 TuneOutcome tune_with_kernels(const plan::Job& job, const TuneOptions& options) {
   plan::Job chosen = with_free_kernels(job);
   TuneOutcome outcome = tune_for_goal(chosen, options);
-  if (chosen.kernels.attention != job.kernels.attention && narrows_plans(chosen)) {
+  if (chosen.kernels.attention != job.kernels.attention && kernel_limits_plans(chosen)) {
     TuneOutcome usual = tune_for_goal(job, options);
     if (is_better(usual, outcome)) {
       outcome = std::move(usual);
@@ -556,7 +557,7 @@ TuneOutcome try_tune(const plan::Job& job, const TuneOptions& options) {
 
 TuneResult tune(const plan::Job& job, const TuneOptions& options) {
   TuneOutcome outcome = try_tune(job, options);
-  if (const auto* none = std::get_if<NoPlan>(&outcome)) fail_input(none->reason);
+  if (const auto* none = std::get_if<EmptySpaceReason>(&outcome)) fail_input(none->reason);
   return std::get<TuneResult>(std::move(outcome));
 }
 

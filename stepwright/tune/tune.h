@@ -28,7 +28,7 @@ struct TuneProgress {
 using TellProgress = std::function<void(const TuneProgress&)>;
 
 /// How a search runs: threads and progress reports. The answer does not depend on it.
-struct Running {
+struct SearchRunOptions {
   int threads = 1;
   TellProgress progress;  ///< Empty: progress is not reported.
 
@@ -49,7 +49,7 @@ struct TuneOptions {
   /// Tight plans that fit with this probability or more are searched, too; nullopt: only plans that
   /// fit are.
   std::optional<double> tight_from;
-  bool only_fitting = false;  ///< True: the outcome is `NoPlan` where no plan fits.
+  bool only_fitting = false;  ///< True: the outcome is `EmptySpaceReason` where no plan fits.
   /// True: looks for the best plan only; the result has neither a gap nor a front, and fewer other
   /// plans.
   bool only_best = false;
@@ -61,7 +61,7 @@ int thread_count(const TuneOptions& options);
 /// Two plans of a job whose predicted step times differ by less than this share (of the faster one)
 /// have an unknown order: such pairs of published runs came in the predicted order in fewer than
 /// four of five (tools/accuracy/plan_order.py).
-inline constexpr double kOrderUnknown = 0.03;
+inline constexpr double kUndecidedStepDifference = 0.03;
 
 /// A plan that was simulated.
 struct TunedPlan {
@@ -70,7 +70,7 @@ struct TunedPlan {
   double price_s = 0;        ///< Closed-form time of a step.
   double lower_bound_s = 0;  ///< Lower bound: never above the simulated time.
   double upper_bound_s = 0;
-  /// Part of `step_time_s` that ranks wait because micro-batches are unequal (`Uneven`).
+  /// Part of `step_time_s` that ranks wait because micro-batches are unequal (`UnevenStepWaits`).
   double waits_s = 0;
   /// Peak bytes of a device, from the lifetimes of the program's tensors.
   double peak_memory_bytes = 0;
@@ -80,7 +80,8 @@ struct TunedPlan {
   memory::FitVerdict verdict{};
   double over_by_bytes = 0;       ///< Bytes by which the plan exceeds the memory; 0 when it fits.
   std::string_view largest_part;  ///< Name of the largest part where it does not fit.
-  bool tied = false;  ///< True if its step time is within `kOrderUnknown` of the best plan's.
+  /// True if its step time is within `kUndecidedStepDifference` of the best plan's.
+  bool tied = false;
   simulate::Breakdown breakdown;  ///< Seconds of the critical stage, by kind.
   cost::StepInterval interval;    ///< 80 % interval of the step time, in shares of `step_time_s`.
   std::string lost;               ///< Why the winner is faster, in words; empty for the winner.
@@ -119,14 +120,14 @@ struct Baseline {
 };
 
 /// One point of the front of time against memory: no simulated plan is both faster and smaller.
-struct FrontPoint {
+struct ParetoPoint {
   plan::Plan plan;
   double step_time_s = 0;
   double peak_memory_bytes = 0;
 };
 
 /// Devices that the best plan leaves idle, and the step time if they were used.
-struct Spares {
+struct IdleDevicesGain {
   /// Idle whole nodes: so many nodes may fail before the plan must shrink.
   std::int64_t nodes = 0;
   /// Idle devices of each node in use: so many devices of a node may fail.
@@ -141,7 +142,8 @@ struct TuneResult {
   /// objective the nodes found.
   plan::Job job;
   std::int64_t devices_idle = 0;  ///< Devices of the given cluster that the plans leave idle.
-  std::optional<Spares> spares;   ///< Idle devices, and what they cost; nullopt: no device is idle.
+  /// Idle devices, and what they cost; nullopt: no device is idle.
+  std::optional<IdleDevicesGain> spares;
   /// Best first; at least one. If no plan fits, the tight plans; if none is tight, only the plan
   /// that needs least memory.
   std::vector<TunedPlan> plans;
@@ -156,20 +158,20 @@ struct TuneResult {
   std::optional<Baseline> baseline;
   double speedup_over_baseline = 0;  ///< Baseline time / best time; 0 without a baseline.
   /// The front of time against memory, fastest first: the best plan, then ever smaller ones.
-  std::vector<FrontPoint> pareto;
+  std::vector<ParetoPoint> pareto;
   bool target_met = true;  ///< False only if the smallest-cluster objective misses its target.
   double seconds = 0;  ///< Wall clock of the search; as printed by `tune`, of the whole command.
   std::vector<std::string> notes;  ///< Remarks on the search, for people.
 };
 
 /// The outcome of a search that found no plan: no plan is legal or, with `only_fitting`, none fits.
-struct NoPlan {
+struct EmptySpaceReason {
   /// The constraint that leaves no legal plan, and changes that would leave some.
   std::string reason;
 };
 
 /// The answer of a search: a result, or the reason why there is no plan.
-using TuneOutcome = std::variant<TuneResult, NoPlan>;
+using TuneOutcome = std::variant<TuneResult, EmptySpaceReason>;
 
 /// Searches the job's space for the plan with the least step time under its objective
 /// (docs/design.md): branch and bound, exact for the closed-form price, then simulation of the best

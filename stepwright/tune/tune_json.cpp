@@ -40,7 +40,7 @@ Json rejected_json(const TuneResult& result) {
 
 Json pareto_json(const TuneResult& result) {
   Json list = Json::array();
-  for (const FrontPoint& point : result.pareto) {
+  for (const ParetoPoint& point : result.pareto) {
     list.push_back({{"plan", plan::plan_json({result.job, point.plan})},
                     {"step_time_s", point.step_time_s},
                     {"peak_memory_bytes", whole(point.peak_memory_bytes)}});
@@ -50,7 +50,7 @@ Json pareto_json(const TuneResult& result) {
 
 Json spares_json(const TuneResult& result) {
   if (!result.spares) return nullptr;
-  const Spares& spares = *result.spares;
+  const IdleDevicesGain& spares = *result.spares;
   const bool used = spares.step_time_if_used_s.has_value();
   return {{"nodes", spares.nodes},
           {"devices_of_node", spares.devices_of_node},

@@ -35,7 +35,7 @@ plan::Job with_strands(const plan::Job& job) {
 
 /// Returns the best plan changed to each schedule of two strands. Where chunks go down and up
 /// again, the last position holds more, so inputs that are gathered again are tried, too.
-std::vector<plan::Plan> changed(const plan::Plan& best, const Dimensions& space) {
+std::vector<plan::Plan> changed(const plan::Plan& best, const SpaceDimensions& space) {
   std::vector<plan::Plan> plans;
   for (const schedule::ScheduleKind kind : space.schedule) {
     const schedule::ChunkRange range = schedule::chunk_range(kind, best.parallel.pipeline);
@@ -53,12 +53,12 @@ std::vector<plan::Plan> changed(const plan::Plan& best, const Dimensions& space)
 }
 
 /// Returns the plans that are legal, that the framework runs, and that fit by their price.
-std::vector<Candidate> possible(const plan::Job& job, const Dimensions& space,
-                                const std::vector<plan::Plan>& plans, PlayedPrices& prices) {
-  std::vector<Candidate> candidates;
-  const simulate::Room room = simulate::room_of(job);
+std::vector<PlanCandidate> possible(const plan::Job& job, const SpaceDimensions& space,
+                                    const std::vector<plan::Plan>& plans, SimulatedPrices& prices) {
+  std::vector<PlanCandidate> candidates;
+  const simulate::Room room = simulate::plan_memory_limit(job);
   for (const plan::Plan& plan : plans) {
-    if (plan::broken_rule(job, plan) || !runs_there(job, space, plan)) continue;
+    if (plan::first_broken_rule(job, plan) || !runs_there(job, space, plan)) continue;
     const simulate::Price price = prices.price(plan);
     if (!room.holds(price)) continue;
     candidates.push_back({price.seconds, plan, price});
@@ -73,17 +73,18 @@ std::optional<StrandsGain> two_strands(const TuneResult& result, const TuneOptio
   if (!best.fits || !result.job.space.strands.empty()) return std::nullopt;
   const plan::Job job = with_strands(result.job);
   const cost::CostModel cost(job);
-  PlayedPrices prices(job, cost, simulate::PriceStore{}, kMostPlayedStrands);
-  const Dimensions space = dimensions(job);
-  const Running running{.threads = thread_count(options), .progress = {}};
+  SimulatedPrices prices(job, cost, simulate::PriceStore{}, kMostPlayedStrands);
+  const SpaceDimensions space = dimensions(job);
+  const SearchRunOptions running{.threads = thread_count(options), .progress = {}};
   Evaluation evaluation(job, cost, running);
-  const std::vector<Candidate> candidates = possible(job, space, changed(best.plan, space), prices);
+  const std::vector<PlanCandidate> candidates =
+      possible(job, space, changed(best.plan, space), prices);
   if (candidates.empty()) return std::nullopt;
-  std::vector<const Candidate*> starts;
-  for (const Candidate& candidate : candidates) starts.push_back(&candidate);
+  std::vector<const PlanCandidate*> starts;
+  for (const PlanCandidate& candidate : candidates) starts.push_back(&candidate);
   evaluation.run(starts);
   if (evaluation.fitting() == 0) return std::nullopt;
-  search_locally(evaluation, prices, space, simulate::room_of(job));
+  search_locally(evaluation, prices, space, simulate::plan_memory_limit(job));
   StrandsGain gain{.tuned = evaluation.ranked().front()};
   gain.gain_s = best.step_time_s - gain.tuned.step_time_s;
   if (gain.gain_s < kWorthStrands * best.step_time_s) return std::nullopt;

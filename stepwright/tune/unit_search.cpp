@@ -91,7 +91,7 @@ UnitSearch::UnitSearch(const plan::Job& job, const cost::CostModel& cost,
       balanced_(work_),
       reserve_(memory::framework_reserve(job)) {}
 
-void Findings::merge(Findings&& other) {
+void SearchFindings::merge(SearchFindings&& other) {
   kept.merge(std::move(other.kept));
   priced += other.priced;
   fitting += other.fitting;
@@ -368,8 +368,8 @@ void UnitSearch::price_stages(const Stages& stages, plan::Plan& plan) {
   price_choices(pipeline, stages, plan);
 }
 
-Findings UnitSearch::search(const SearchUnit& unit, const Findings& all) {
-  Findings found(goal_.keep, &all);
+SearchFindings UnitSearch::search(const SearchUnit& unit, const SearchFindings& all) {
+  SearchFindings found(goal_.keep, &all);
   found_ = &found;
   passed_before_s_ = all.passed_bound_s;
   stages_.clear();

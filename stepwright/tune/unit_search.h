@@ -51,7 +51,7 @@ struct KnownKeys {
 };
 
 /// The target of a search: the plans that it looks for and keeps.
-struct Goal {
+struct SearchGoal {
   simulate::Room room;
   std::size_t keep = 100;
   bool exhaustive = false;
@@ -73,9 +73,9 @@ struct SearchUnit {
 };
 
 /// The findings of searching one or more units.
-struct Findings {
+struct SearchFindings {
   /// `all`: the findings that these will be merged into; null: none.
-  explicit Findings(std::size_t keep, const Findings* all = nullptr)
+  explicit SearchFindings(std::size_t keep, const SearchFindings* all = nullptr)
       : kept(keep, all ? &all->kept : nullptr) {}
 
   BestPlans kept;
@@ -85,7 +85,7 @@ struct Findings {
   /// price.
   double passed_bound_s = std::numeric_limits<double>::infinity();
 
-  void merge(Findings&& other);
+  void merge(SearchFindings&& other);
 };
 
 /// Searches units with a pricer of its own; each thread has one such search.
@@ -95,14 +95,14 @@ class UnitSearch {
   UnitSearch(const plan::Job& job, const cost::CostModel& cost, const simulate::PriceStore& prices);
 
   /// Sets the goal for which the next parts are searched.
-  void aim(const Goal& goal) { goal_ = goal; }
+  void aim(const SearchGoal& goal) { goal_ = goal; }
 
   /// Splits a unit by pipeline degree. The floors of the new units use its expert degrees and the
   /// memory of its states; degrees whose states cannot fit are left out. `all`: the findings so
   /// far.
-  std::vector<SearchUnit> refine(const SearchUnit& unit, const Findings& all);
+  std::vector<SearchUnit> refine(const SearchUnit& unit, const SearchFindings& all);
   /// Searches a refined unit. `all`: the findings so far.
-  Findings search(const SearchUnit& unit, const Findings& all);
+  SearchFindings search(const SearchUnit& unit, const SearchFindings& all);
 
  private:
   /// A pipeline (grid, block choice and stage choice) without its sharding.
@@ -193,14 +193,14 @@ class UnitSearch {
   void pass(double simulated_floor_s);
 
   const plan::Job& job_;
-  Goal goal_;
+  SearchGoal goal_;
   simulate::Pricer pricer_;
   ShardingFloor sharding_;
   ChoiceFloor choice_floor_;
   WorkFloor work_;
   BalancedChoices balanced_;
-  memory::Reserve reserve_;
-  Findings* found_ = nullptr;
+  memory::DeviceReserve reserve_;
+  SearchFindings* found_ = nullptr;
   double passed_before_s_ = 0;  ///< Least bound of the plans skipped so far.
   /// Layers of positions under even splits, by pipeline degree, kind of schedule and chunks.
   std::map<std::tuple<std::int64_t, schedule::ScheduleKind, std::int64_t>,

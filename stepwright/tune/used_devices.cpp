@@ -33,22 +33,22 @@ bool better(const TuneResult& part, const TuneResult& whole) {
   const TunedPlan& a = part.plans.front();
   const TunedPlan& b = whole.plans.front();
   if (a.verdict != b.verdict) return a.verdict < b.verdict;
-  return a.step_time_s < b.step_time_s * (1 - kWorthIdling);
+  return a.step_time_s < b.step_time_s * (1 - kMinIdlingGain);
 }
 
 /// Returns in words how many nodes or devices may fail.
-std::string failures(const Spares& spares) {
+std::string failures(const IdleDevicesGain& spares) {
   std::string text;
-  if (spares.nodes > 0) text = counted(spares.nodes, "node");
+  if (spares.nodes > 0) text = count_with_noun(spares.nodes, "node");
   if (spares.devices_of_node > 0) {
     text += fmt::format("{}{} of each node", text.empty() ? "" : " and ",
-                        counted(spares.devices_of_node, "device"));
+                        count_with_noun(spares.devices_of_node, "device"));
   }
   return text;
 }
 
 /// Returns in words what using all devices would cost.
-std::string if_used(const TuneResult& result, const Spares& spares) {
+std::string if_used(const TuneResult& result, const IdleDevicesGain& spares) {
   if (!spares.step_time_if_used_s) return "no plan of all devices is legal and fits";
   const double lost = 1 / result.plans.front().step_time_s - 1 / *spares.step_time_if_used_s;
   return fmt::format("with all in use a step takes {}, {} tokens/s less",
@@ -85,7 +85,7 @@ cluster::Cluster with_devices(const cluster::Cluster& cluster, std::int64_t node
   part.nic_of_device.resize(static_cast<std::size_t>(devices_per_node));
   const bool own_nics = cluster.nics_per_node == cluster.devices_per_node;
   if (own_nics) part.nics_per_node = devices_per_node;
-  for (cluster::Level& level : part.levels) {
+  for (cluster::FabricLevel& level : part.levels) {
     if (own_nics && level.network) {
       level.uplink_bytes_per_s *=
           static_cast<double>(devices_per_node) / static_cast<double>(cluster.devices_per_node);
@@ -100,12 +100,12 @@ cluster::Cluster with_devices(const cluster::Cluster& cluster, std::int64_t node
   return part;
 }
 
-std::vector<cluster::Cluster> parts_worth_trying(const cluster::Cluster& cluster) {
+std::vector<cluster::Cluster> cluster_parts_to_try(const cluster::Cluster& cluster) {
   std::vector<cluster::Cluster> parts;
   for (const std::int64_t devices : even_sizes(cluster.devices_per_node)) {
     for (const std::int64_t nodes : even_sizes(cluster.nodes)) {
       const auto used = static_cast<double>(nodes * devices);
-      if (used < kLeastUsed * static_cast<double>(cluster.devices())) continue;
+      if (used < kMinUsedDeviceShare * static_cast<double>(cluster.devices())) continue;
       parts.push_back(with_devices(cluster, nodes, devices));
     }
   }
@@ -115,14 +115,14 @@ std::vector<cluster::Cluster> parts_worth_trying(const cluster::Cluster& cluster
 FastPlans faster_plans(const plan::Job& job, double below_s, const TuneOptions& options) {
   const plan::Job chosen = with_free_kernels(job);
   const std::vector<cluster::Cluster> parts =
-      job.use_all ? std::vector{job.cluster} : parts_worth_trying(job.cluster);
+      job.use_all ? std::vector{job.cluster} : cluster_parts_to_try(job.cluster);
   FastPlans best{chosen, {}};
   for (const cluster::Cluster& part : parts) {
     plan::Job smaller = chosen;
     smaller.cluster = part;
     std::vector<TunedPlan> plans = faster_on_cluster(smaller, below_s, options);
     if (plans.empty()) continue;
-    below_s = plans.front().step_time_s * (1 - kWorthIdling);
+    below_s = plans.front().step_time_s * (1 - kMinIdlingGain);
     best = {std::move(smaller), std::move(plans)};
   }
   return best;
@@ -131,13 +131,13 @@ FastPlans faster_plans(const plan::Job& job, double below_s, const TuneOptions& 
 TuneOutcome tune_on_parts(const plan::Job& job, const TuneOptions& options) {
   if (job.use_all) return tune_on_cluster(job, options);
   std::optional<TuneResult> best;
-  std::optional<NoPlan> none_on_whole;
+  std::optional<EmptySpaceReason> none_on_whole;
   std::optional<double> used_whole_s;
-  for (const cluster::Cluster& part : parts_worth_trying(job.cluster)) {
+  for (const cluster::Cluster& part : cluster_parts_to_try(job.cluster)) {
     plan::Job smaller = job;
     smaller.cluster = part;
     TuneOutcome outcome = tune_on_cluster(smaller, options);
-    if (auto* none = std::get_if<NoPlan>(&outcome)) {
+    if (auto* none = std::get_if<EmptySpaceReason>(&outcome)) {
       if (!none_on_whole) none_on_whole = std::move(*none);
       continue;
     }

@@ -14,19 +14,19 @@ cluster::Cluster with_devices(const cluster::Cluster& cluster, std::int64_t node
 
 /// Returns parts of a cluster on which a step may be faster than on all of it, since their numbers
 /// of devices divide well. The whole cluster comes first, then the largest number of nodes, and of
-/// devices of a node, that is a power of two or three times one, as far as at least `kLeastUsed` of
-/// the devices stay in use.
-std::vector<cluster::Cluster> parts_worth_trying(const cluster::Cluster& cluster);
+/// devices of a node, that is a power of two or three times one, as far as at least
+/// `kMinUsedDeviceShare` of the devices stay in use.
+std::vector<cluster::Cluster> cluster_parts_to_try(const cluster::Cluster& cluster);
 
 /// Least share of the devices in use for a part of a cluster to be tried.
-inline constexpr double kLeastUsed = 0.6;
+inline constexpr double kMinUsedDeviceShare = 0.6;
 
 /// Least saving, as a share of the step, for which devices are left idle.
-inline constexpr double kWorthIdling = 0.001;
+inline constexpr double kMinIdlingGain = 0.001;
 
 /// Returns the best answer over the parts of the job's cluster; where the job must use all devices,
 /// only the whole is searched. The result's job has the devices in use, and a note says which stand
-/// idle. Where no part has a legal plan, returns the `NoPlan` of the whole.
+/// idle. Where no part has a legal plan, returns the `EmptySpaceReason` of the whole.
 TuneOutcome tune_on_parts(const plan::Job& job, const TuneOptions& options);
 
 }  // namespace stepwright::tune

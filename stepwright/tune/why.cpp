@@ -8,7 +8,7 @@
 
 namespace stepwright::tune {
 
-std::string why_lost(const TunedPlan& winner, const TunedPlan& other) {
+std::string slower_plan_reason(const TunedPlan& winner, const TunedPlan& other) {
   if (winner.plan == other.plan) return {};
   const std::string different = plan::changes(winner.plan, other.plan);
   const double behind = other.step_time_s - winner.step_time_s;

@@ -96,7 +96,7 @@ WorkFloor::WorkFloor(const plan::Job& job, const cost::CostModel& cost)
     : job_(job),
       cost_(cost),
       layers_(job.model),
-      held_load_(memory::held_load(job)),
+      held_load_(memory::assumed_expert_load(job)),
       waits_(std::ranges::count(job.space.strands, 2) == 0),
       messages_(job.space.rank_order.empty() && waits_),
       overlap_(plan::overlap_in_floors(dimensions(job).overlap)),

@@ -63,7 +63,7 @@ double tau_of(const Group& group) {
 
 }  // namespace
 
-Choices choices_of(std::span<const RowResult> results) {
+PlanChoiceQuality plan_choice_quality(std::span<const RowResult> results) {
   std::map<std::string_view, std::vector<const RowResult*>> groups;
   for (const RowResult& row : results) {
     if (!row.alike.empty() && row.measured > 0) groups[row.alike].push_back(&row);
@@ -77,7 +77,7 @@ Choices choices_of(std::span<const RowResult> results) {
     taus.push_back(tau_of(group));
   }
   if (regrets.empty()) return {};
-  Choices result{.groups = regrets.size()};
+  PlanChoiceQuality result{.groups = regrets.size()};
   for (const double regret : regrets) {
     if (regret == 0) ++result.best_chosen;
     result.mean_regret += regret / static_cast<double>(regrets.size());

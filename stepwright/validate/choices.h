@@ -11,7 +11,7 @@ namespace stepwright::validate {
 /// Repeated runs of one plan count as one, with their mean time. Regret: measured time of the plan
 /// that is predicted fastest, divided by the measured fastest time, minus one. Tau: Kendall's tau-a
 /// of predicted and measured times inside a group.
-struct Choices {
+struct PlanChoiceQuality {
   std::size_t groups = 0;
   /// Number of groups in which the plan predicted fastest is the measured fastest.
   std::size_t best_chosen = 0;
@@ -24,6 +24,6 @@ struct Choices {
 /// Computes the choices over groups of rows with equal `RowResult::alike`, if a group has at least
 /// three plans with three different measured times. If several plans are predicted equally fast,
 /// the first counts. All members are zero if there is no such group.
-Choices choices_of(std::span<const RowResult> results);
+PlanChoiceQuality plan_choice_quality(std::span<const RowResult> results);
 
 }  // namespace stepwright::validate

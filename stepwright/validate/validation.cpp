@@ -110,7 +110,7 @@ MemoryOutcome predict_peak(const CsvTable& table, const CsvRow& cells,
 
 /// Excludes labels that contradict each other from the count.
 void set_aside_conflicts(std::vector<MemoryOutcome>& peaks, LabelCount& count) {
-  std::vector<Label> labels;
+  std::vector<FitLabel> labels;
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < peaks.size(); ++i) {
     const auto* made = std::get_if<MemoryResult>(&peaks[i].made);
@@ -253,7 +253,7 @@ TableKind table_kind(const CsvTable& table) {
     kinds += fmt::format("; {}: {}", name_of(kTableKindNames, entry.kind),
                          fmt::join(entry.columns, ", "));
   }
-  table.refuse_misspelt(known);
+  table.reject_misspelt_columns(known);
   fail_input(fmt::format(
       "{}:1: the header is of no kind of measurements that is known. Columns by which one is "
       "recognised{}",
@@ -279,12 +279,12 @@ Validation validate(const CsvTable& table, const ValidationOptions& options) {
   Validation validation{.kind = table_kind(table), .rows = table.rows.size()};
   const bool of_runs =
       validation.kind == TableKind::kTrainingRuns || validation.kind == TableKind::kMemory;
-  if (of_runs) table.refuse_misspelt(run_columns());
-  if (validation.kind == TableKind::kLaunches) table.refuse_misspelt(launch_columns());
+  if (of_runs) table.reject_misspelt_columns(run_columns());
+  if (validation.kind == TableKind::kLaunches) table.reject_misspelt_columns(launch_columns());
   check_options(table, validation.kind, options);
   const CsvTable asked = of_tiers(table, options.tier, validation.skipped);
   std::vector<RowOutcome> outcomes = outcomes_of(asked, options, validation);
-  table.need_rows();
+  table.require_rows();
   ErrorTables errors(error_groups(validation.kind).size());
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     for (const RowResult& result : outcomes[i].results) errors.add(i, result);
@@ -292,7 +292,7 @@ Validation validate(const CsvTable& table, const ValidationOptions& options) {
   }
   errors.write(validation);
   if (validation.kind == TableKind::kTrainingRuns) {
-    validation.choices = choices_of(validation.results);
+    validation.choices = plan_choice_quality(validation.results);
     validation.inside_interval = inside_interval(validation.results);
   }
   return validation;

@@ -73,7 +73,7 @@ struct Validation {
   std::vector<RowResult> results;  ///< Results in the order of the file.
   std::optional<LabelCount> labels;
   /// Quality of the choices among runs of one job; nullopt: the table has no runs.
-  std::optional<Choices> choices;
+  std::optional<PlanChoiceQuality> choices;
   /// Share of runs whose measured step is inside the 80 % interval of the prediction; nullopt: the
   /// table has no runs.
   std::optional<double> inside_interval;

@@ -30,7 +30,7 @@ Json labels_json(const LabelCount& labels) {
           {"contradictory", labels.contradictory}};
 }
 
-Json choices_json(const Choices& choices) {
+Json choices_json(const PlanChoiceQuality& choices) {
   return {{"groups", choices.groups},
           {"best_chosen", choices.best_chosen},
           {"mean_regret", choices.mean_regret},

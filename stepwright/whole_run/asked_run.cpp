@@ -11,17 +11,17 @@ namespace {
 void add_run(nlohmann::ordered_json& entry, const tune::TuneResult& result, const plan::Plan& plan,
              const tune::TrainingRun& run) {
   tune::add_run_cost(entry, result.job, result.devices_idle, run);
-  entry["whole_run"] =
-      asked_run_json(simulate::predict({result.job, plan}), {.run = run, .idle = idle_of(result)});
+  entry["whole_run"] = requested_run_json(simulate::predict({result.job, plan}),
+                                          {.run = run, .idle = idle_devices_of_search(result)});
 }
 
 }  // namespace
 
-IdleDevices idle_of(const tune::TuneResult& result) {
+IdleDevices idle_devices_of_search(const tune::TuneResult& result) {
   return {.devices = result.devices_idle, .nodes = result.spares ? result.spares->nodes : 0};
 }
 
-plan::RunSettings run_settings(const plan::Job& job, const AskedRun& asked) {
+plan::RunSettings run_settings(const plan::Job& job, const RequestedRun& asked) {
   plan::RunSettings settings = job.run;
   if (asked.run) settings.tokens = asked.run->tokens;
   if (asked.run && asked.run->price_per_gpu_hour) {
@@ -31,8 +31,8 @@ plan::RunSettings run_settings(const plan::Job& job, const AskedRun& asked) {
   return settings;
 }
 
-nlohmann::ordered_json asked_run_json(const simulate::Prediction& prediction,
-                                      const AskedRun& asked) {
+nlohmann::ordered_json requested_run_json(const simulate::Prediction& prediction,
+                                          const RequestedRun& asked) {
   const plan::RunSettings settings = run_settings(prediction.planned.job, asked);
   try {
     return run_summary_json(whole_run(prediction, settings, asked.idle));
@@ -42,8 +42,8 @@ nlohmann::ordered_json asked_run_json(const simulate::Prediction& prediction,
   }
 }
 
-void add_runs(nlohmann::ordered_json& answer, const tune::TuneResult& result,
-              const tune::TrainingRun& run) {
+void add_whole_runs(nlohmann::ordered_json& answer, const tune::TuneResult& result,
+                    const tune::TrainingRun& run) {
   for (std::size_t i = 0; i < result.plans.size(); ++i) {
     add_run(answer["plans"][i], result, result.plans[i].plan, run);
   }

@@ -21,7 +21,7 @@ std::vector<std::int64_t> fewer_nodes(const cluster::Cluster& cluster) {
   for (const std::int64_t nodes : {cluster.nodes - 1, cluster.nodes - 2}) {
     if (nodes >= 1) counts.push_back(nodes);
   }
-  for (const cluster::Cluster& part : tune::parts_worth_trying(cluster)) {
+  for (const cluster::Cluster& part : tune::cluster_parts_to_try(cluster)) {
     if (part.nodes < cluster.nodes) counts.push_back(part.nodes);
   }
   std::ranges::sort(counts, std::greater<>());
@@ -136,7 +136,7 @@ nlohmann::ordered_json candidates_json(const PlansByRun& comparison) {
 
 nlohmann::ordered_json endless_json(const PlansByRun& comparison) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const EndlessRun& one : comparison.endless) {
+  for (const NeverEndingRun& one : comparison.endless) {
     list.push_back({{"code", plan::plan_code(one.planned.plan)},
                     {"nodes", one.planned.job.cluster.nodes},
                     {"step_time_s", one.step_s},

@@ -19,7 +19,7 @@ struct RunCandidate {
 };
 
 /// A plan whose whole run would never end, and why.
-struct EndlessRun {
+struct NeverEndingRun {
   plan::PlannedJob planned;
   double step_s = 0;
   std::string why;
@@ -30,7 +30,7 @@ struct PlansByRun {
   std::vector<RunCandidate> candidates;  ///< At least one candidate, the shortest whole run first.
   std::size_t fastest_step = 0;          ///< Index of the candidate with the shortest step.
   /// Plans whose runs would never end, in the order of the search.
-  std::vector<EndlessRun> endless;
+  std::vector<NeverEndingRun> endless;
 };
 
 /// Compares the whole runs of the best plan that `search` finds and of the best plans of other

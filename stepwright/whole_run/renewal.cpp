@@ -39,7 +39,7 @@ EarlyFailure early_failure(double rate, double end_s) {
           .second = (2 - none * (2 + 2 * y + y * y)) / (rate * rate)};
 }
 
-CycleTime cycle_of(const Renewal& renewal, double planned_s, double attempt_s) {
+SaveCycleTime cycle_of(const Renewal& renewal, double planned_s, double attempt_s) {
   const double rate = renewal.failures_per_s;
   if (rate == 0) return {.planned_s = planned_s, .mean_s = planned_s};
   const double fails = -std::expm1(-rate * planned_s);
@@ -59,12 +59,12 @@ double alone_s(const Renewal& renewal, double work_s) {
 
 }  // namespace
 
-CycleTime cycle_time(const Renewal& renewal, double work_s) {
+SaveCycleTime cycle_time(const Renewal& renewal, double work_s) {
   const double planned = std::max(work_s, renewal.write_s) + renewal.copy_s;
   return cycle_of(renewal, planned, renewal.restart_s + alone_s(renewal, work_s));
 }
 
-CycleTime first_cycle_time(const Renewal& renewal, double work_s) {
+SaveCycleTime first_cycle_time(const Renewal& renewal, double work_s) {
   const double alone = alone_s(renewal, work_s);
   return cycle_of(renewal, alone, renewal.restart_s + alone);
 }

@@ -15,7 +15,7 @@ struct Renewal {
 };
 
 /// The time between two consecutive saved states.
-struct CycleTime {
+struct SaveCycleTime {
   /// Seconds without failures: work, the copy, and the wait for the previous write.
   double planned_s = 0;
   double mean_s = 0;
@@ -27,11 +27,11 @@ struct CycleTime {
 /// + copy + write after each failure, the mean is e^(r A) (1 - e^(-r P)) / r. Without a hidden
 /// write this is Daly's e^(r restart) (e^(r P) - 1) / r (Future Generation Computer Systems 22,
 /// 2006, eq. 13).
-CycleTime cycle_time(const Renewal& renewal, double work_s);
+SaveCycleTime cycle_time(const Renewal& renewal, double work_s);
 
 /// Returns the mean time of the first cycle of a run: no write precedes it, and it waits for its
 /// own write.
-CycleTime first_cycle_time(const Renewal& renewal, double work_s);
+SaveCycleTime first_cycle_time(const Renewal& renewal, double work_s);
 
 /// Returns the seconds of work between two copies that maximise the share of work: x / r with (1 -
 /// x) e^(x + r copy) = 1, but at least the time of a write. Infinite without failures. For small r

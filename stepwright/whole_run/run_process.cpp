@@ -62,7 +62,7 @@ void check_failures(const RunProcess& process, double most) {
 /// A number of equal cycles.
 struct Cycles {
   double number = 0;
-  CycleTime each;
+  SaveCycleTime each;
 };
 
 /// Returns the cycles of a run: the first, the whole ones after it, and the incomplete last one.

@@ -22,7 +22,7 @@ batch: {sequences: 64, length: 2048}
 framework: {name: megatron-core, version: "0.12"}
 )";
 
-GivenFile in_memory(const std::string& text) { return {.name = "<job>", .text = text}; }
+UserFile in_memory(const std::string& text) { return {.name = "<job>", .text = text}; }
 
 TEST(GivenFile, ATextStandsForTheFileOfItsName) {
   const Folder folder;
@@ -59,7 +59,7 @@ TEST(GivenFile, AFileOfAnotherKindIsCalledWhatItIs) {
 
 TEST(GivenFile, AJobIsNoPlanAndSaysWhatToDo) {
   EXPECT_TRUE(says_job(in_memory(kGivenJob)));
-  EXPECT_FALSE(says_plan(in_memory(kGivenJob)) || is_plan(in_memory(kGivenJob)));
+  EXPECT_FALSE(declares_plan(in_memory(kGivenJob)) || is_plan_document(in_memory(kGivenJob)));
   EXPECT_THAT(refusal([] { read_plan(in_memory(kGivenJob)); }),
               StartsWith("<job>: is a job, and a plan is needed"));
 }

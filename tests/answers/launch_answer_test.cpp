@@ -24,7 +24,7 @@ using testing::HasSubstr;
 JobFor job_for(const plan::Job& job) {
   return [&job](const std::string& name) {
     plan::Job there = job;
-    for (const framework_files::Starter& starter : framework_files::starters()) {
+    for (const framework_files::FrameworkStarter& starter : framework_files::framework_starters()) {
       if (starter.name() == name) there.framework = starter.framework;
     }
     if (there.model.adapters) {
@@ -58,13 +58,13 @@ TEST(LaunchAnswer, NoOtherFrameworkStartsAFasterPlan) {
   const TuneAnswer answer = answered(job);
   ASSERT_TRUE(answer.launch);
   const double first_s = answer.result.plans.front().step_time_s;
-  for (const framework_files::Starter& starter : framework_files::starters()) {
+  for (const framework_files::FrameworkStarter& starter : framework_files::framework_starters()) {
     plan::Job there = job_for(job)(std::string(starter.name()));
     there.kernels = plan::started_kernels(there);
     const tune::FastPlans faster =
-        tune::faster_plans(there, (1 - 2 * kLevel) * first_s, {.threads = 1});
+        tune::faster_plans(there, (1 - 2 * kEqualStepTolerance) * first_s, {.threads = 1});
     for (const tune::TunedPlan& tuned : faster.plans) {
-      EXPECT_NE(framework_files::why_not_started(starter, {faster.job, tuned.plan}), "")
+      EXPECT_NE(framework_files::not_started_reason(starter, {faster.job, tuned.plan}), "")
           << starter.name();
     }
   }
@@ -85,7 +85,7 @@ TEST(LaunchAnswer, WhereNoFrameworkTrainsTheModelSaysWhyForEach) {
   const TuneAnswer answer = answered(job);
   EXPECT_FALSE(answer.launch);
   EXPECT_EQ(answer.export_command(), "");
-  EXPECT_EQ(answer.refusals.size(), framework_files::starters().size());
+  EXPECT_EQ(answer.refusals.size(), framework_files::framework_starters().size());
   EXPECT_THAT(answer.refusals,
               Contains(HasSubstr("megatron-core runs schedule 1f1b, interleaved")));
   const nlohmann::ordered_json json = tune_answer_json(answer);
@@ -94,12 +94,12 @@ TEST(LaunchAnswer, WhereNoFrameworkTrainsTheModelSaysWhyForEach) {
 
 TEST(LaunchAnswer, NoFileIsNamedToWhichAPersonMustAddCode) {
   plan::Job job = tune::small_tune_job();
-  job.model.position = model::Position::kAlibi;
+  job.model.position = model::PositionEncoding::kAlibi;
   job.model.gated = false;
   const TuneAnswer answer = answered(job);
-  for (const framework_files::Starter& starter : framework_files::starters()) {
+  for (const framework_files::FrameworkStarter& starter : framework_files::framework_starters()) {
     if (starter.name() != "torchtitan" && starter.name() != "torchtune") continue;
-    EXPECT_NE(framework_files::why_not_started(starter, answer.planned()), "") << starter.name();
+    EXPECT_NE(framework_files::not_started_reason(starter, answer.planned()), "") << starter.name();
   }
   const std::vector<std::string> notes =
       framework_files::export_plan("torchtitan", answer.planned(), "", true).notes;
@@ -144,10 +144,10 @@ TEST(Upkeep, CountsKindsOfParallelismThenMovesFromTheRecipe) {
   moved.sequence_parallel = false;
   plan::Plan recomputed = cut;
   recomputed.recompute.kind = plan::RecomputeKind::kFull;
-  EXPECT_LT(upkeep(job, plain), upkeep(job, cut));
-  EXPECT_LT(upkeep(job, cut), upkeep(job, moved));
-  EXPECT_LT(upkeep(job, cut), upkeep(job, recomputed));
-  EXPECT_LT(upkeep(job, recomputed), upkeep(job, moved));
+  EXPECT_LT(plan_complexity(job, plain), plan_complexity(job, cut));
+  EXPECT_LT(plan_complexity(job, cut), plan_complexity(job, moved));
+  EXPECT_LT(plan_complexity(job, cut), plan_complexity(job, recomputed));
+  EXPECT_LT(plan_complexity(job, recomputed), plan_complexity(job, moved));
 }
 
 TEST(Upkeep, OrdersPlansThatAreLevelAndNoOthers) {
@@ -160,7 +160,7 @@ TEST(Upkeep, OrdersPlansThatAreLevelAndNoOthers) {
   };
   std::vector<tune::TunedPlan> plans = {tuned(2, 1.0), tuned(4, 1.002), tuned(1, 1.009),
                                         tuned(1, 1.02)};
-  EXPECT_EQ(order_level_plans(job, plans), 3U);
+  EXPECT_EQ(order_ties_by_complexity(job, plans), 3U);
   EXPECT_EQ(plans[0].step_time_s, 1.009);
   EXPECT_EQ(plans[1].step_time_s, 1.0);
   EXPECT_EQ(plans[3].step_time_s, 1.02);

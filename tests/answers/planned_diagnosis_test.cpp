@@ -31,7 +31,7 @@ sharding: zero1
 recompute: selective
 )";
 
-GivenFile text(std::string name, std::string_view content) {
+UserFile text(std::string name, std::string_view content) {
   return {.name = std::move(name), .text = std::string(content), .folder = {}};
 }
 
@@ -53,13 +53,13 @@ TEST(PlannedDiagnosis, SegmentsAreThoseOfPyTorch) {
 }
 
 TEST(PlannedDiagnosis, ASlowStepIsAFindingAndAUsualOneANote) {
-  const DiagnosisAnswer usual =
-      answer_diagnosis({text("plan.yaml", kPlan), text("train.log", steps(75))});
+  const JobDiagnosisAnswer usual =
+      diagnose_job_files({text("plan.yaml", kPlan), text("train.log", steps(75))});
   ASSERT_TRUE(usual.planned);
   EXPECT_TRUE(usual.diagnosis.findings.empty());
   EXPECT_THAT(usual.diagnosis.notes, Contains(HasSubstr("of the predicted rate")));
-  const DiagnosisAnswer slow =
-      answer_diagnosis({text("plan.yaml", kPlan), text("train.log", steps(300))});
+  const JobDiagnosisAnswer slow =
+      diagnose_job_files({text("plan.yaml", kPlan), text("train.log", steps(300))});
   ASSERT_EQ(slow.diagnosis.findings.size(), 1u);
   const diagnose::Finding& finding = slow.diagnosis.findings.front();
   EXPECT_EQ(finding.kind, diagnose::FindingKind::kStepTime);
@@ -68,7 +68,7 @@ TEST(PlannedDiagnosis, ASlowStepIsAFindingAndAUsualOneANote) {
 }
 
 TEST(PlannedDiagnosis, ADeviceWithoutMemoryHasAStageAndRemedies) {
-  const DiagnosisAnswer answer = answer_diagnosis(
+  const JobDiagnosisAnswer answer = diagnose_job_files(
       {text("plan.yaml", kPlan),
        text(
            "job.log",
@@ -86,12 +86,13 @@ TEST(PlannedDiagnosis, ADeviceWithoutMemoryHasAStageAndRemedies) {
 }
 
 TEST(PlannedDiagnosis, RefusesTwoPlansAndAPlanAlone) {
-  EXPECT_THROW(answer_diagnosis({text("plan.yaml", kPlan)}), Error);
+  EXPECT_THROW(diagnose_job_files({text("plan.yaml", kPlan)}), Error);
+  EXPECT_THROW(diagnose_job_files(
+                   {text("a.yaml", kPlan), text("b.yaml", kPlan), text("job.log", "step 1\n")}),
+               Error);
   EXPECT_THROW(
-      answer_diagnosis({text("a.yaml", kPlan), text("b.yaml", kPlan), text("job.log", "step 1\n")}),
+      diagnose_job_files({text("plan.yaml", kPlan), text("job.log", "step 1\n")}, "dgx-h100"),
       Error);
-  EXPECT_THROW(
-      answer_diagnosis({text("plan.yaml", kPlan), text("job.log", "step 1\n")}, "dgx-h100"), Error);
 }
 
 /// Output of nccl-tests for an all-reduce of 1 GiB over two nodes in 0.65 s: 3.1 GB/s.
@@ -106,16 +107,16 @@ std::string all_reduce_perf() {
 }
 
 TEST(PlannedDiagnosis, SlowMessagesAreFoundWhereTheClusterIsKnown) {
-  const GivenFile perf = text("perf.txt", all_reduce_perf());
-  EXPECT_THAT(answer_diagnosis({perf}).diagnosis.notes, Contains(HasSubstr("--cluster")));
-  const GivenFile job = text("job.yaml",
-                             "stepwright: job/2\nmodel: llama-3-8b\ncluster: {profile: dgx-h100, "
-                             "nodes: 2}\nbatch: {sequences: 16, length: 8192}\n");
+  const UserFile perf = text("perf.txt", all_reduce_perf());
+  EXPECT_THAT(diagnose_job_files({perf}).diagnosis.notes, Contains(HasSubstr("--cluster")));
+  const UserFile job = text("job.yaml",
+                            "stepwright: job/2\nmodel: llama-3-8b\ncluster: {profile: dgx-h100, "
+                            "nodes: 2}\nbatch: {sequences: 16, length: 8192}\n");
   for (const auto& [files, cluster] :
-       {std::pair<std::vector<GivenFile>, std::string>{{text("plan.yaml", kPlan), perf}, ""},
+       {std::pair<std::vector<UserFile>, std::string>{{text("plan.yaml", kPlan), perf}, ""},
         {{job, perf}, ""},
         {{perf}, "dgx-h100:2"}}) {
-    const DiagnosisAnswer answer = answer_diagnosis(files, cluster);
+    const JobDiagnosisAnswer answer = diagnose_job_files(files, cluster);
     ASSERT_EQ(answer.diagnosis.findings.size(), 1u) << cluster;
     EXPECT_EQ(answer.diagnosis.findings.front().kind, diagnose::FindingKind::kSlowLink);
   }
@@ -123,37 +124,38 @@ TEST(PlannedDiagnosis, SlowMessagesAreFoundWhereTheClusterIsKnown) {
 
 /// The row that a diagnosis writes is read back as a run of the same job with the same plan.
 TEST(PlannedDiagnosis, TheRowOfARunIsReadAgain) {
-  const DiagnosisAnswer answer =
-      answer_diagnosis({text("plan.yaml", kPlan), text("train.log", steps(75))});
+  const JobDiagnosisAnswer answer =
+      diagnose_job_files({text("plan.yaml", kPlan), text("train.log", steps(75))});
   const plan::PlannedJob& planned = answer.planned->prediction.planned;
-  const std::string first = run_row(answer, "", "runs.csv");
-  const std::string both = first + run_row(answer, first, "runs.csv");
-  const learn::OwnRuns runs = learn::read_own_runs(parse_csv(both, "runs.csv"), &planned.job);
+  const std::string first = measured_run_row(answer, "", "runs.csv");
+  const std::string both = first + measured_run_row(answer, first, "runs.csv");
+  const learn::MeasuredRuns runs =
+      learn::read_measured_runs(parse_csv(both, "runs.csv"), &planned.job);
   ASSERT_EQ(runs.runs.size(), 2u) << both;
   EXPECT_EQ(runs.runs[0].outcome, learn::RunOutcome::kOk);
   EXPECT_NEAR(runs.runs[1].seconds, 75, 1e-9);
   EXPECT_EQ(runs.plans[0].plan, planned.plan);
   EXPECT_EQ(runs.plans[0].job.model, planned.job.model);
   // `fit --runs` reads it without a job.
-  EXPECT_EQ(learn::read_own_runs(parse_csv(first, "runs.csv"), nullptr).runs.size(), 1u);
+  EXPECT_EQ(learn::read_measured_runs(parse_csv(first, "runs.csv"), nullptr).runs.size(), 1u);
 }
 
 TEST(PlannedDiagnosis, ARunWithoutMemoryHasNoTime) {
-  const DiagnosisAnswer answer = answer_diagnosis(
+  const JobDiagnosisAnswer answer = diagnose_job_files(
       {text("plan.yaml", kPlan),
        text("job.log", steps(75) + "CUDA out of memory. Tried to allocate 2.00 GiB.\n")});
-  EXPECT_THAT(run_row(answer, "", "runs.csv"), HasSubstr(",oom,,"));
+  EXPECT_THAT(measured_run_row(answer, "", "runs.csv"), HasSubstr(",oom,,"));
 }
 
 TEST(PlannedDiagnosis, RowsNeedAPlanAStepAndTheColumns) {
-  const DiagnosisAnswer planless = answer_diagnosis({text("train.log", steps(75))});
-  EXPECT_THROW(run_row(planless, "", "runs.csv"), Error);
-  const DiagnosisAnswer stepless =
-      answer_diagnosis({text("plan.yaml", kPlan), text("job.log", "hello\n")});
-  EXPECT_THROW(run_row(stepless, "", "runs.csv"), Error);
-  const DiagnosisAnswer good =
-      answer_diagnosis({text("plan.yaml", kPlan), text("train.log", steps(75))});
-  EXPECT_THROW(run_row(good, "id,tp\n", "runs.csv"), Error);
+  const JobDiagnosisAnswer planless = diagnose_job_files({text("train.log", steps(75))});
+  EXPECT_THROW(measured_run_row(planless, "", "runs.csv"), Error);
+  const JobDiagnosisAnswer stepless =
+      diagnose_job_files({text("plan.yaml", kPlan), text("job.log", "hello\n")});
+  EXPECT_THROW(measured_run_row(stepless, "", "runs.csv"), Error);
+  const JobDiagnosisAnswer good =
+      diagnose_job_files({text("plan.yaml", kPlan), text("train.log", steps(75))});
+  EXPECT_THROW(measured_run_row(good, "id,tp\n", "runs.csv"), Error);
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ TEST(PredictionAnswer, AChangeThatChangesNothingIsSaid) {
 
 TEST(PredictionAnswer, AReserveDecidesWhatFits) {
   const PredictionAnswer answer =
-      answer_prediction(tiny(), {.name = "plan.yaml", .reserve = {.share = kMostReserve}});
+      answer_prediction(tiny(), {.name = "plan.yaml", .reserve = {.share = kMaxMemoryHeadroom}});
   EXPECT_FALSE(answer.prediction.memory.fits());
 }
 

@@ -122,7 +122,7 @@ TEST_F(Endings, ASignalIsPassedOnAndEndsTheCapture) {
         "trap 'touch told; exit 5' INT\ntorchrun t.py\ntouch ready\nwhile :; do :; done\n");
   const pid_t child = ::fork();
   if (child == 0) {
-    const Captured captured = capture({.command = {"bash", "job.sh"}});
+    const CaptureResult captured = capture({.command = {"bash", "job.sh"}});
     ::_exit(captured.interrupted_by == SIGINT && captured.commands.size() == 1 ? 0 : 1);
   }
   while (!std::filesystem::exists("ready")) std::this_thread::sleep_for(milliseconds(10));

@@ -17,7 +17,7 @@ constexpr const char* kModel =
 class PythonPrograms : public Workplace {
  protected:
   /// Captures a program in which MODEL stands for the arguments of the model.
-  Captured start(const std::string& text, Words arguments = {}, CaptureRequest request = {}) {
+  CaptureResult start(const std::string& text, Words arguments = {}, CaptureRequest request = {}) {
     write("launch.py",
           "import os, subprocess, shlex\nMODEL = '" + std::string(kModel) + "'\n" + text);
     request.command.insert(request.command.end(), {"python3", "launch.py"});

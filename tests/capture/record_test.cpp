@@ -24,7 +24,7 @@ TEST_F(Records, ARecordReadsBackAsItWas) {
       run("#!/bin/bash\n#SBATCH -N 2\nexport A=$'1\\n2'\nsrun torchrun t.py c.yaml 'a b'\n");
   const std::string text = launch_json(captured);
   EXPECT_THAT(text, HasSubstr("\"stepwright\": \"launch/1\""));
-  const Captured again = read_launch(text, "launch.json");
+  const CaptureResult again = read_launch(text, "launch.json");
   EXPECT_EQ(launch_json(again), text);
   EXPECT_EQ(value_in(again.commands.at(0), "A"), "1\n2");
   EXPECT_EQ(again.commands.at(0).nodes, 2);
@@ -53,7 +53,7 @@ TEST_F(Records, ACommandAsAScriptRunsAsTheSameCommand) {
   const auto captured =
       run("#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gpus-per-node=4\n#SBATCH --ntasks-per-node=4\n"
           "export NCCL_ALGO=\"it's\"\nsrun torchrun t.py 'a b' $'x\\ny'\n");
-  const std::string script = script_of(captured.commands.at(0));
+  const std::string script = command_as_script(captured.commands.at(0));
   EXPECT_THAT(script, HasSubstr("#SBATCH --nodes=2\n#SBATCH --gpus-per-node=4\n"
                                 "#SBATCH --ntasks-per-node=4\n"));
   EXPECT_THAT(script, HasSubstr("export NCCL_ALGO='it'\\''s'\n"));
@@ -66,7 +66,8 @@ TEST_F(Records, ACommandAsAScriptRunsAsTheSameCommand) {
 TEST_F(Records, AScriptNamesTheProcessesThatMpirunTakesFromItsJob) {
   const auto captured =
       run("#!/bin/bash\n#SBATCH -N 2\n#SBATCH --ntasks-per-node=4\nmpirun python t.py\n");
-  EXPECT_THAT(script_of(captured.commands.at(0)), HasSubstr("\nmpirun -np 8 python t.py\n"));
+  EXPECT_THAT(command_as_script(captured.commands.at(0)),
+              HasSubstr("\nmpirun -np 8 python t.py\n"));
 }
 
 TEST_F(Records, OnlyChangedVariablesAndThoseOfTrainingAreKept) {
@@ -137,18 +138,23 @@ TEST(Secrets, OptionsWithoutAValueTakeNoneWithThem) {
 }
 
 TEST(PythonCommands, AreToldApart) {
-  EXPECT_EQ(python_use({"python", "train.py"}), PythonUse::kLaunch);
-  EXPECT_EQ(python_use({"python", "-u", "-m", "torch.distributed.run", "x"}), PythonUse::kLaunch);
-  EXPECT_EQ(python_use({"python", "-um", "pip", "install"}), PythonUse::kWriter);
-  EXPECT_EQ(python_use({"python", "-W", "ignore", "train.py"}), PythonUse::kLaunch);
-  EXPECT_EQ(python_use({"python", "-X", "dev", "-c", "print(1)"}), PythonUse::kRun);
-  EXPECT_EQ(python_use({"python", "--version"}), PythonUse::kRun);
-  EXPECT_EQ(python_use({"python", "-"}), PythonUse::kRun);
-  EXPECT_EQ(python_use({"python", "setup.py", "install"}), PythonUse::kNothing);
-  EXPECT_EQ(python_use({"python", "-c", "import torch as t; print(t.cuda.device_count())"}),
-            PythonUse::kDevices);
-  EXPECT_EQ(python_use({"python", "-c", "import torch; print(torch.cuda.device_count() * 2)"}),
-            PythonUse::kRun);
+  EXPECT_EQ(python_command_kind({"python", "train.py"}), PythonCommandKind::kLaunch);
+  EXPECT_EQ(python_command_kind({"python", "-u", "-m", "torch.distributed.run", "x"}),
+            PythonCommandKind::kLaunch);
+  EXPECT_EQ(python_command_kind({"python", "-um", "pip", "install"}), PythonCommandKind::kWriter);
+  EXPECT_EQ(python_command_kind({"python", "-W", "ignore", "train.py"}),
+            PythonCommandKind::kLaunch);
+  EXPECT_EQ(python_command_kind({"python", "-X", "dev", "-c", "print(1)"}),
+            PythonCommandKind::kRun);
+  EXPECT_EQ(python_command_kind({"python", "--version"}), PythonCommandKind::kRun);
+  EXPECT_EQ(python_command_kind({"python", "-"}), PythonCommandKind::kRun);
+  EXPECT_EQ(python_command_kind({"python", "setup.py", "install"}), PythonCommandKind::kNothing);
+  EXPECT_EQ(
+      python_command_kind({"python", "-c", "import torch as t; print(t.cuda.device_count())"}),
+      PythonCommandKind::kDevices);
+  EXPECT_EQ(
+      python_command_kind({"python", "-c", "import torch; print(torch.cuda.device_count() * 2)"}),
+      PythonCommandKind::kRun);
 }
 
 }  // namespace

@@ -25,22 +25,22 @@ JobCheck checked(int layers, const std::string& more, const std::string& cluster
                       "--seq-length 4096 --max-position-embeddings 4096 --bf16 "
                       "--micro-batch-size 1 --global-batch-size 64 " +
                       more};
-  framework_files::Given given;
+  framework_files::UserFacts given;
   given.cluster = cluster;
   return check_job(framework_files::import_sources("megatron", {&file, 1}, given, true));
 }
 
 TEST(Check, AGoodJobHasNoFault) {
   const JobCheck check = checked(8, "--use-distributed-optimizer");
-  EXPECT_EQ(check.starts(), Starts::kYes);
+  EXPECT_EQ(check.starts(), JobStartVerdict::kYes);
   EXPECT_TRUE(check.fits());
-  EXPECT_EQ(fault_of(check, std::nullopt), "");
+  EXPECT_EQ(failure_reason(check, std::nullopt), "");
   EXPECT_GT(check.prediction->step_time_s(), 0);
 }
 
 TEST(Check, SaysWhereMemoryRunsOut) {
   const JobCheck check = checked(80, "--pipeline-model-parallel-size 2", "dgx-a100-40g");
-  ASSERT_EQ(check.starts(), Starts::kYes);
+  ASSERT_EQ(check.starts(), JobStartVerdict::kYes);
   EXPECT_FALSE(check.fits());
   const auto& stages = check.prediction->memory.stages;
   for (const memory::StageMemory& stage : stages) {
@@ -49,7 +49,7 @@ TEST(Check, SaysWhereMemoryRunsOut) {
   EXPECT_EQ(
       plan::Grid(check.prediction->planned.plan).coordinates(check.fullest.first_rank).pipeline,
       check.fullest.stage);
-  EXPECT_THAT(fault_of(check, std::nullopt), HasSubstr("does not fit: stage"));
+  EXPECT_THAT(failure_reason(check, std::nullopt), HasSubstr("does not fit: stage"));
 }
 
 TEST(Check, WhatIsTightIsNoFault) {
@@ -58,40 +58,44 @@ TEST(Check, WhatIsTightIsNoFault) {
   memory.reserve_bytes = memory.capacity_bytes;
   memory.p_fits = 0.83;
   EXPECT_EQ(memory.verdict(), memory::FitVerdict::kTight);
-  EXPECT_EQ(fault_of(check, std::nullopt), "");
+  EXPECT_EQ(failure_reason(check, std::nullopt), "");
   EXPECT_EQ(check_json(check, "")["verdict"], "tight");
   memory.p_fits = 0.05;
-  EXPECT_THAT(fault_of(check, std::nullopt), HasSubstr("5.0% that it fits"));
+  EXPECT_THAT(failure_reason(check, std::nullopt), HasSubstr("5.0% that it fits"));
 }
 
 TEST(Check, SaysWhyItDoesNotStart) {
   const JobCheck check = checked(2, "--pipeline-model-parallel-size 4");
-  EXPECT_EQ(check.starts(), Starts::kNo);
+  EXPECT_EQ(check.starts(), JobStartVerdict::kNo);
   EXPECT_FALSE(check.prediction);
-  EXPECT_THAT(fault_of(check, std::nullopt), HasSubstr("stages-within-layers"));
+  EXPECT_THAT(failure_reason(check, std::nullopt), HasSubstr("stages-within-layers"));
   const JobCheck uneven = checked(30, "--pipeline-model-parallel-size 4");
-  EXPECT_EQ(uneven.starts(), Starts::kNo);
-  EXPECT_THAT(fault_of(uneven, std::nullopt), HasSubstr("30 layers are no multiple of 4 stages"));
+  EXPECT_EQ(uneven.starts(), JobStartVerdict::kNo);
+  EXPECT_THAT(failure_reason(uneven, std::nullopt),
+              HasSubstr("30 layers are no multiple of 4 stages"));
 }
 
 TEST(Check, AnArgumentThatTheParserRejectsDoesNotStart) {
   const JobCheck bogus = checked(8, "--bogus-flag 3");
-  EXPECT_EQ(bogus.starts(), Starts::kNo);
-  EXPECT_THAT(fault_of(bogus, std::nullopt),
+  EXPECT_EQ(bogus.starts(), JobStartVerdict::kNo);
+  EXPECT_THAT(failure_reason(bogus, std::nullopt),
               AllOf(HasSubstr("does not start: train.sh:1: --bogus-flag is no setting of megatron"),
                     Not(HasSubstr("more"))));
   EXPECT_TRUE(bogus.prediction);
   const JobCheck typed = checked(8, "--use-distrbuted-optimizer --bogus-flag 3");
-  EXPECT_THAT(typed.start_doubt(), AllOf(HasSubstr("did you mean --use-distributed-optimizer?"),
-                                         HasSubstr("(and 1 setting more)")));
+  EXPECT_THAT(typed.start_doubt_reason(),
+              AllOf(HasSubstr("did you mean --use-distributed-optimizer?"),
+                    HasSubstr("(and 1 setting more)")));
 }
 
 TEST(Check, AnArgumentBesideThoseOfAForkMayStart) {
   const JobCheck check = checked(8, "--use-fused-rmsnorm --bogus-flag 3");
-  EXPECT_EQ(check.starts(), Starts::kUnknown);
-  EXPECT_THAT(check.start_doubt(), HasSubstr("train.sh:1: --bogus-flag is no setting of megatron"));
-  EXPECT_THAT(fault_of(check, std::nullopt), HasSubstr("may not start: train.sh:1: --bogus-flag"));
-  EXPECT_EQ(checked(8, "--use-fused-rmsnorm").starts(), Starts::kYes);
+  EXPECT_EQ(check.starts(), JobStartVerdict::kUnknown);
+  EXPECT_THAT(check.start_doubt_reason(),
+              HasSubstr("train.sh:1: --bogus-flag is no setting of megatron"));
+  EXPECT_THAT(failure_reason(check, std::nullopt),
+              HasSubstr("may not start: train.sh:1: --bogus-flag"));
+  EXPECT_EQ(checked(8, "--use-fused-rmsnorm").starts(), JobStartVerdict::kYes);
 }
 
 TEST(Check, ASettingThatNobodyHasHeardOfMayStart) {
@@ -99,12 +103,12 @@ TEST(Check, ASettingThatNobodyHasHeardOfMayStart) {
       "train.yaml",
       "base_model: Qwen/Qwen3-0.6B\nmicro_batch_size: 1\nsequence_len: 2048\nbf16: true\n"
       "gradient_accumulation_steps: 1\nsample_paking: true\n"};
-  framework_files::Given given;
+  framework_files::UserFacts given;
   given.cluster = "dgx-h100:1";
   const JobCheck check =
       check_job(framework_files::import_sources("axolotl", {&file, 1}, given, true));
-  EXPECT_EQ(check.starts(), Starts::kUnknown);
-  EXPECT_THAT(check.start_doubt(), HasSubstr("sample_paking is no setting of axolotl"));
+  EXPECT_EQ(check.starts(), JobStartVerdict::kUnknown);
+  EXPECT_THAT(check.start_doubt_reason(), HasSubstr("sample_paking is no setting of axolotl"));
 }
 
 TEST(Check, ChangesAreSaidInWordsOfTheFile) {
@@ -126,8 +130,8 @@ TEST(Check, TheChangesLeadToAPlanThatIsAsFastAsTheyGain) {
   const double best = check.better->changes.back().reached.step_time_s;
   EXPECT_NEAR(check.gain(), 1 - best / own, 1e-9);
   EXPECT_GT(check.gain(), 0.1);
-  EXPECT_THAT(fault_of(check, 0.1), HasSubstr("on the table"));
-  EXPECT_EQ(fault_of(check, check.gain() + 0.01), "");
+  EXPECT_THAT(failure_reason(check, 0.1), HasSubstr("on the table"));
+  EXPECT_EQ(failure_reason(check, check.gain() + 0.01), "");
 }
 
 TEST(Check, WhatDoesNotFitNamesWhatWasNotRead) {
@@ -136,9 +140,9 @@ TEST(Check, WhatDoesNotFitNamesWhatWasNotRead) {
               "--pipeline-model-parallel-size 2 --moe-permute-fusion --use-tp-pp-dp-mapping "
               "--empty-unused-memory-level 2",
               "dgx-a100-40g");
-  EXPECT_THAT(fault_of(check, std::nullopt), HasSubstr("without what was not read ("));
+  EXPECT_THAT(failure_reason(check, std::nullopt), HasSubstr("without what was not read ("));
   const JobCheck plain = checked(80, "--pipeline-model-parallel-size 2", "dgx-a100-40g");
-  EXPECT_THAT(fault_of(plain, std::nullopt), Not(HasSubstr("not read")));
+  EXPECT_THAT(failure_reason(plain, std::nullopt), Not(HasSubstr("not read")));
 }
 
 TEST(Check, AnswersWhereTheTableOfTheFrameworkHasNoPlan) {
@@ -149,15 +153,15 @@ TEST(Check, AnswersWhereTheTableOfTheFrameworkHasNoPlan) {
       "micro_batch_size: 1\nglobal_batch_size: 4\ncutoff_len: 2048\n"
       "bf16: true\ndist_config:\n  name: fsdp2\n  dcp_path: null\n"
       "  cp_mode: ulysses\n  cp_size: 2\n"};
-  framework_files::Given given;
+  framework_files::UserFacts given;
   given.cluster = "dgx-h100:1";
   const JobCheck check =
       check_job(framework_files::import_sources("llama-factory", {&file, 1}, given, true));
-  EXPECT_EQ(check.starts(), Starts::kYes);
+  EXPECT_EQ(check.starts(), JobStartVerdict::kYes);
   EXPECT_TRUE(check.fits());
   EXPECT_FALSE(check.better);
   EXPECT_EQ(check.gain(), 0);
-  EXPECT_EQ(fault_of(check, 0.01), "");
+  EXPECT_EQ(failure_reason(check, 0.01), "");
 }
 
 TEST(Check, WhatNoSearchCanTakeIsAnErrorOfItsOwn) {
@@ -167,7 +171,7 @@ TEST(Check, WhatNoSearchCanTakeIsAnErrorOfItsOwn) {
       "--hidden-size 4096 --num-attention-heads 32 --vocab-size 32000 "
       "--seq-length 4096 --max-position-embeddings 4096 --bf16 "
       "--micro-batch-size 1 --global-batch-size 64"};
-  framework_files::Given given;
+  framework_files::UserFacts given;
   given.cluster = "dgx-h100";
   framework_files::ImportedPlan imported =
       framework_files::import_sources("megatron", {&file, 1}, given, true);

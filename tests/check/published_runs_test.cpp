@@ -20,7 +20,7 @@ constexpr double kGiB = 1024.0 * 1024 * 1024;
 /// Returns the plan that files describe, on a cluster.
 framework_files::ImportedPlan imported_plan(const std::string& cluster,
                                             const std::vector<launch_scripts::SourceFile>& files) {
-  framework_files::Given given;
+  framework_files::UserFacts given;
   given.cluster = cluster;
   return framework_files::import_sources("", files, given, true);
 }
@@ -53,7 +53,7 @@ TEST(PublishedRuns, TorchtitanRunsAMixtureAgainByOperator) {
                              "[compile]\nenable = true\n"
                              "components = [\"model\", \"loss\"]\n"}});
   planned.job.kernels.loss_chunks = 8;
-  planned.job.kernels.loss_keeps = plan::LossKeeps::kGradients;
+  planned.job.kernels.loss_keeps = plan::LossSavedTensors::kGradients;
   const simulate::Prediction prediction = simulate::predict(planned);
   EXPECT_TRUE(prediction.memory.fits());
   EXPECT_GT(prediction.memory.p_fits, 0.9);
@@ -91,7 +91,7 @@ TEST(PublishedRuns, ACapacityFactorOfOneDropsWhatUnevenExpertsCannotTake) {
 // mean without padding, 32 in a micro-batch: 61.6 GB reserved. Padded to 2,048 tokens they need
 // three times as much.
 TEST(PublishedRuns, VerlTakesTokensAsTheyAre) {
-  framework_files::Given given;
+  framework_files::UserFacts given;
   given.cluster = "alps-gh200";
   given.batch = "{sequences: 1280, length: 2048, lengths: {lognormal: {median: 400, sigma: 0.4}}}";
   const auto policy = [&](const std::string& words) {
@@ -204,7 +204,7 @@ TEST(PublishedRuns, WhereNothingFitsCheckSaysThatOffloadWould) {
   EXPECT_TRUE(check.legal());
   EXPECT_FALSE(check.fits());
   const auto host = std::ranges::find(check.remedies, plan::RemedyKind::kParametersOnHost,
-                                      [](const SaidRemedy& said) { return said.remedy.kind; });
+                                      [](const RemedyWithFlags& said) { return said.remedy.kind; });
   ASSERT_NE(host, check.remedies.end());
   EXPECT_LT(host->remedy.peak_memory_bytes, 24e9);
   EXPECT_GT(host->remedy.step_time_s, 0);

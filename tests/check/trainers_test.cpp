@@ -29,7 +29,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 JobCheck checked(const std::vector<SourceFile>& files, std::optional<std::int64_t> devices = {}) {
-  framework_files::Given given;
+  framework_files::UserFacts given;
   given.cluster = "dgx-h100";
   given.devices = devices;
   return check_job(framework_files::import_sources("", files, given, true));
@@ -128,7 +128,7 @@ TEST(Trainers, AProposalGoesNoFurtherThanTheFileDoesAlready) {
                                    "output_dir: out\nmicro_batch_size: 1\nglobal_batch_size: 64\n"
                                    "cutoff_len: 2048\nbf16: true\ndist_config:\n  name: fsdp2\n"
                                    "  dcp_path: null\n  cp_mode: ulysses\n  cp_size: 2\n"}});
-  EXPECT_EQ(check.starts(), Starts::kYes);
+  EXPECT_EQ(check.starts(), JobStartVerdict::kYes);
   EXPECT_THAT(proposals(check), Each(Not(HasSubstr("parallel.tensor"))));
 }
 
@@ -151,7 +151,7 @@ std::optional<plan::Plan> first_plan(const plan::Job& job) {
   plan.sharding = plan::sharding_of("GGG").value();
   plan::Job whole = job;
   whole.sequences = std::max(job.sequences, plan.parallel.data);
-  return plan::nearest_run(job.framework, whole, plan);
+  return plan::nearest_runnable_plan(job.framework, whole, plan);
 }
 
 TEST(Trainers, EveryProposalIsOneThatTheTrainerRuns) {
@@ -167,10 +167,10 @@ TEST(Trainers, EveryProposalIsOneThatTheTrainerRuns) {
       job.space = {};
       job.use_all = true;
       const std::optional<plan::Plan> own = first_plan(job);
-      if (!own || plan::illegal(job, *own)) continue;
+      if (!own || plan::find_plan_rejection(job, *own)) continue;
       const auto result = tune::search_of_job({job, *own}, {.threads = 1, .top = 1});
       if (!result) continue;
-      const tune::Against way = tune::against(*result, *own, {.threads = 1});
+      const tune::UserPlanComparison way = tune::compare_user_plan(*result, *own, {.threads = 1});
       for (const tune::Change& change : way.changes) {
         EXPECT_TRUE(law.runs(result->job, change.reached.plan)) << plan::shown(change.reached.plan);
         ++proposed;

@@ -23,7 +23,7 @@ constexpr const char* kFiles[] = {"checkpoint.json", "r0", "r1"};
 
 /// Expects both readers to detect that a checkpoint was changed, and to name the file.
 void expect_damage(const std::filesystem::path& path, const std::string& file) {
-  EXPECT_THAT(checkpoint::flaws_of_checkpoint(path), ElementsAre(HasSubstr(file + ": ")));
+  EXPECT_THAT(checkpoint::find_checkpoint_defects(path), ElementsAre(HasSubstr(file + ": ")));
   const std::filesystem::path out = path / "whole";
   EXPECT_THAT(refusal_of([&] { checkpoint::convert_checkpoint(path, out); }),
               HasSubstr(file + ": "));
@@ -48,7 +48,7 @@ TEST(Damage, FilesThatAreCutAnywhereAreFound) {
     }
     std::filesystem::rename(whole, path / file);
   }
-  EXPECT_THAT(checkpoint::flaws_of_checkpoint(path), ElementsAre());
+  EXPECT_THAT(checkpoint::find_checkpoint_defects(path), ElementsAre());
 }
 
 TEST(Damage, AnyBitOfAHeaderThatChangedIsFound) {
@@ -66,7 +66,7 @@ TEST(Damage, AnyBitOfAHeaderThatChangedIsFound) {
       flip(path / file, at, bit);
     }
   }
-  EXPECT_THAT(checkpoint::flaws_of_checkpoint(path), ElementsAre());
+  EXPECT_THAT(checkpoint::find_checkpoint_defects(path), ElementsAre());
 }
 
 /// The header of a single file (`--weights-from`) is read before any checksum.
@@ -99,7 +99,8 @@ TEST(Damage, WhatIsNoFileIsNamed) {
   expect_damage(path, "r1");
   ASSERT_EQ(::mkfifo((path / "r1").c_str(), 0600), 0);
   expect_damage(path, "r1");
-  EXPECT_THAT(checkpoint::flaws_of_checkpoint(path), ElementsAre(HasSubstr("is no plain file")));
+  EXPECT_THAT(checkpoint::find_checkpoint_defects(path),
+              ElementsAre(HasSubstr("is no plain file")));
   std::filesystem::remove(path / "r1");
   std::filesystem::create_directory(path / "r1");
   expect_damage(path, "r1");

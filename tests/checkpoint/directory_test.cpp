@@ -45,7 +45,7 @@ TEST(Shards, AnyPartIsAssembled) {
   const Folder folder;
   checkpoint::ShardReader reader(committed(folder.path(), 1));
   std::vector<double> values(3);
-  const std::vector<checkpoint::Piece> pieces{{6, 1, 0, 1}, {1, 2, 0, 1}};
+  const std::vector<checkpoint::ShardPiece> pieces{{6, 1, 0, 1}, {1, 2, 0, 1}};
   reader.read(*reader.find("t"), checkpoint::kWeightsState, pieces,
               std::as_writable_bytes(std::span(values)));
   EXPECT_THAT(values, ElementsAre(6, 1, 2));
@@ -55,18 +55,19 @@ TEST(Shards, AnyPartIsAssembled) {
 TEST(Verify, NamesWhatIsDamaged) {
   const Folder folder;
   const auto path = committed(folder.path(), 1);
-  EXPECT_THAT(checkpoint::flaws_of_checkpoint(path), ElementsAre());
+  EXPECT_THAT(checkpoint::find_checkpoint_defects(path), ElementsAre());
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path / "r1"));
   for (const std::int64_t at : {std::int64_t{0}, std::int64_t{20}, size - 1}) {
     flip(path / "r1", at);
-    EXPECT_THAT(checkpoint::flaws_of_checkpoint(path),
+    EXPECT_THAT(checkpoint::find_checkpoint_defects(path),
                 ElementsAre(HasSubstr("r1: damaged: checksum")));
     flip(path / "r1", at);
   }
   std::filesystem::resize_file(path / "r0", static_cast<std::uintmax_t>(size - 3));
-  EXPECT_THAT(checkpoint::flaws_of_checkpoint(path), ElementsAre(HasSubstr("r0: damaged:")));
+  EXPECT_THAT(checkpoint::find_checkpoint_defects(path), ElementsAre(HasSubstr("r0: damaged:")));
   std::filesystem::remove(path / "r0");
-  EXPECT_THAT(checkpoint::flaws_of_checkpoint(path), ElementsAre(HasSubstr("r0: no such file")));
+  EXPECT_THAT(checkpoint::find_checkpoint_defects(path),
+              ElementsAre(HasSubstr("r0: no such file")));
 }
 
 TEST(Verify, FilesOfAnotherCheckpointAreDamage) {
@@ -75,7 +76,7 @@ TEST(Verify, FilesOfAnotherCheckpointAreDamage) {
   const auto two = committed(folder.path(), 2);
   std::filesystem::copy_file(one / "r0", two / "r1",
                              std::filesystem::copy_options::overwrite_existing);
-  EXPECT_THAT(checkpoint::flaws_of_checkpoint(two), ElementsAre(HasSubstr("r1: damaged")));
+  EXPECT_THAT(checkpoint::find_checkpoint_defects(two), ElementsAre(HasSubstr("r1: damaged")));
 }
 
 TEST(Convert, WritesWholeTensors) {

@@ -126,9 +126,10 @@ TEST(Index, AHoleIsNoCheckpoint) {
 TEST(Index, PartsOfRanksMakeOne) {
   checkpoint::CheckpointIndex index;
   for (std::int64_t rank = 0; rank < 2; ++rank) {
-    const checkpoint::ShardPart part{{"r" + std::to_string(rank), {8, "aa"}},
-                                     {{"t", {4}, {{0, {{2 * rank, 2, 0, 1}}}}}}};
-    checkpoint::add_part(index, checkpoint::parse_part(checkpoint::part_text(part)));
+    const checkpoint::RankCheckpointPart part{{"r" + std::to_string(rank), {8, "aa"}},
+                                              {{"t", {4}, {{0, {{2 * rank, 2, 0, 1}}}}}}};
+    checkpoint::add_checkpoint_part(index,
+                                    checkpoint::parse_part(checkpoint::checkpoint_part_text(part)));
   }
   EXPECT_EQ(index.files.size(), 2U);
   EXPECT_EQ(index.tensors.at(0).slices.at(1).file, 1);

@@ -34,7 +34,7 @@ TEST(Safetensors, ReadsWhatItWrote) {
   const Folder folder;
   const std::vector<double> numbers{1, 2, 3, 4, 5, 6};
   const auto bytes = std::as_bytes(std::span(numbers));
-  const checkpoint::FileSum sum = checkpoint::write_safetensors_file(
+  const checkpoint::FileChecksum sum = checkpoint::write_safetensors_file(
       folder.path() / "w",
       {{"m", "F64", {2, 2}, bytes.first(32)}, {"v", "F64", {2}, bytes.last(16)}});
   const checkpoint::SafetensorsFile file(folder.path() / "w");

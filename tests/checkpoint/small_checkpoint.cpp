@@ -16,11 +16,11 @@ std::filesystem::path committed(const std::filesystem::path& folder, std::int64_
   for (std::int64_t rank = 0; rank < 2; ++rank) {
     const auto first = static_cast<double>(rank);
     const std::vector<double> own{first, first + 2, first + 4, first + 6};
-    checkpoint::ShardPart part{{"r" + std::to_string(rank), {}},
-                               {{"t", {2, 4}, {{0, {{rank, 1, 2, 4}}}}}}};
+    checkpoint::RankCheckpointPart part{{"r" + std::to_string(rank), {}},
+                                        {{"t", {2, 4}, {{0, {{rank, 1, 2, 4}}}}}}};
     part.file.sum = checkpoint::write_safetensors_file(
         writing / part.file.name, {{"weights/t", "F64", {4}, std::as_bytes(std::span(own))}});
-    checkpoint::add_part(index, part);
+    checkpoint::add_checkpoint_part(index, part);
   }
   checkpoint::commit(writing, folder, index);
   return folder / checkpoint::checkpoint_name(step);

@@ -40,7 +40,7 @@ Ending in_child(const Run& run) {
   if (child == 0) {
     ::dup2(pipe[1], STDERR_FILENO);
     std::freopen("/dev/null", "w", stdout);
-    end_where_memory_is_over("stepwright");
+    exit_when_out_of_memory("stepwright");
     const auto whole = [&]() noexcept { return run(); };
     ::_exit(whole());
   }

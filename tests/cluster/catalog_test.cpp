@@ -81,7 +81,7 @@ TEST(Catalog, HoldsPlausibleRates) {
     // Nothing inside a node is slower than the way out of it.
     const double share = cluster.nic_bytes_per_s * static_cast<double>(cluster.nics_per_node) /
                          static_cast<double>(cluster.devices_per_node);
-    for (const Level& level : cluster.levels) {
+    for (const FabricLevel& level : cluster.levels) {
       if (level.network) continue;
       EXPECT_GT(level.uplink_bytes_per_s, share) << name << ": " << level.name;
     }
@@ -95,16 +95,16 @@ TEST(Catalog, DescribesADgxH100) {
   EXPECT_EQ(cluster.device.peak_flops.at(DType::kBf16), 989.4e12);
   EXPECT_EQ(cluster.nic_of_device, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
   ASSERT_EQ(cluster.levels.size(), 2U);
-  EXPECT_EQ(cluster.levels[0], (Level{.name = "nvlink",
-                                      .size = 8,
-                                      .uplink_bytes_per_s = 450e9,
-                                      .latency_s = 2.5e-6,
-                                      .links = Links::kNvlink}));
-  EXPECT_EQ(cluster.levels[1], (Level{.name = "network",
-                                      .size = 32,
-                                      .uplink_bytes_per_s = 400e9,
-                                      .latency_s = 5e-6,
-                                      .network = true}));
+  EXPECT_EQ(cluster.levels[0], (FabricLevel{.name = "nvlink",
+                                            .size = 8,
+                                            .uplink_bytes_per_s = 450e9,
+                                            .latency_s = 2.5e-6,
+                                            .links = LinkTechnology::kNvlink}));
+  EXPECT_EQ(cluster.levels[1], (FabricLevel{.name = "network",
+                                            .size = 32,
+                                            .uplink_bytes_per_s = 400e9,
+                                            .latency_s = 5e-6,
+                                            .network = true}));
 }
 
 TEST(Catalog, SharesFewNicsAmongBlocksOfDevices) {

@@ -30,7 +30,7 @@ network_share: 0.8
 source: "a datasheet"
 )";
 
-Generation generation_in(std::string_view text) {
+DeviceGeneration generation_in(std::string_view text) {
   const Document document = Document::parse(text, "x1.yaml");
   return read_generation(document.root());
 }
@@ -53,23 +53,23 @@ Device device_of_peak(double flops) {
 
 TEST(Generations, AreFiles) {
   for (const EmbeddedFile& file : embedded_generations()) {
-    const Generation& one = generations()[&file - embedded_generations().data()];
+    const DeviceGeneration& one = device_generations()[&file - embedded_generations().data()];
     std::string name = one.name;
     std::ranges::transform(name, name.begin(), [](char c) {
       return c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     });
     EXPECT_EQ(name, file.name);
-    EXPECT_EQ(&generation_named(one.name), &one);
+    EXPECT_EQ(&find_device_generation(one.name), &one);
     if (!one.architecture.empty()) {
-      EXPECT_EQ(&generation_named(one.architecture), &one);
+      EXPECT_EQ(&find_device_generation(one.architecture), &one);
     }
   }
 }
 
 TEST(Generations, LieApartInTheirPeaks) {
-  for (const Generation& one : generations()) {
+  for (const DeviceGeneration& one : device_generations()) {
     EXPECT_EQ(one.lowest_flops == 0, one.highest_flops == 0);
-    for (const Generation& other : generations()) {
+    for (const DeviceGeneration& other : device_generations()) {
       if (&one == &other || one.lowest_flops == 0) continue;
       EXPECT_TRUE(one.highest_flops < other.lowest_flops || other.highest_flops < one.lowest_flops)
           << one.name << " and " << other.name;
@@ -88,24 +88,24 @@ TEST(Generations, EveryBuiltInDeviceNamesOneAndLiesInIt) {
 
 TEST(Generations, ADeviceHasTheOneThatItStates) {
   Device device = device_of_peak(312e12);
-  device.generation = &generation_named("B200");
-  EXPECT_EQ(&generation_of(device), device.generation);
+  device.generation = &find_device_generation("B200");
+  EXPECT_EQ(&device_generation_of(device), device.generation);
 }
 
 TEST(Generations, ADeviceThatStatesNoneHasThatOfItsPeak) {
-  const auto name = [](double flops) { return generation_of(device_of_peak(flops)).name; };
+  const auto name = [](double flops) { return device_generation_of(device_of_peak(flops)).name; };
   EXPECT_EQ(name(125e12), "V100");
   EXPECT_EQ(name(312e12), "A100");
   EXPECT_EQ(name(756e12), "H100");
   EXPECT_EQ(name(989.4e12), "H100");
   EXPECT_EQ(name(2500e12), "B200");
-  EXPECT_EQ(name(1307e12), kOtherDevice);
-  EXPECT_EQ(name(10e12), kOtherDevice);
+  EXPECT_EQ(name(1307e12), kFallbackGeneration);
+  EXPECT_EQ(name(10e12), kFallbackGeneration);
   EXPECT_EQ(sixteen_bit_flops(device_of_peak(10e12)), 10e12);
 }
 
 TEST(Generations, AFileIsRead) {
-  const Generation one = generation_in(kGenerationFile);
+  const DeviceGeneration one = generation_in(kGenerationFile);
   EXPECT_EQ(one.name, "X1");
   EXPECT_EQ(one.highest_flops, 2e12);
   EXPECT_EQ(one.matrix_share, 0.7);
@@ -134,7 +134,7 @@ TEST(Generations, WhatAFileLacksIsNamed) {
 TEST(Generations, AnUnknownOneIsRefusedWithTheNearest) {
   const Document document = Document::parse("generation: H10", "device.yaml");
   try {
-    generation_named("H10", document.root().get("generation"));
+    find_device_generation("H10", document.root().get("generation"));
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("unknown generation 'H10'; did you mean 'H100'?"));

@@ -130,13 +130,13 @@ TEST(ReadCluster, SwapsTheDeviceOfAProfile) {
 
 TEST(ReadCluster, ADeviceOfOtherPeaksStatesItsGenerationAnew) {
   const std::string profile = "profile: dgx-h100\nnodes: 1\n";
-  EXPECT_EQ(read(profile).device.generation, &generation_named("H100"));
+  EXPECT_EQ(read(profile).device.generation, &find_device_generation("H100"));
   EXPECT_EQ(read(profile + "device: {memory: 90e9}\n").device.generation,
-            &generation_named("H100"));
+            &find_device_generation("H100"));
   EXPECT_EQ(read(profile + "device: {peak: {bf16: 312e12}}\n").device.generation, nullptr);
   EXPECT_EQ(
       read(profile + "device: {peak: {bf16: 1e12}, generation: Blackwell}\n").device.generation,
-      &generation_named("B200"));
+      &find_device_generation("B200"));
 }
 
 TEST(ReadCluster, ALevelCalledNvlinkHasNvlinksUnlessItSaysOtherwise) {
@@ -146,10 +146,10 @@ TEST(ReadCluster, ALevelCalledNvlinkHasNvlinksUnlessItSaysOtherwise) {
     EXPECT_EQ(read(inline_cluster(cluster).dump()), cluster);
     return cluster.levels.front().links;
   };
-  EXPECT_EQ(links("name: nvlink"), Links::kNvlink);
-  EXPECT_EQ(links("name: pcie"), Links::kOther);
-  EXPECT_EQ(links("name: nvlink, links: other"), Links::kOther);
-  EXPECT_EQ(links("name: scale-up, links: nvlink"), Links::kNvlink);
+  EXPECT_EQ(links("name: nvlink"), LinkTechnology::kNvlink);
+  EXPECT_EQ(links("name: pcie"), LinkTechnology::kOther);
+  EXPECT_EQ(links("name: nvlink, links: other"), LinkTechnology::kOther);
+  EXPECT_EQ(links("name: scale-up, links: nvlink"), LinkTechnology::kNvlink);
 }
 
 TEST(ReadCluster, CountsDevicesInsteadOfNodes) {

@@ -59,7 +59,7 @@ TEST(ClusterUnits, AreTakenEverywhere) {
 TEST(UnlikelyFigures, AreNumbersInAnotherUnit) {
   const auto of = [](const std::string& keys) {
     const Document document = Document::parse("profile: dgx-h100\nnodes: 2\n" + keys, "job.yaml");
-    return unlikely_figures(read_cluster(document.root(), {}));
+    return implausible_cluster_notes(read_cluster(document.root(), {}));
   };
   EXPECT_THAT(of("nic: 200"), testing::ElementsAre(testing::StartsWith(
                                   "cluster.nic is 200 bytes/s, far from anything that exists")));
@@ -69,7 +69,7 @@ TEST(UnlikelyFigures, AreNumbersInAnotherUnit) {
 
 TEST(UnlikelyFigures, AreInNoProfile) {
   for (const std::string_view name : built_in_clusters()) {
-    EXPECT_THAT(unlikely_figures(*built_in_cluster(name, 1)), testing::IsEmpty()) << name;
+    EXPECT_THAT(implausible_cluster_notes(*built_in_cluster(name, 1)), testing::IsEmpty()) << name;
   }
 }
 

@@ -20,14 +20,14 @@ constexpr Collective kOperations[] = {Collective::kAllGather, Collective::kReduc
 /// True if such a schedule exists and its closed form is exact rather than only a bound.
 bool has_closed_form(const ScheduleSpec& spec) {
   const bool tiered = spec.method == Algorithm::kHoRing || spec.method == Algorithm::kTwoLevel;
-  if (spec.inner == Inner::kRing && !tiered) return false;
+  if (spec.inner == IntraGroupPattern::kRing && !tiered) return false;
   // Chunks of an all-reduce up and down a tree share links: an upper bound only.
   const bool bound = spec.method == Algorithm::kTree && spec.collective == Collective::kAllReduce;
   // Rings that share the links inside a node alternately are tested in `Rings` below.
   if (spec.method == Algorithm::kRings && spec.tiers.front() > 1 && spec.tiers.back() > 1) {
     return false;
   }
-  return !why_not(spec) && (!bound || spec.chunks == 1);
+  return !no_schedule_reason(spec) && (!bound || spec.chunks == 1);
 }
 
 /// Returns every schedule that has a closed form, for a group's shape.
@@ -36,8 +36,8 @@ std::vector<ScheduleSpec> specs_of(std::int32_t members, std::int32_t nodes) {
   for (const auto& [method, name] : kGeneratedNames) {
     for (const Collective collective : kOperations) {
       for (const std::int32_t chunks : {1, 2, 8}) {
-        specs.push_back({method, collective, {members, nodes}, chunks, Inner::kDirect});
-        specs.push_back({method, collective, {members, nodes}, chunks, Inner::kRing});
+        specs.push_back({method, collective, {members, nodes}, chunks, IntraGroupPattern::kDirect});
+        specs.push_back({method, collective, {members, nodes}, chunks, IntraGroupPattern::kRing});
       }
     }
   }
@@ -57,16 +57,17 @@ TEST_P(Played, IsWithinTwoPercentOfTheClosedForm) {
       const cluster::Cluster cluster = switched(members, nodes, nics, ratio);
       GroupLinks links = group_links(cluster, members, nodes);
       for (const double payload : {64e3, 4e6, 256e6}) {
-        links.message_s = payload > 1e6 && payload < 1e8 ? kMessageStart : 0;
-        const double played = play_seconds(
+        links.message_s = payload > 1e6 && payload < 1e8 ? kMessageStartSeconds : 0;
+        const double played = simulate_schedule_seconds(
             schedule, cluster, {.payload_bytes = payload, .message_s = links.message_s});
-        const double closed = closed_seconds(spec, links, payload);
+        const double closed = closed_form_seconds(spec, links, payload);
         double& error = worst[std::string(name_of(kAlgorithmNames, spec.method))];
         if (played > 0) error = std::max(error, std::abs(closed / played - 1));
         EXPECT_NEAR(closed, played, 0.02 * played)
             << name_of(kAlgorithmNames, spec.method) << " operation "
-            << static_cast<int>(spec.collective) << (spec.inner == Inner::kRing ? " ring " : " ")
-            << spec.chunks << " chunks, " << nics << " NICs, " << payload << " bytes";
+            << static_cast<int>(spec.collective)
+            << (spec.inner == IntraGroupPattern::kRing ? " ring " : " ") << spec.chunks
+            << " chunks, " << nics << " NICs, " << payload << " bytes";
       }
       if (members == 1) break;
     }
@@ -88,8 +89,9 @@ TEST(ClosedForm, IsWhatAHandCountsForAnHoRing) {
   GroupLinks links = group_links(cluster, 2, 2);
   links.message_s = 0;
   const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {2, 2}, 2};
-  EXPECT_NEAR(closed_seconds(spec, links, 4e6), 40e-6 + 6e-6 + 10e-6 + 2e-6, 1e-12);
-  EXPECT_NEAR(play_seconds(generate(spec), cluster, {.payload_bytes = 4e6}), 58e-6, 1e-12);
+  EXPECT_NEAR(closed_form_seconds(spec, links, 4e6), 40e-6 + 6e-6 + 10e-6 + 2e-6, 1e-12);
+  EXPECT_NEAR(simulate_schedule_seconds(generate(spec), cluster, {.payload_bytes = 4e6}), 58e-6,
+              1e-12);
 }
 
 /// With a fast rail, n a is the longer of the two terms.
@@ -100,9 +102,9 @@ TEST(ClosedForm, ApproachesTheLowerBound) {
       const double payload = 4e9;
       const double nic = 3.0 / 4 * payload / nics / kTestNic;
       const double inside = 7.0 / 8 * payload / (ratio * kTestNic);
-      const ScheduleSpec best =
-          with_best_chunks({Algorithm::kHoRing, Collective::kAllGather, {8, 4}}, links, payload);
-      const double seconds = closed_seconds(best, links, payload);
+      const ScheduleSpec best = with_fastest_chunk_count(
+          {Algorithm::kHoRing, Collective::kAllGather, {8, 4}}, links, payload);
+      const double seconds = closed_form_seconds(best, links, payload);
       EXPECT_GE(seconds, std::max(nic, inside));
       EXPECT_LE(seconds, 1.02 * std::max(nic, inside));
     }
@@ -112,8 +114,8 @@ TEST(ClosedForm, ApproachesTheLowerBound) {
 TEST(ClosedForm, MoreChunksPayForLargeBuffersOnly) {
   const GroupLinks links = group_links(switched(8, 4, 8, 9), 8, 4);
   const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {8, 4}};
-  EXPECT_EQ(with_best_chunks(spec, links, 1e3).chunks, 1);
-  EXPECT_GT(with_best_chunks(spec, links, 1e9).chunks, 1);
+  EXPECT_EQ(with_fastest_chunk_count(spec, links, 1e3).chunks, 1);
+  EXPECT_GT(with_fastest_chunk_count(spec, links, 1e9).chunks, 1);
 }
 
 TEST(ClosedForm, ChoosesByteSavingSchedulesForLargeBuffersAndShortOnesForSmall) {
@@ -134,10 +136,10 @@ TEST(ClosedForm, OfRingsIsWithinATenth) {
         const cluster::Cluster cluster = switched(8, nodes, 8, 12);
         const GroupLinks links = group_links(cluster, 8, nodes);
         const ScheduleSpec spec =
-            with_best_chunks({Algorithm::kRings, collective, {8, nodes}}, links, payload);
-        const double played =
-            play_generated(spec, cluster, {.payload_bytes = payload, .message_s = kMessageStart});
-        EXPECT_NEAR(closed_seconds(spec, links, payload), played, 0.1 * played)
+            with_fastest_chunk_count({Algorithm::kRings, collective, {8, nodes}}, links, payload);
+        const double played = simulate_generated_schedule(
+            spec, cluster, {.payload_bytes = payload, .message_s = kMessageStartSeconds});
+        EXPECT_NEAR(closed_form_seconds(spec, links, payload), played, 0.1 * played)
             << nodes << " nodes, " << payload << " bytes";
       }
     }
@@ -152,7 +154,7 @@ TEST(ClosedForm, IsWhatAHandCountsForRings) {
   links.inside_latency_s = 0;
   links.network_latency_s = 0;
   const ScheduleSpec spec{Algorithm::kRings, Collective::kAllGather, {8, 2}};
-  EXPECT_NEAR(closed_seconds(spec, links, 4e6), 15 * 31.25e3 / kTestNic, 1e-12);
+  EXPECT_NEAR(closed_form_seconds(spec, links, 4e6), 15 * 31.25e3 / kTestNic, 1e-12);
 }
 
 /// Two steps on a rail with 31.25 kB and 62.5 kB, then 7 messages of 125 kB inside a node.
@@ -163,14 +165,16 @@ TEST(ClosedForm, IsWhatAHandCountsForRailHalving) {
   const ScheduleSpec spec{Algorithm::kRailHalving, Collective::kAllGather, {8, 4}};
   const double rail = 93.75e3 / kTestNic + 2 * 6e-6;
   const double inside = 7 * 125e3 / (10 * kTestNic) + 2e-6;
-  EXPECT_NEAR(closed_seconds(spec, links, 1e6), rail + inside, 1e-12);
-  EXPECT_NEAR(play_generated(spec, cluster, {.payload_bytes = 1e6}), rail + inside, 1e-12);
+  EXPECT_NEAR(closed_form_seconds(spec, links, 1e6), rail + inside, 1e-12);
+  EXPECT_NEAR(simulate_generated_schedule(spec, cluster, {.payload_bytes = 1e6}), rail + inside,
+              1e-12);
 }
 
 TEST(ClosedForm, DoesNotCutWhatChunksDoNotHelp) {
   const GroupLinks links = group_links(switched(8, 4, 1, 9), 8, 4);
   for (const Algorithm method : {Algorithm::kHalvingDoubling, Algorithm::kRailHalving}) {
-    EXPECT_EQ(with_best_chunks({method, Collective::kAllGather, {8, 4}}, links, 1e9).chunks, 1);
+    EXPECT_EQ(with_fastest_chunk_count({method, Collective::kAllGather, {8, 4}}, links, 1e9).chunks,
+              1);
   }
 }
 

@@ -14,9 +14,9 @@ constexpr double kBuffer = 4e6;
 TEST(InNetwork, IsWhatAHandCounts) {
   GroupLinks links = group_links(switched(2, 2, 2, 2), 2, 2);
   links.message_s = 1e-3;
-  EXPECT_NEAR(in_network_seconds(cluster::AddingSwitches::kBetweenNodes, links, kBuffer),
+  EXPECT_NEAR(in_network_seconds(cluster::InNetworkReduction::kBetweenNodes, links, kBuffer),
               3e-3 + 40e-6 + 80e-6 + 40e-6 + 10e-6, 1e-12);
-  EXPECT_NEAR(in_network_seconds(cluster::AddingSwitches::kEverywhere, links, kBuffer),
+  EXPECT_NEAR(in_network_seconds(cluster::InNetworkReduction::kEverywhere, links, kBuffer),
               3e-3 + 80e-6 + 80e-6 + 80e-6 + 10e-6, 1e-12);
 }
 
@@ -25,15 +25,15 @@ TEST(InNetwork, IsWhatAHandCounts) {
 TEST(InNetwork, ApproachesTheSlowerLevel) {
   GroupLinks links = group_links(switched(2, 2, 2, 2), 2, 2);
   links.message_s = 0;
-  EXPECT_NEAR(in_network_seconds(cluster::AddingSwitches::kBetweenNodes, links, kBuffer), 90e-6,
+  EXPECT_NEAR(in_network_seconds(cluster::InNetworkReduction::kBetweenNodes, links, kBuffer), 90e-6,
               1e-6);
-  EXPECT_NEAR(in_network_seconds(cluster::AddingSwitches::kEverywhere, links, kBuffer), 130e-6,
+  EXPECT_NEAR(in_network_seconds(cluster::InNetworkReduction::kEverywhere, links, kBuffer), 130e-6,
               1e-6);
 }
 
 TEST(InNetwork, DoesNotGrowWithTheNodes) {
-  for (const cluster::AddingSwitches where :
-       {cluster::AddingSwitches::kBetweenNodes, cluster::AddingSwitches::kEverywhere}) {
+  for (const cluster::InNetworkReduction where :
+       {cluster::InNetworkReduction::kBetweenNodes, cluster::InNetworkReduction::kEverywhere}) {
     const double few = in_network_seconds(where, group_links(switched(8, 2, 8, 9), 8, 2), 1e9);
     const double many =
         in_network_seconds(where, group_links(switched(8, 2048, 8, 9), 8, 2048), 1e9);
@@ -43,7 +43,7 @@ TEST(InNetwork, DoesNotGrowWithTheNodes) {
 
 TEST(InNetwork, TakesNoTimeForOneRank) {
   const GroupLinks links = group_links(switched(1, 1, 1, 9), 1, 1);
-  EXPECT_EQ(in_network_seconds(cluster::AddingSwitches::kEverywhere, links, 1e9), 0);
+  EXPECT_EQ(in_network_seconds(cluster::InNetworkReduction::kEverywhere, links, 1e9), 0);
 }
 
 }  // namespace

@@ -78,7 +78,8 @@ TEST(LinkBytes, OfRingsAndGroupsAreThoseOfLevelLoads) {
   const cluster::Cluster cluster = four_levels();
   const cluster::GroupLayout layout = cluster::strided_layout(cluster, 32, 1);
   const auto compare = [&](Algorithm algorithm, Collective collective) {
-    const ScheduleBytes bytes = bytes_of({algorithm, collective, {8, 4}, 2, Inner::kRing}, cluster);
+    const ScheduleBytes bytes =
+        bytes_of({algorithm, collective, {8, 4}, 2, IntraGroupPattern::kRing}, cluster);
     const LevelLoads loads = level_loads(collective, algorithm, kDivisible, layout, 2);
     for (std::size_t i = 0; i < cluster.levels.size(); ++i) {
       EXPECT_NEAR(bytes.links.levels[i].busiest_bytes, loads[i].bytes, 1e-6)

@@ -17,8 +17,9 @@ constexpr Collective kPlayed[] = {Collective::kAllGather, Collective::kReduceSca
 TEST(Play, SharesALinkThatIsNotDuplex) {
   const cluster::Cluster cluster = switched(2, 1, 1, 1);
   const CollectiveSchedule schedule = generate({Algorithm::kDirect, Collective::kAllGather, {2}});
-  const double both = play_seconds(schedule, cluster, {.payload_bytes = 50e6});
-  const double one = play_seconds(schedule, cluster, {.payload_bytes = 50e6, .full_duplex = false});
+  const double both = simulate_schedule_seconds(schedule, cluster, {.payload_bytes = 50e6});
+  const double one =
+      simulate_schedule_seconds(schedule, cluster, {.payload_bytes = 50e6, .full_duplex = false});
   EXPECT_NEAR(both, 1e-3 + 2e-6, 1e-9);
   EXPECT_NEAR(one, 2e-3 + 2e-6, 1e-9);
 }
@@ -27,12 +28,13 @@ TEST(Play, SharesALinkThatIsNotDuplex) {
 class OneNode : public testing::TestWithParam<std::array<std::int32_t, 2>> {};
 
 void expect_stands_for_all(const ScheduleSpec& spec, const cluster::Cluster& cluster) {
-  for (const PlaySetting& setting :
-       {PlaySetting{.payload_bytes = 64e3, .message_s = kMessageStart},
-        PlaySetting{.payload_bytes = 64e6},
-        PlaySetting{.payload_bytes = 4e6, .full_duplex = false, .message_s = kMessageStart}}) {
-    const double all = play_seconds(generate(spec), cluster, setting);
-    EXPECT_NEAR(play_generated(spec, cluster, setting), all, 1e-9 * all)
+  for (const ScheduleSimulationOptions& setting :
+       {ScheduleSimulationOptions{.payload_bytes = 64e3, .message_s = kMessageStartSeconds},
+        ScheduleSimulationOptions{.payload_bytes = 64e6},
+        ScheduleSimulationOptions{
+            .payload_bytes = 4e6, .full_duplex = false, .message_s = kMessageStartSeconds}}) {
+    const double all = simulate_schedule_seconds(generate(spec), cluster, setting);
+    EXPECT_NEAR(simulate_generated_schedule(spec, cluster, setting), all, 1e-9 * all)
         << name_of(kAlgorithmNames, spec.method) << " operation "
         << static_cast<int>(spec.collective) << " " << spec.chunks << " chunks, "
         << cluster.nics_per_node << " NICs, " << setting.payload_bytes << " bytes";
@@ -47,7 +49,8 @@ std::vector<ScheduleSpec> specs_of(Algorithm method, const std::array<std::int32
       specs.push_back({method, collective, {shape[0], shape[1]}, chunks});
     }
   }
-  std::erase_if(specs, [](const ScheduleSpec& spec) { return why_not(spec).has_value(); });
+  std::erase_if(specs,
+                [](const ScheduleSpec& spec) { return no_schedule_reason(spec).has_value(); });
   return specs;
 }
 
@@ -73,11 +76,11 @@ INSTANTIATE_TEST_SUITE_P(Shapes, OneNode,
 
 TEST(Play, OfOneNodeIsThatOf512Ranks) {
   const cluster::Cluster cluster = switched(8, 64, 8, 9);
-  const PlaySetting setting{.payload_bytes = 64e6, .message_s = kMessageStart};
+  const ScheduleSimulationOptions setting{.payload_bytes = 64e6, .message_s = kMessageStartSeconds};
   for (const Algorithm method : {Algorithm::kHoRing, Algorithm::kRailHalving, Algorithm::kDirect}) {
     const ScheduleSpec spec{method, Collective::kAllGather, {8, 64}};
-    const double all = play_seconds(generate(spec), cluster, setting);
-    EXPECT_NEAR(play_generated(spec, cluster, setting), all, 1e-9 * all)
+    const double all = simulate_schedule_seconds(generate(spec), cluster, setting);
+    EXPECT_NEAR(simulate_generated_schedule(spec, cluster, setting), all, 1e-9 * all)
         << name_of(kAlgorithmNames, method);
   }
 }
@@ -88,10 +91,10 @@ TEST(Play, AgreesWithTheClosedFormAt16384Ranks) {
   const GroupLinks links = group_links(cluster, 8, 2048);
   for (const auto& [method, name] : kGeneratedNames) {
     const ScheduleSpec spec{method, Collective::kAllGather, {8, 2048}};
-    if (why_not(spec) || method == Algorithm::kRings) continue;
-    const double closed = closed_seconds(spec, links, 1e9);
-    const double played =
-        play_generated(spec, cluster, {.payload_bytes = 1e9, .message_s = kMessageStart});
+    if (no_schedule_reason(spec) || method == Algorithm::kRings) continue;
+    const double closed = closed_form_seconds(spec, links, 1e9);
+    const double played = simulate_generated_schedule(
+        spec, cluster, {.payload_bytes = 1e9, .message_s = kMessageStartSeconds});
     EXPECT_NEAR(closed, played, 0.02 * played) << name;
   }
 }
@@ -111,14 +114,15 @@ TEST(Play, KnowsWhereOneNodeDoesNotStandForAll) {
                          .latency_s = 7e-6,
                          .network = true});
   EXPECT_FALSE(nodes_are_alike(spec, pods));
-  const PlaySetting setting{.payload_bytes = 4e6};
-  EXPECT_EQ(play_generated(spec, pods, setting), play_seconds(generate(spec), pods, setting));
+  const ScheduleSimulationOptions setting{.payload_bytes = 4e6};
+  EXPECT_EQ(simulate_generated_schedule(spec, pods, setting),
+            simulate_schedule_seconds(generate(spec), pods, setting));
 }
 
 TEST(Play, RefusesAClusterThatIsTooSmall) {
   const cluster::Cluster cluster = switched(4, 2, 4, 6);
   const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {4, 4}};
-  EXPECT_THROW(play_generated(spec, cluster, {.payload_bytes = 1e6}), Error);
+  EXPECT_THROW(simulate_generated_schedule(spec, cluster, {.payload_bytes = 1e6}), Error);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ std::string text_of(const ScheduleSpec& spec) {
   text += " op " + std::to_string(static_cast<int>(spec.collective)) + " tiers";
   for (const std::int32_t size : spec.tiers) text += " " + std::to_string(size);
   text += " chunks " + std::to_string(spec.chunks);
-  return spec.inner == Inner::kRing ? text + " inner ring" : text;
+  return spec.inner == IntraGroupPattern::kRing ? text + " inner ring" : text;
 }
 
 /// Proves every operation that the spec's method covers; returns how many.
@@ -25,8 +25,8 @@ int prove_all(ScheduleSpec spec) {
   int proven = 0;
   for (const Collective collective : kProved) {
     spec.collective = collective;
-    if (why_not(spec)) continue;
-    const auto defect = defect_of(generate(spec));
+    if (no_schedule_reason(spec)) continue;
+    const auto defect = find_schedule_defect(generate(spec));
     EXPECT_FALSE(defect.has_value())
         << text_of(spec) << ": rank " << defect->rank << " channel " << defect->at.channel
         << " step " << defect->at.step << " " << defect->text;
@@ -71,7 +71,10 @@ TEST_P(AllSmall, TwoTierSchedulesWithInnerRingsAreProven) {
   for (std::int32_t n = 1; n <= 8; ++n) {
     for (std::int32_t m = 1; m <= 8; ++m) {
       for (const Algorithm method : {Algorithm::kTwoLevel, Algorithm::kHoRing}) {
-        prove_all({.method = method, .tiers = {m, n}, .chunks = GetParam(), .inner = Inner::kRing});
+        prove_all({.method = method,
+                   .tiers = {m, n},
+                   .chunks = GetParam(),
+                   .inner = IntraGroupPattern::kRing});
         if (testing::Test::HasFailure()) return;
       }
     }
@@ -89,7 +92,7 @@ TEST_P(AllSmall, FlatSchedulesAreProven) {
 }
 
 void prove_tiers(const std::vector<std::int32_t>& tiers, std::int32_t chunks) {
-  for (const Inner inner : {Inner::kDirect, Inner::kRing}) {
+  for (const IntraGroupPattern inner : {IntraGroupPattern::kDirect, IntraGroupPattern::kRing}) {
     for (const Algorithm method : {Algorithm::kTwoLevel, Algorithm::kHoRing, Algorithm::kDirect}) {
       prove_all({method, {}, tiers, chunks, inner});
     }
@@ -133,10 +136,10 @@ TEST(Proof, HoldsRankByRankAt4096) {
                                  Algorithm::kRings, Algorithm::kRailHalving}) {
     for (const Collective collective : kProved) {
       const ScheduleSpec spec{method, collective, {8, 512}};
-      if (why_not(spec)) continue;
-      const CollectiveSchedule frame = schedule_frame(spec);
+      if (no_schedule_reason(spec)) continue;
+      const CollectiveSchedule frame = schedule_without_ranks(spec);
       for (const std::int32_t rank : {0, 1, 2047, 4095}) {
-        const auto defect = defect_of_rank(frame, schedule_rank(spec, rank), rank, 4096);
+        const auto defect = find_rank_defect(frame, schedule_rank(spec, rank), rank, 4096);
         EXPECT_FALSE(defect.has_value()) << text_of(spec) << ": " << defect->text;
       }
     }

@@ -26,10 +26,10 @@ ScheduleChannel& channel(CollectiveSchedule& schedule, std::size_t rank, std::si
 }
 
 /// Returns the defect of `schedule` after the change `breaks`; unexpected kinds are shown as text.
-std::optional<DefectKind> found(CollectiveSchedule schedule,
-                                const std::function<void(CollectiveSchedule&)>& breaks) {
+std::optional<ScheduleDefectKind> found(CollectiveSchedule schedule,
+                                        const std::function<void(CollectiveSchedule&)>& breaks) {
   breaks(schedule);
-  const auto defect = defect_of(schedule);
+  const auto defect = find_schedule_defect(schedule);
   return defect ? std::optional(defect->kind) : std::nullopt;
 }
 
@@ -40,29 +40,29 @@ TEST(Proof, FindsNothingInASoundSchedule) {
 TEST(Proof, FindsPiecesAndPeersThatDoNotExist) {
   EXPECT_EQ(found(all_reduce(),
                   [](CollectiveSchedule& s) { channel(s, 1, kRailSends).steps[0].peer = 12; }),
-            DefectKind::kMalformed);
+            ScheduleDefectKind::kMalformed);
   EXPECT_EQ(found(all_reduce(),
                   [](CollectiveSchedule& s) { channel(s, 1, kRailSends).steps[0].pieces = 99; }),
-            DefectKind::kMalformed);
+            ScheduleDefectKind::kMalformed);
   EXPECT_EQ(
       found(all_reduce(),
             [](CollectiveSchedule& s) { channel(s, 1, kRailReceives).steps[0].target = input(0); }),
-      DefectKind::kMalformed);
+      ScheduleDefectKind::kMalformed);
   EXPECT_EQ(found(all_reduce(),
                   [](CollectiveSchedule& s) { channel(s, 1, kRailSends).waits[0].on = {9, 0}; }),
-            DefectKind::kMalformed);
+            ScheduleDefectKind::kMalformed);
 }
 
 TEST(Proof, FindsASendThatNobodyReceives) {
   EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllGather, {4}}),
                   [](CollectiveSchedule& s) { channel(s, 2, 1).steps.pop_back(); }),
-            DefectKind::kDeadlock);
+            ScheduleDefectKind::kDeadlock);
 }
 
 TEST(Proof, FindsWaitsInACircle) {
   EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllGather, {4}}),
                   [](CollectiveSchedule& s) { channel(s, 2, 1).waits.push_back({0, {0, 1}}); }),
-            DefectKind::kDeadlock);
+            ScheduleDefectKind::kDeadlock);
 }
 
 /// All ranks send before they receive, which works only with buffers, and none are promised.
@@ -76,14 +76,14 @@ TEST(Proof, FindsARingOfSendsOnOneChannel) {
     }
     rank.channels = {both, rank.channels[2]};
   }
-  EXPECT_EQ(found(ring, [](CollectiveSchedule&) {}), DefectKind::kDeadlock);
+  EXPECT_EQ(found(ring, [](CollectiveSchedule&) {}), ScheduleDefectKind::kDeadlock);
 }
 
 TEST(Proof, FindsEndsOfUnlikeLength) {
   const CollectiveSchedule tree =
       generate({Algorithm::kHalvingDoubling, Collective::kAllGather, {4}});
   EXPECT_EQ(found(tree, [](CollectiveSchedule& s) { channel(s, 1, 1).steps[1].pieces = 1; }),
-            DefectKind::kMismatch);
+            ScheduleDefectKind::kMismatch);
 }
 
 TEST(Proof, FindsMessagesWithoutOrder) {
@@ -94,14 +94,14 @@ TEST(Proof, FindsMessagesWithoutOrder) {
                     rank.channels[1].steps.pop_back();
                     rank.channels.back().steps[0].peer = rank.channels[1].steps[0].peer;
                   }),
-            DefectKind::kAmbiguous);
+            ScheduleDefectKind::kAmbiguous);
 }
 
 TEST(Proof, FindsReadsOfNothing) {
   EXPECT_EQ(
       found(all_reduce(),
             [](CollectiveSchedule& s) { channel(s, 0, kInsideSends).steps[0].source = output(5); }),
-      DefectKind::kUnwritten);
+      ScheduleDefectKind::kUnwritten);
 }
 
 TEST(Proof, FindsASumThatIsOverwrittenWhileItIsSent) {
@@ -110,13 +110,13 @@ TEST(Proof, FindsASumThatIsOverwrittenWhileItIsSent) {
   ASSERT_FALSE(receives.waits.empty());  // Scratch is used again after four stages.
   EXPECT_EQ(
       found(sound, [](CollectiveSchedule& s) { channel(s, 0, kInsideSends + 1).waits.clear(); }),
-      DefectKind::kConflict);
+      ScheduleDefectKind::kConflict);
 }
 
 TEST(Proof, FindsAReadThatDoesNotWait) {
   EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllGather, {4}}),
                   [](CollectiveSchedule& s) { channel(s, 0, 0).waits.clear(); }),
-            DefectKind::kUnwritten);
+            ScheduleDefectKind::kUnwritten);
 }
 
 TEST(Proof, FindsAContributionThatCountsTwice) {
@@ -125,7 +125,7 @@ TEST(Proof, FindsAContributionThatCountsTwice) {
                     ScheduleStep& added = channel(s, 0, 1).steps[1];
                     added.source = input(added.source.piece + 1);
                   }),
-            DefectKind::kTwice);
+            ScheduleDefectKind::kTwice);
 }
 
 TEST(Proof, FindsBlocksThatChangePlaces) {
@@ -133,7 +133,7 @@ TEST(Proof, FindsBlocksThatChangePlaces) {
                   [](CollectiveSchedule& s) {
                     std::swap(channel(s, 0, 1).steps[1].target, channel(s, 0, 1).steps[2].target);
                   }),
-            DefectKind::kWrongResult);
+            ScheduleDefectKind::kWrongResult);
 }
 
 /// True if a change of rank 1's step at `at` is detected.
@@ -204,17 +204,17 @@ TEST(Proof, FindsEveryWaitThatIsLeftOut) {
 }
 
 TEST(Generate, SaysWhyThereIsNoSchedule) {
-  EXPECT_TRUE(why_not({Algorithm::kHalvingDoubling, Collective::kAllReduce, {6}}));
-  EXPECT_TRUE(why_not({Algorithm::kRelay, Collective::kAllReduce, {2, 2}}));
-  EXPECT_TRUE(why_not({Algorithm::kRailHalving, Collective::kAllReduce, {2, 6}}));
-  EXPECT_FALSE(why_not({Algorithm::kRailHalving, Collective::kAllReduce, {6, 2}}));
-  EXPECT_TRUE(why_not({Algorithm::kRings, Collective::kAllReduce, {256, 2}}));
-  EXPECT_TRUE(why_not({Algorithm::kRings, Collective::kAllReduce, {8, 1 << 25}}));
-  EXPECT_FALSE(why_not({Algorithm::kRings, Collective::kAllReduce, {8, 1 << 20}}));
-  EXPECT_TRUE(why_not({Algorithm::kRing, Collective::kAllReduce, {4}, 0}));
-  EXPECT_TRUE(why_not({Algorithm::kRing, Collective::kAllReduce, {0}}));
-  EXPECT_TRUE(why_not({Algorithm::kRing, Collective::kAllReduce, {1 << 20, 1 << 20}}));
-  EXPECT_FALSE(why_not({Algorithm::kRing, Collective::kAllReduce, {1}}));
+  EXPECT_TRUE(no_schedule_reason({Algorithm::kHalvingDoubling, Collective::kAllReduce, {6}}));
+  EXPECT_TRUE(no_schedule_reason({Algorithm::kRelay, Collective::kAllReduce, {2, 2}}));
+  EXPECT_TRUE(no_schedule_reason({Algorithm::kRailHalving, Collective::kAllReduce, {2, 6}}));
+  EXPECT_FALSE(no_schedule_reason({Algorithm::kRailHalving, Collective::kAllReduce, {6, 2}}));
+  EXPECT_TRUE(no_schedule_reason({Algorithm::kRings, Collective::kAllReduce, {256, 2}}));
+  EXPECT_TRUE(no_schedule_reason({Algorithm::kRings, Collective::kAllReduce, {8, 1 << 25}}));
+  EXPECT_FALSE(no_schedule_reason({Algorithm::kRings, Collective::kAllReduce, {8, 1 << 20}}));
+  EXPECT_TRUE(no_schedule_reason({Algorithm::kRing, Collective::kAllReduce, {4}, 0}));
+  EXPECT_TRUE(no_schedule_reason({Algorithm::kRing, Collective::kAllReduce, {0}}));
+  EXPECT_TRUE(no_schedule_reason({Algorithm::kRing, Collective::kAllReduce, {1 << 20, 1 << 20}}));
+  EXPECT_FALSE(no_schedule_reason({Algorithm::kRing, Collective::kAllReduce, {1}}));
 }
 
 TEST(Algorithms, RowsStandInTheOrderOfTheEnumerators) {

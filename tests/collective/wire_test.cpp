@@ -254,12 +254,12 @@ TEST(Wire, PointToPointOneMessageLeavesEachUnitAndTheSlowestPairCrossesTheSpan) 
 
 TEST(Wire, CountsMembersOfANodeAndNodesOfAGroup) {
   const cluster::Cluster cluster = small_cluster();
-  EXPECT_EQ(levels_in_node(cluster), 2);
-  EXPECT_EQ(members_in_node(cluster::strided_layout(cluster, 16, 2), 2), 4);
-  EXPECT_EQ(nodes_of(cluster::strided_layout(cluster, 16, 2), 2), 4);
-  EXPECT_EQ(members_in_node(cluster::strided_layout(cluster, 4, 1), 2), 4);
-  EXPECT_EQ(nodes_of(cluster::strided_layout(cluster, 4, 1), 2), 1);
-  EXPECT_EQ(members_in_node(cluster::strided_layout(cluster, 2, 8), 0), 1);
+  EXPECT_EQ(intra_node_level_count(cluster), 2);
+  EXPECT_EQ(group_members_per_node(cluster::strided_layout(cluster, 16, 2), 2), 4);
+  EXPECT_EQ(group_node_count(cluster::strided_layout(cluster, 16, 2), 2), 4);
+  EXPECT_EQ(group_members_per_node(cluster::strided_layout(cluster, 4, 1), 2), 4);
+  EXPECT_EQ(group_node_count(cluster::strided_layout(cluster, 4, 1), 2), 1);
+  EXPECT_EQ(group_members_per_node(cluster::strided_layout(cluster, 2, 8), 0), 1);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ TEST(Msccl, FilesOfAllSchedulesGiveTheRightNumbers) {
 TEST(Msccl, FilesOfAllSchedulesAreProvenAsTheyAreWritten) {
   for (const collective::ScheduleSpec& spec : small_specs(kAllCollectives)) {
     const MscclFile file = read_msccl(msccl_xml(collective::generate(spec), roomy()));
-    const auto defect = collective::defect_of(schedule_of(file, spec.collective));
+    const auto defect = collective::find_schedule_defect(schedule_of(file, spec.collective));
     ASSERT_FALSE(defect.has_value())
         << name_of(collective::kAlgorithmNames, spec.method) << ": " << defect->text;
   }
@@ -168,7 +168,7 @@ TEST(Msccl, CutsLongMessages) {
   EXPECT_THAT(text, HasSubstr("cnt=\"71\""));
   const MscclFile file = read_msccl(text);
   expect_outputs(schedule, inputs, run_msccl(file, inputs, 1, 1));
-  EXPECT_FALSE(collective::defect_of(schedule_of(file, spec.collective)).has_value());
+  EXPECT_FALSE(collective::find_schedule_defect(schedule_of(file, spec.collective)).has_value());
 }
 
 TEST(Msccl, FitsOnEightNodesOfEight) {
@@ -208,7 +208,8 @@ TEST(Msccl, WithoutADependenceIsNotProven) {
       if (!on.exists()) continue;
       on = {};
       ++dependences;
-      EXPECT_TRUE(collective::defect_of(schedule_of(broken, schedule.collective)).has_value())
+      EXPECT_TRUE(
+          collective::find_schedule_defect(schedule_of(broken, schedule.collective)).has_value())
           << "thread block " << b << " step " << s;
     }
   }

@@ -40,7 +40,7 @@ struct Priced {
 
   [[nodiscard]] double seconds(std::uint64_t bytes, collective::Algorithm algorithm,
                                cost::Protocol protocol) const {
-    const cost::Routes routes = cost.rates().routes(
+    const cost::MessageRoutes routes = cost.rates().routes(
         {collective, static_cast<double>(bytes), group.layout, collective::Algorithm::kLibrary});
     const cost::OperationConstants& constants = cost.constants().of(collective);
     const auto times = cost::algorithm_times(routes, constants, algorithm, protocol);

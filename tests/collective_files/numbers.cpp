@@ -9,9 +9,10 @@ void add_small(collective::Algorithm method, collective::Collective collective,
                std::vector<collective::ScheduleSpec>& specs) {
   for (const std::vector<std::int32_t>& tiers :
        {std::vector<std::int32_t>{2, 2}, {3, 3}, {4, 1}, {1, 4}, {2, 4}}) {
-    for (const collective::Inner inner : {collective::Inner::kDirect, collective::Inner::kRing}) {
+    for (const collective::IntraGroupPattern inner :
+         {collective::IntraGroupPattern::kDirect, collective::IntraGroupPattern::kRing}) {
       const collective::ScheduleSpec spec{method, collective, tiers, 2, inner};
-      if (!collective::why_not(spec)) specs.push_back(spec);
+      if (!collective::no_schedule_reason(spec)) specs.push_back(spec);
     }
   }
 }

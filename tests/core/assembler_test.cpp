@@ -29,7 +29,7 @@ TEST(Assembler, RejectsTooManyValues) {
   const std::string file = "f";
   Assembler assembler(file);
   assembler.open(Tree::sequence());
-  for (std::size_t i = 0; i < kMostValues; ++i) assembler.leaf(Tree());
+  for (std::size_t i = 0; i < kMaxDocumentValues; ++i) assembler.leaf(Tree());
   EXPECT_EQ(refusal([&] { assembler.leaf(Tree()); }), "f: more than 2000000 values");
 }
 

@@ -58,9 +58,9 @@ TEST(Csv, ALargeTableIsRefusedBeforeItTakesAllMemory) {
 }
 
 TEST(Csv, RowsMayBeNeeded) {
-  EXPECT_EQ(refusal([] { parse_csv("a,b\n", "t.csv").need_rows(); }),
+  EXPECT_EQ(refusal([] { parse_csv("a,b\n", "t.csv").require_rows(); }),
             "t.csv: no row below the header; at least one is needed");
-  EXPECT_NO_THROW(parse_csv("a,b\n1,2\n", "t.csv").need_rows());
+  EXPECT_NO_THROW(parse_csv("a,b\n1,2\n", "t.csv").require_rows());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -82,7 +82,7 @@ TEST(Csv, TitlesHaveNoBlanksAround) {
 TEST(Csv, AColumnThatIsNearlyAMissingOneIsRefused) {
   constexpr std::string_view kKnown[] = {"model", "layers", "tp"};
   const auto check = [&](const char* header) {
-    parse_csv(header, "t.csv").refuse_misspelt(kKnown);
+    parse_csv(header, "t.csv").reject_misspelt_columns(kKnown);
   };
   EXPECT_EQ(refusal([&] { check("model,layer,tp"); }),
             "t.csv:1: unknown column 'layer'; did you mean 'layers'? (a column of your own needs a "

@@ -38,9 +38,9 @@ TEST(Format, RoundsBeforeItChoosesDigits) {
 }
 
 TEST(Format, CountsThings) {
-  EXPECT_EQ(counted(1, "plan"), "1 plan");
-  EXPECT_EQ(counted(0, "plan"), "0 plans");
-  EXPECT_EQ(counted(1200, "plan"), "1,200 plans");
+  EXPECT_EQ(count_with_noun(1, "plan"), "1 plan");
+  EXPECT_EQ(count_with_noun(0, "plan"), "0 plans");
+  EXPECT_EQ(count_with_noun(1200, "plan"), "1,200 plans");
 }
 
 TEST(Format, WritesRates) {

@@ -106,7 +106,7 @@ TEST(InputFile, EveryReaderSaysTheSame) {
   EXPECT_EQ(refusal([&] { (void)Document::load(loop); }), wanted);
   EXPECT_EQ(refusal([&] { (void)load_csv(loop); }), wanted);
   EXPECT_EQ(refusal([&] { const MappedFile file(loop); }), wanted);
-  EXPECT_EQ(refusal([&] { (void)is_there(loop); }), wanted);
+  EXPECT_EQ(refusal([&] { (void)path_exists(loop); }), wanted);
   EXPECT_EQ(refusal([&] { (void)is_folder(loop + "/inside"); }),
             loop + "/inside: cannot be read: Too many levels of symbolic links");
 }
@@ -137,7 +137,7 @@ TEST(InputFile, APipeThatNobodyWritesIsRefused) {
                                ": is a pipe into which no program writes; 0.05 s were waited for "
                                "one");
   EXPECT_EQ(refusal([&] { const MappedFile file(pipe); }), pipe.string() + ": is no plain file");
-  EXPECT_FALSE(read_if_plain(pipe, kMost));
+  EXPECT_FALSE(read_regular_file(pipe, kMost));
 }
 
 TEST(InputFile, APipeWithAWriterIsWaitedFor) {
@@ -171,15 +171,15 @@ TEST(InputFile, AnUnnamedPipeIsReadWhetherOrNotItsWriterHasEnded) {
 TEST(InputFile, APlainFileThatNeedNotBeOneIsNoFailure) {
   const Folder folder;
   std::ofstream(folder / "file") << "#!/bin/sh\ntext";
-  EXPECT_EQ(read_if_plain(folder / "file", kMost), "#!/bin/sh\ntext");
-  EXPECT_EQ(read_if_plain(folder / "file", 3), std::nullopt);
-  EXPECT_EQ(start_if_plain(folder / "file", 3), "#!/");
-  EXPECT_EQ(read_if_plain("/dev/zero", kMost), std::nullopt);
-  EXPECT_EQ(read_if_plain(folder.path(), kMost), std::nullopt);
-  EXPECT_TRUE(is_there(folder / "file"));
+  EXPECT_EQ(read_regular_file(folder / "file", kMost), "#!/bin/sh\ntext");
+  EXPECT_EQ(read_regular_file(folder / "file", 3), std::nullopt);
+  EXPECT_EQ(read_regular_file_start(folder / "file", 3), "#!/");
+  EXPECT_EQ(read_regular_file("/dev/zero", kMost), std::nullopt);
+  EXPECT_EQ(read_regular_file(folder.path(), kMost), std::nullopt);
+  EXPECT_TRUE(path_exists(folder / "file"));
   EXPECT_TRUE(is_plain_file(folder / "file"));
-  EXPECT_FALSE(is_there(folder / "none"));
-  EXPECT_FALSE(is_there(folder / std::string(1000, 'n')));
+  EXPECT_FALSE(path_exists(folder / "none"));
+  EXPECT_FALSE(path_exists(folder / std::string(1000, 'n')));
   EXPECT_TRUE(is_folder(folder.path()));
   EXPECT_FALSE(is_plain_file("/dev/null"));
 }

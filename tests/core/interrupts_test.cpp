@@ -89,7 +89,7 @@ TEST(Interrupts, EndBySignalIsSeenByWhoWaits) {
   const pid_t child = ::fork();
   if (child == 0) {
     const Interrupts interrupts;
-    end_by(SIGTERM);
+    end_by_signal(SIGTERM);
   }
   const int status = ending_of(child);
   EXPECT_TRUE(WIFSIGNALED(status));

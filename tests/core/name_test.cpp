@@ -20,7 +20,7 @@ std::string name_refusal(const std::string& literal) {
 TEST(Name, IsAnyLineOfText) {
   for (const char* text :
        {"", "llama 3", "$(touch x)", "it's \"x\" # y: z", "--flag", "Größe \u20ac"}) {
-    EXPECT_EQ(fault_of_name(text), "") << text;
+    EXPECT_EQ(invalid_name_reason(text), "") << text;
   }
 }
 
@@ -37,14 +37,14 @@ TEST(Name, RefusesWhatATerminalObeys) {
 }
 
 TEST(Name, RefusesMalformedBytes) {
-  EXPECT_THAT(fault_of_name("a\xff"), testing::EndsWith("it is 'a\\xff'"));
+  EXPECT_THAT(invalid_name_reason("a\xff"), testing::EndsWith("it is 'a\\xff'"));
 }
 
 TEST(Name, CountsCharactersOfALongOne) {
   const std::string longest = std::string(199, 'x') + "\u20ac";
-  EXPECT_EQ(fault_of_name(longest), "");
-  EXPECT_THAT(fault_of_name(longest + "x"), testing::EndsWith("' of 201 characters"));
-  EXPECT_EQ(fault_of_name(longest + "x", kLongestPath), "");
+  EXPECT_EQ(invalid_name_reason(longest), "");
+  EXPECT_THAT(invalid_name_reason(longest + "x"), testing::EndsWith("' of 201 characters"));
+  EXPECT_EQ(invalid_name_reason(longest + "x", kLongestPath), "");
 }
 
 }  // namespace

@@ -61,17 +61,17 @@ TEST(Nearest, TakesTheFirstOfEqualWords) {
 TEST(HintOf, NamesWhatAWordBeginsAndWhatIsNear) {
   constexpr std::string_view kNames[] = {"dgx-a100-40g", "dgx-a100-80g", "dgx-h100", "nic",
                                          "nics_per_node"};
-  EXPECT_EQ(hint_of("dgx-a100", kNames), "; did you mean 'dgx-a100-40g' or 'dgx-a100-80g'?");
-  EXPECT_EQ(hint_of("DGX-A100-8", kNames), "; did you mean 'dgx-a100-80g'?");
-  EXPECT_EQ(hint_of("nics", kNames), "; did you mean 'nics_per_node' or 'nic'?");
-  EXPECT_EQ(hint_of("dgx-h1000", kNames), "; did you mean 'dgx-h100'?");
-  EXPECT_EQ(hint_of("a100-40g", kNames), "; did you mean 'dgx-a100-40g'?");
-  EXPECT_EQ(hint_of("bus", kNames), "");
+  EXPECT_EQ(spelling_hint("dgx-a100", kNames), "; did you mean 'dgx-a100-40g' or 'dgx-a100-80g'?");
+  EXPECT_EQ(spelling_hint("DGX-A100-8", kNames), "; did you mean 'dgx-a100-80g'?");
+  EXPECT_EQ(spelling_hint("nics", kNames), "; did you mean 'nics_per_node' or 'nic'?");
+  EXPECT_EQ(spelling_hint("dgx-h1000", kNames), "; did you mean 'dgx-h100'?");
+  EXPECT_EQ(spelling_hint("a100-40g", kNames), "; did you mean 'dgx-a100-40g'?");
+  EXPECT_EQ(spelling_hint("bus", kNames), "");
 }
 
 TEST(ListOf, JoinsWords) {
-  EXPECT_EQ(list_of(kKnown), "tensor, pipeline, context, expert, data");
-  EXPECT_EQ(list_of({}), "");
+  EXPECT_EQ(comma_list(kKnown), "tensor, pipeline, context, expert, data");
+  EXPECT_EQ(comma_list({}), "");
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST(CollectiveCost, StartAndTransferGoSideBySideWhenTheFillIsNought) {
 }
 
 /// Returns the least seconds over all algorithms and protocols.
-double least_of_ways(const Routes& routes, const OperationConstants& constants) {
+double least_of_ways(const MessageRoutes& routes, const OperationConstants& constants) {
   double least = INFINITY;
   for (const collective::Algorithm algorithm : kLibraryAlgorithms) {
     for (int protocol = 0; protocol < kProtocols; ++protocol) {
@@ -162,7 +162,7 @@ TEST(CollectiveCost, AMeshHasOnlyTheLinksAmongTheRanksThatTakePart) {
                      .uplink_bytes_per_s = 300e9,
                      .latency_s = 2.5e-6,
                      .mesh = true,
-                     .links = cluster::Links::kNvlink}};
+                     .links = cluster::LinkTechnology::kNvlink}};
   const auto bytes_s = [&](collective::Collective collective, std::int64_t ranks) {
     return message(collective, kGibi, {ranks, 1}, round_constants(), cluster).seconds -
            message(collective, 1e-9, {ranks, 1}, round_constants(), cluster).seconds;
@@ -330,9 +330,9 @@ TEST(CollectiveCost, OfAnHoRingIsTheClosedFormOfItsSchedule) {
         collective::Collective::kAllReduce}) {
     for (const double bytes : {64e6, 1e9, 8e9}) {
       const collective::GroupLinks links = collective::group_links(cluster, 8, 2);
-      const double closed = collective::closed_seconds(
-          collective::with_best_chunks({collective::Algorithm::kHoRing, collective, {8, 2}}, links,
-                                       bytes),
+      const double closed = collective::closed_form_seconds(
+          collective::with_fastest_chunk_count({collective::Algorithm::kHoRing, collective, {8, 2}},
+                                               links, bytes),
           links, bytes);
       const double priced =
           cost.message({collective, bytes, cluster::strided_layout(cluster, 16, 1),
@@ -380,7 +380,7 @@ TEST(CollectiveCost, MoreBytesTakeMoreOnEveryMachine) {
     for (const cluster::GroupLayout& layout : layouts_of(cluster)) {
       for (const auto& [collective, word] : kCollectiveNames) {
         for (const auto& [algorithm, called] : collective::kAlgorithmNames) {
-          const collective::GroupForm form = collective::group_form(layout, cluster);
+          const collective::GroupNodeLayout form = collective::group_form(layout, cluster);
           if (collective::settled(algorithm, collective, form) != algorithm) continue;
           expect_growth(cost, {collective, 0, layout, algorithm});
         }
@@ -398,7 +398,7 @@ TEST(CollectiveCost, NothingIsFasterThanTheLineRates) {
             collective::Collective::kAllToAll, collective::Collective::kPointToPoint}) {
         const CollectiveMessage message = {collective, 1e9, layout,
                                            collective::Algorithm::kLibrary};
-        const Route least = LineRates(cluster).routes(message).ring;
+        const MessageRoute least = LineRates(cluster).routes(message).ring;
         EXPECT_GE(CollectiveCost(cluster).message(message).seconds,
                   std::max(least.inside_s, least.network_s));
       }

@@ -65,10 +65,11 @@ TEST(ComputeCost, ABoardOfLessPowerKeepsALowerClockInARunningJob) {
   plan::Job job = h100_job();
   const ComputeCost usual(job, {});
   job.cluster.device.board_power_w = 500;
-  EXPECT_NEAR(clock_under_power(cluster::generation_of(job.cluster.device), job.cluster.device),
-              0.8068, 1e-4);
+  EXPECT_NEAR(
+      clock_under_power(cluster::device_generation_of(job.cluster.device), job.cluster.device),
+      0.8068, 1e-4);
   const ComputeCost less(job, {});
-  const ComputeCost alone(job, {}, Load::kIsolated);
+  const ComputeCost alone(job, {}, DeviceLoad::kIsolated);
   const step::Operator product = linear(8192, 8192, 8192);
   EXPECT_NEAR((less.seconds(product) - 9e-6) / (usual.seconds(product) - 9e-6), 1 / 0.8068, 1e-4);
   EXPECT_EQ(alone.seconds(product), usual.seconds(product));
@@ -80,13 +81,14 @@ TEST(ComputeCost, ABoardOfLessPowerKeepsALowerClockInARunningJob) {
 // An H20 has 400 W for 148 TFLOP/s: (274 / 574 * 989 / 148)^(1/2) = 1.79, more than any clock.
 TEST(ComputeCost, ABoardOfMuchPowerForItsPeakIsBoundByNone) {
   const cluster::Device h20 = cluster::built_in_device("h20-96g");
-  EXPECT_EQ(clock_under_power(cluster::generation_of(h20), h20), constants::kFreeClock.value);
+  EXPECT_EQ(clock_under_power(cluster::device_generation_of(h20), h20),
+            constants::kFreeClock.value);
 }
 
 // ((1000 - 135) / (750 - 135))^(1/2) = 1.186; AMD's own rates of both are 1.19 apart.
 TEST(ComputeCost, AnMi325xKeepsAHigherClockThanAnMi300x) {
   const cluster::Device device = cluster::built_in_device("mi325x");
-  EXPECT_NEAR(clock_under_power(cluster::generation_of(device), device), 1.186, 1e-3);
+  EXPECT_NEAR(clock_under_power(cluster::device_generation_of(device), device), 1.186, 1e-3);
 }
 
 TEST(ComputeCost, Tf32IsHalfOf16BitsWhereTheDeviceHasIt) {
@@ -133,10 +135,11 @@ TEST(ComputeCost, ALoopOverExpertsStartsAProductForEach) {
 
 // The backward of PyTorch's attention on AMD attains .37 of its forward's rate, others .9.
 TEST(ComputeCost, AKernelsBackwardHasARateOfItsOwn) {
-  const cluster::Generation& amd = cluster::generation_named("MI300X");
+  const cluster::DeviceGeneration& amd = cluster::find_device_generation("MI300X");
   EXPECT_EQ(attention_backward(amd, cluster::AttentionKernel::kTriton), 0.37);
-  EXPECT_EQ(attention_backward(cluster::generation_named("H100"), cluster::AttentionKernel::kCudnn),
-            constants::kAttentionBackward.value);
+  EXPECT_EQ(
+      attention_backward(cluster::find_device_generation("H100"), cluster::AttentionKernel::kCudnn),
+      constants::kAttentionBackward.value);
 }
 
 TEST(ComputeCost, GroupedProductsPadEachExpertsRows) {

@@ -111,7 +111,7 @@ TEST(CostModel, NarrowProductsPayForTheirCasts) {
 /// weight, 4.2e6 of gradient; 5 bytes each if a scale for the tensor must be found first, 3 with a
 /// scale for each row.
 TEST(CostModel, DynamicScalesReadEachOperandForEachProduct) {
-  const auto bytes = [](step::Phase phase, plan::Casts casts) {
+  const auto bytes = [](step::Phase phase, plan::CastScaling casts) {
     return cast_bytes({.kind = step::OperatorKind::kLinear,
                        .phase = phase,
                        .dtype = DType::kFp8,
@@ -121,13 +121,14 @@ TEST(CostModel, DynamicScalesReadEachOperandForEachProduct) {
   const double input = 4096.0 * 8192;
   const double weight = 8192.0 * 1024;
   const double gradient = 4096.0 * 1024;
-  EXPECT_EQ(bytes(step::Phase::kForward, plan::Casts::kTensorwise), 5 * (input + weight));
-  EXPECT_EQ(bytes(step::Phase::kDataGradient, plan::Casts::kTensorwise), 6 * gradient + 5 * weight);
-  EXPECT_EQ(bytes(step::Phase::kWeightGradient, plan::Casts::kTensorwise), 5 * input);
-  EXPECT_EQ(bytes(step::Phase::kForward, plan::Casts::kRowwise), 3 * (input + weight));
-  EXPECT_EQ(bytes(step::Phase::kDataGradient, plan::Casts::kRowwise),
+  EXPECT_EQ(bytes(step::Phase::kForward, plan::CastScaling::kTensorwise), 5 * (input + weight));
+  EXPECT_EQ(bytes(step::Phase::kDataGradient, plan::CastScaling::kTensorwise),
+            6 * gradient + 5 * weight);
+  EXPECT_EQ(bytes(step::Phase::kWeightGradient, plan::CastScaling::kTensorwise), 5 * input);
+  EXPECT_EQ(bytes(step::Phase::kForward, plan::CastScaling::kRowwise), 3 * (input + weight));
+  EXPECT_EQ(bytes(step::Phase::kDataGradient, plan::CastScaling::kRowwise),
             3 * gradient + 5 * weight / 0.64 + 4 * input);
-  EXPECT_EQ(bytes(step::Phase::kWeightGradient, plan::Casts::kRowwise),
+  EXPECT_EQ(bytes(step::Phase::kWeightGradient, plan::CastScaling::kRowwise),
             (input + gradient) * (5 / 0.64) + 4 * weight);
 }
 

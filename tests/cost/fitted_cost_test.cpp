@@ -44,7 +44,7 @@ TEST(FittedCost, ADeviceHasItsOwnProfileFirst) {
 
 TEST(FittedCost, APassIsThePhasesOfItsOperators) {
   const std::vector<const OperatorProfile*> profiles = {profile_of("a100-sxm-80g")};
-  const ComputeCost cost(job_on("a100-sxm-80g"), profiles, Load::kIsolated);
+  const ComputeCost cost(job_on("a100-sxm-80g"), profiles, DeviceLoad::kIsolated);
   const double data = cost.seconds(product(8192, 4096, 1024, step::Phase::kDataGradient));
   const double weight = cost.seconds(product(8192, 4096, 1024, step::Phase::kWeightGradient));
   EXPECT_NE(data, weight);
@@ -55,7 +55,7 @@ TEST(FittedCost, APassIsThePhasesOfItsOperators) {
 
 TEST(FittedCost, LongProductsAreSlowerInARunningJob) {
   const auto profiles = operator_profiles_for(cluster::built_in_device("a100-sxm-80g"));
-  const ComputeCost alone(job_on("a100-sxm-80g"), profiles, Load::kIsolated);
+  const ComputeCost alone(job_on("a100-sxm-80g"), profiles, DeviceLoad::kIsolated);
   const ComputeCost running(job_on("a100-sxm-80g"), profiles);
   const step::Operator large = product(32768, 8192, 8192);
   EXPECT_NEAR(running.seconds(large) / alone.seconds(large), 1 / 0.88, 0.01);
@@ -116,7 +116,7 @@ TEST(FittedCost, NothingIsFasterThanThePeaksOnAnyDevice) {
   for (const std::string_view name : cluster::built_in_devices()) {
     const plan::Job job = job_on(name);
     const cluster::Device& device = job.cluster.device;
-    for (const Load load : {Load::kRunning, Load::kIsolated}) {
+    for (const DeviceLoad load : {DeviceLoad::kRunning, DeviceLoad::kIsolated}) {
       const ComputeCost cost(job, operator_profiles_for(device), load);
       for (const auto& [dtype, peak] : device.peak_flops) {
         if (plan::storage_type(dtype) != dtype) continue;
@@ -200,7 +200,7 @@ TEST(FittedCost, AnAttentionKernelTakesItsOwnFit) {
   const auto seconds = [&](cluster::AttentionKernel kernel) {
     plan::Job job = job_on("h100-sxm-80g");
     job.kernels.attention = kernel;
-    return ComputeCost(job, profiles, Load::kIsolated).seconds(kLongAttention);
+    return ComputeCost(job, profiles, DeviceLoad::kIsolated).seconds(kLongAttention);
   };
   const double cudnn = seconds(cluster::AttentionKernel::kCudnn);
   EXPECT_NEAR(seconds(cluster::AttentionKernel::kFlash2) / cudnn, 2, 0.01);

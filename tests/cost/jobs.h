@@ -18,7 +18,7 @@ inline plan::Job nodes_of_eight(std::int64_t nodes, double nvlink, double nic) {
                      .size = 8,
                      .uplink_bytes_per_s = nvlink,
                      .latency_s = 2.5e-6,
-                     .links = cluster::Links::kNvlink},
+                     .links = cluster::LinkTechnology::kNvlink},
                     {.name = "network",
                      .size = 8 * nodes,
                      .uplink_bytes_per_s = 8 * nic,

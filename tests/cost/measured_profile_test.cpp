@@ -117,13 +117,13 @@ TEST(MeasuredProfiles, HoldNoNumberAsNullWhichIsRefused) {
 
 TEST(MeasuredProfiles, CorrectLawsBetweenSamples) {
   const std::vector<ShapeCurve> curves{{.group = {2, 4, 1}, .factors = {{1e4, 1.25}, {1e6, 0.75}}}};
-  const auto factor = [&](double bytes) { return factor_of(curves, {2, 4, 1}, bytes); };
+  const auto factor = [&](double bytes) { return measured_time_factor(curves, {2, 4, 1}, bytes); };
   EXPECT_DOUBLE_EQ(factor(100), 1.25);
   EXPECT_DOUBLE_EQ(factor(1e4), 1.25);
   EXPECT_DOUBLE_EQ(factor(1e5), 1.0);
   EXPECT_DOUBLE_EQ(factor(1e6), 0.75);
   EXPECT_DOUBLE_EQ(factor(1e9), 0.75);
-  EXPECT_DOUBLE_EQ(factor_of(curves, {2, 2, 2}, 1e5), 1);
+  EXPECT_DOUBLE_EQ(measured_time_factor(curves, {2, 2, 2}, 1e5), 1);
 }
 
 TEST(MeasuredProfiles, ThatAreNoneAreRefused) {

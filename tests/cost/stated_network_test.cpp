@@ -19,10 +19,11 @@ cluster::Cluster stated(std::string_view profile, std::int64_t nodes, double byt
 double bus(const cluster::Cluster& cluster, std::int64_t ranks) {
   const CollectiveCost cost(cluster);
   const double time_s =
-      cost.message({collective::Collective::kAllReduce, kStatedBytes,
+      cost.message({collective::Collective::kAllReduce, kStatedBandwidthBytes,
                     cluster::strided_layout(cluster, ranks, 1), collective::Algorithm::kLibrary})
           .seconds;
-  return collective::sent_bytes(collective::Collective::kAllReduce, kStatedBytes, ranks) / time_s;
+  return collective::sent_bytes(collective::Collective::kAllReduce, kStatedBandwidthBytes, ranks) /
+         time_s;
 }
 
 TEST(StatedNetwork, AnAllReduceOfAllDevicesAttainsWhatIsStated) {
@@ -43,7 +44,7 @@ TEST(StatedNetwork, NothingIsMadeFasterThanWithoutACrowd) {
   EXPECT_EQ(bus(stated("dgx-h100", 8, 1e15), 64), bus(plain, 64));
   const cluster::Cluster alone = cluster::load_cluster("dgx-h100", 1);
   EXPECT_EQ(bus(stated("dgx-h100", 1, 1e9), 8), bus(alone, 8));
-  EXPECT_EQ(of_stated_network(plain, collectives_of(plain)).operations,
+  EXPECT_EQ(fit_to_stated_network(plain, collectives_of(plain)).operations,
             collectives_of(plain).operations);
 }
 
@@ -53,7 +54,7 @@ TEST(StatedNetwork, SmallerGroupsMeetLessOfACrowd) {
   const cluster::Cluster plain = cluster::load_cluster("dgx-h100", 16);
   const double full = bus(plain, 128);
   const cluster::Cluster crowded = stated("dgx-h100", 16, full / 8);
-  const double congestion = of_stated_network(crowded, collectives_of(crowded))
+  const double congestion = fit_to_stated_network(crowded, collectives_of(crowded))
                                 .of(collective::Collective::kAllGather)
                                 .congestion;
   EXPECT_NEAR(congestion, 1, 0.05);

@@ -23,8 +23,8 @@ TEST(Clue, EachRowHasAdviceAndWordsOfItsOwn) {
     ASSERT_FALSE(kind.lines.empty()) << kind.reason;
     std::string line;
     for (const std::string& word : kind.lines.front()) line += word + " ";
-    ASSERT_NE(clue_of(line), nullptr) << line;
-    EXPECT_EQ(clue_of(line)->reason, kind.reason) << line;
+    ASSERT_NE(find_clue_kind(line), nullptr) << line;
+    EXPECT_EQ(find_clue_kind(line)->reason, kind.reason) << line;
     EXPECT_TRUE(clues.add(line, "job.log", 1, 3));
     const std::vector<Finding> findings = clues.findings(kind.rank);
     ASSERT_EQ(findings.size(), 1u);
@@ -35,9 +35,9 @@ TEST(Clue, EachRowHasAdviceAndWordsOfItsOwn) {
 }
 
 TEST(Clue, OrdinaryLinesAreNone) {
-  EXPECT_EQ(clue_of("iteration 7/ 100 | lm loss: 2.0"), nullptr);
-  EXPECT_EQ(clue_of(""), nullptr);
-  EXPECT_EQ(clue_of("the data loader shares memory"), nullptr);
+  EXPECT_EQ(find_clue_kind("iteration 7/ 100 | lm loss: 2.0"), nullptr);
+  EXPECT_EQ(find_clue_kind(""), nullptr);
+  EXPECT_EQ(find_clue_kind("the data loader shares memory"), nullptr);
 }
 
 TEST(Clue, ManyLinesAreOneFinding) {

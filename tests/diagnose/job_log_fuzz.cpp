@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       files.emplace_back(std::string_view(text), "rank" + std::to_string(files.size()) + ".log");
     const diagnose::Diagnosis found = diagnose::diagnose(files);
     for (const diagnose::MeasuredMessages& measured : found.messages)
-      diagnose::message_findings(measured, kNetwork, found.findings);
+      diagnose::slow_message_findings(measured, kNetwork, found.findings);
   } catch (const Error&) {
     return 0;
   }

@@ -19,7 +19,7 @@ Diagnosis of_log(std::string_view text, std::string name = "job.log") {
 
 TEST(LineOrigin, TakesMarksOfLaunchersOff) {
   const auto origin = [](std::string_view line) {
-    const OriginLine found = origin_of(line);
+    const LogLineOrigin found = parse_line_origin(line);
     return std::pair<std::int64_t, std::string>(found.rank, found.text);
   };
   EXPECT_EQ(origin("[rank12]: ValueError: x"),

@@ -61,7 +61,7 @@ TEST(Messages, ATableOfNcclTestsSaysRanksAndNodes) {
 /// 2 x 15/16 x 1 GiB in 0.65 s is a bus bandwidth of 3.10 GB/s.
 TEST(Messages, FarBelowTheLawIsASlowLink) {
   const MeasuredMessages measured{"perf.txt", messages_in(all_reduce_perf(0.65))};
-  const std::vector<Finding> findings = message_findings(measured, two_nodes(), {});
+  const std::vector<Finding> findings = slow_message_findings(measured, two_nodes(), {});
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].kind, FindingKind::kSlowLink);
   EXPECT_THAT(findings[0].what, HasSubstr("all_reduce of 1.00 GiB over 16 ranks reaches 3.1 GB/s"));
@@ -76,7 +76,7 @@ TEST(Messages, AsFastAsTheLawIsNoFinding) {
   const double law_s = cost.message({collective::Collective::kAllReduce, kLargest, whole}).seconds;
   for (const double share : {1.0, 1.9}) {
     const MeasuredMessages measured{"perf.txt", messages_in(all_reduce_perf(share * law_s))};
-    EXPECT_TRUE(message_findings(measured, two_nodes(), {}).empty()) << share;
+    EXPECT_TRUE(slow_message_findings(measured, two_nodes(), {}).empty()) << share;
   }
 }
 
@@ -100,7 +100,7 @@ TEST(Messages, ATableWithoutItsProgramIsOfWhatItsRatesSay) {
 TEST(Messages, RanksThatTheClusterLacksAreLeftOut) {
   const MessageNetwork one{.cluster = *cluster::built_in_cluster("dgx-h100", 1), .plan = {}};
   const MeasuredMessages measured{"perf.txt", messages_in(all_reduce_perf(0.65))};
-  EXPECT_TRUE(message_findings(measured, one, {}).empty());
+  EXPECT_TRUE(slow_message_findings(measured, one, {}).empty());
 }
 
 TEST(Messages, SlowWaysOfTheSameLogAreTheFirstCauses) {
@@ -108,7 +108,7 @@ TEST(Messages, SlowWaysOfTheSameLogAreTheFirstCauses) {
                      .where = {.file = "job.log", .line = 3},
                      .what = "Messages between nodes go over sockets."};
   const MeasuredMessages measured{"perf.txt", messages_in(all_reduce_perf(0.65))};
-  const std::vector<Finding> findings = message_findings(measured, two_nodes(), {&link, 1});
+  const std::vector<Finding> findings = slow_message_findings(measured, two_nodes(), {&link, 1});
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].causes.front(), "Messages between nodes go over sockets (job.log:3)");
 }
@@ -131,7 +131,7 @@ TEST(Messages, ATableOfDeepSpeedHasTimesWhereTheyAreNoTotals) {
   ASSERT_EQ(plain.size(), 1u);
   EXPECT_NEAR(plain[0].seconds, 0.65, 1e-9);
   EXPECT_EQ(plain[0].world, 16);
-  EXPECT_EQ(message_findings({"log", plain}, two_nodes(), {}).size(), 1u);
+  EXPECT_EQ(slow_message_findings({"log", plain}, two_nodes(), {}).size(), 1u);
   // Running totals of 20 calls of 62 ms each: their mean is 651 ms, the mean of their rates 1.36
   // times the rate of that.
   EXPECT_TRUE(messages_in(summary(651, 26.4 * 1.36)).empty());
@@ -180,7 +180,7 @@ TEST(Messages, LinesOfDeepSpeedCountTheirShortestCall) {
   ASSERT_EQ(messages.size(), 1u);
   EXPECT_NEAR(messages[0].seconds, 0.65, 1e-9);
   EXPECT_EQ(messages[0].calls, 3);
-  const std::vector<Finding> findings = message_findings({"log", messages}, two_nodes(), {});
+  const std::vector<Finding> findings = slow_message_findings({"log", messages}, two_nodes(), {});
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_THAT(findings[0].evidence, Contains(HasSubstr("does not say where groups lie")));
   EXPECT_THAT(findings[0].causes, Contains(HasSubstr("wait for the slowest rank")));

@@ -22,7 +22,7 @@ TEST(NcclLines, SocketsBetweenNodesAreASlowWay) {
                 "n1:7:9 [0] NCCL INFO NET/IB : No device found.",
                 "n1:7:9 [0] NCCL INFO Channel 00/0 : 0[90000] -> 8[1000] [send] via NET/Socket/3",
                 "n1:7:9 [0] NCCL INFO Channel 01/0 : 0[90000] -> 8[1000] [send] via NET/Socket/4"});
-  const std::vector<Finding> findings = link_findings(facts, "job.log");
+  const std::vector<Finding> findings = slow_link_findings(facts, "job.log");
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings.front().kind, FindingKind::kSlowLink);
   EXPECT_THAT(findings.front().what, HasSubstr("2 channels"));
@@ -36,7 +36,7 @@ TEST(NcclLines, ANodeWithFewerAdapters) {
       facts_of({"n1:7:9 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB "
                 "eth0:10.0.0.1<0>",
                 "n2:7:9 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.2<0>"});
-  const std::vector<Finding> findings = link_findings(facts, "job.log");
+  const std::vector<Finding> findings = slow_link_findings(facts, "job.log");
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_THAT(findings.front().what, HasSubstr("n2 uses 1 adapters, n1 uses 2"));
   EXPECT_THAT(findings.front().evidence.front(), HasSubstr("mlx5_1"));
@@ -46,8 +46,8 @@ TEST(NcclLines, SharedMemoryIsSlowerThanPeerToPeer) {
   const NcclFacts facts =
       facts_of({"n1:7:9 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1",
                 "n1:7:9 [0] NCCL INFO Channel 00 : 0[1] -> 1[2] via SHM/direct/direct"});
-  ASSERT_EQ(link_findings(facts, "job.log").size(), 1u);
-  EXPECT_THAT(link_findings(facts, "job.log").front().changes.front(),
+  ASSERT_EQ(slow_link_findings(facts, "job.log").size(), 1u);
+  EXPECT_THAT(slow_link_findings(facts, "job.log").front().changes.front(),
               HasSubstr("Unset NCCL_P2P_DISABLE"));
 }
 
@@ -57,8 +57,8 @@ TEST(NcclLines, SocketsInsideANodeAreUsual) {
       "n1:7:9 [0] NCCL INFO comm 0x5 rank 0 nRanks 8 nNodes 1 localRanks 8 localRank 0 MNNVL 0";
   const std::string two =
       "n1:7:9 [0] NCCL INFO comm 0x5 rank 0 nRanks 16 nNodes 2 localRanks 8 localRank 0 MNNVL 0";
-  EXPECT_TRUE(link_findings(facts_of({network, one}), "job.log").empty());
-  EXPECT_EQ(link_findings(facts_of({network, one, two}), "job.log").size(), 1u);
+  EXPECT_TRUE(slow_link_findings(facts_of({network, one}), "job.log").empty());
+  EXPECT_EQ(slow_link_findings(facts_of({network, one, two}), "job.log").size(), 1u);
 }
 
 TEST(NcclLines, UsualWaysAreNoFinding) {
@@ -68,7 +68,7 @@ TEST(NcclLines, UsualWaysAreNoFinding) {
                 "n1:7:9 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.1<0>",
                 "NCCL INFO via", ":: [ NCCL INFO Channel via NET/",
                 "n1:7:9 [0] NCCL INFO NET/IB : Using [0]"});
-  EXPECT_TRUE(link_findings(facts, "job.log").empty());
+  EXPECT_TRUE(slow_link_findings(facts, "job.log").empty());
 }
 
 }  // namespace

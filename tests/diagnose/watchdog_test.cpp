@@ -30,7 +30,7 @@ TEST(Watchdog, ReadsWhatALineHas) {
 }
 
 TEST(Watchdog, ReadsHowFarARankWas) {
-  const auto progress = read_progress(
+  const auto progress = read_watchdog_progress(
       "[PG ID 0 PG GUID 5(tp) Rank 1] Exception detected by watchdog at work: 808, last enqueued "
       "NCCL work: 811, last completed NCCL work: 807.");
   ASSERT_TRUE(progress);
@@ -38,7 +38,7 @@ TEST(Watchdog, ReadsHowFarARankWas) {
   EXPECT_EQ(progress->group.purpose, "tp");
   EXPECT_EQ(progress->at, 808);
   EXPECT_EQ(progress->enqueued, 811);
-  EXPECT_FALSE(read_progress("work: 3"));
+  EXPECT_FALSE(read_watchdog_progress("work: 3"));
 }
 
 TEST(Watchdog, ReadsRanksThatPyTorchNames) {

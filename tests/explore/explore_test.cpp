@@ -125,7 +125,7 @@ TEST(Explore, ARefusedPlanComesWithLegalOnesNearIt) {
   ASSERT_FALSE(answer.at("nearest").empty());
   for (const Json& near : answer.at("nearest")) {
     const plan::PlannedJob planned = read_back(near.at("plan"));
-    EXPECT_FALSE(plan::broken_rule(planned.job, planned.plan));
+    EXPECT_FALSE(plan::first_broken_rule(planned.job, planned.plan));
     EXPECT_THAT(answer.at("refused").get<std::string>(), HasSubstr(near.at("changes")));
   }
 }

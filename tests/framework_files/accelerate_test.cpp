@@ -13,7 +13,7 @@ namespace stepwright::framework_files {
 namespace {
 
 ImportedPlan launched(std::vector<launch_scripts::SourceFile> files) {
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100:2";
   given.model = "llama-3-8b";
   given.batch = "128x4096";
@@ -39,7 +39,7 @@ TEST(Accelerate, ReadsTheStrategiesOfBothVersionsOfFsdp) {
 }
 
 TEST(Accelerate, WithoutADistributedTypeOneProcessStarts) {
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100";
   given.model = "llama-3-8b";
   given.batch = "4x4096";
@@ -85,7 +85,7 @@ TEST(Accelerate, ReadsMegatronInsideIt) {
 TEST(Accelerate, CompilersAndAutocastAreLeftOutUnlessTheyAreOff) {
   const auto matters = [](const ImportReport& report, std::string_view name) {
     return std::ranges::any_of(report.not_read, [&](const UnreadSetting& one) {
-      return one.name == name && one.matters == Matters::kYes;
+      return one.name == name && one.matters == SettingImpact::kYes;
     });
   };
   const auto compiled = [&](const std::string& backend) {
@@ -167,7 +167,7 @@ TEST(Accelerate, LayersThatNothingWrapsAreSaid) {
   };
   const auto said = testing::Contains(
       testing::AllOf(testing::Field(&UnreadSetting::name, "fsdp_config.fsdp_auto_wrap_policy"),
-                     testing::Field(&UnreadSetting::matters, Matters::kYes)));
+                     testing::Field(&UnreadSetting::matters, SettingImpact::kYes)));
   EXPECT_THAT(unread("sharding_strategy: FULL_SHARD"), said);
   EXPECT_THAT(unread("fsdp_sharding_strategy: 1, fsdp_auto_wrap_policy: NO_WRAP"), said);
   EXPECT_THAT(unread("fsdp_sharding_strategy: 1, fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP"),

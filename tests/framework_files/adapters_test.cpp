@@ -22,7 +22,7 @@ using testing::HasSubstr;
 /// Returns the adapters that a program's arguments describe, before the plan is checked.
 AdapterWords words_of(const std::string& target, const std::string& text) {
   const std::vector<launch_scripts::SourceFile> files = {{"train.yaml", text}};
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100";
   Draft draft;
   const auto targets = launch_targets();
@@ -96,7 +96,7 @@ TEST(AdaptersOfFiles, VerlHasThemWhereTheirRankIsAboveZero) {
   EXPECT_EQ(words.alpha, 16);
   EXPECT_THAT(words.modules, ElementsAre("all-linear"));
   const ImportedPlan none = import_text("verl", "run.sh", script + "0\n", {.cluster = "dgx-h100"});
-  EXPECT_THAT(none.report.not_read, lists("actor_rollout_ref.model.lora_rank", Matters::kNo));
+  EXPECT_THAT(none.report.not_read, lists("actor_rollout_ref.model.lora_rank", SettingImpact::kNo));
 }
 
 TEST(AdaptersOfFiles, ModulesAreTargetsOfTheModel) {
@@ -107,12 +107,12 @@ TEST(AdaptersOfFiles, ModulesAreTargetsOfTheModel) {
   AdapterWords words{
       .rank = 16, .alpha = 32, .modules = {"q_proj", "model.layers.0.mlp.down_proj"}};
   words.modules.emplace_back("lm_head");
-  take_adapters(words, "train.yaml", job, report);
+  apply_adapters(words, "train.yaml", job, report);
   ASSERT_TRUE(job.model.adapters.has_value());
   EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kQuery));
   EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kFc2));
   EXPECT_FALSE(job.model.adapters->has(model::AdapterTarget::kKey));
-  EXPECT_THAT(report.not_read, lists("lm_head", Matters::kYes));
+  EXPECT_THAT(report.not_read, lists("lm_head", SettingImpact::kYes));
   EXPECT_THAT(transformers_modules(job.model).modules, ElementsAre("q_proj", "down_proj"));
   job.model.adapters->targets = model::possible_targets(job.model);
   EXPECT_THAT(transformers_modules(job.model).modules, ElementsAre("all-linear"));
@@ -123,15 +123,15 @@ TEST(AdaptersOfFiles, ProjectionsOfLatentsAreModules) {
   job.model = model::built_in_model("deepseek-v3").value();
   job.framework.name = "megatron-core";
   ImportReport report;
-  take_adapters({.rank = 8,
-                 .alpha = 16,
-                 .modules = {"linear_q_up_proj", "linear_kv_down_proj", "linear_qkv"}},
-                "train.yaml", job, report);
+  apply_adapters({.rank = 8,
+                  .alpha = 16,
+                  .modules = {"linear_q_up_proj", "linear_kv_down_proj", "linear_qkv"}},
+                 "train.yaml", job, report);
   ASSERT_TRUE(job.model.adapters.has_value());
   EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kQueryUp));
   EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kKeyValueDown));
   EXPECT_EQ(job.model.adapters->targets.count(), 2);
-  EXPECT_THAT(report.not_read, lists("linear_qkv", Matters::kYes));
+  EXPECT_THAT(report.not_read, lists("linear_qkv", SettingImpact::kYes));
   EXPECT_THAT(megatron_modules(job.model), ElementsAre("linear_q_up_proj", "linear_kv_down_proj"));
   job.model.adapters->joined = false;
   EXPECT_THAT(transformers_modules(job.model).modules,
@@ -151,7 +151,7 @@ void expect_modules(const std::string& model, std::initializer_list<model::Adapt
   const model::Adapters adapters = *job.model.adapters;
   EXPECT_EQ(transformers_modules(job.model).modules, modules) << model;
   ImportReport report;
-  take_adapters({.rank = 4, .alpha = 4, .modules = modules}, "train.yaml", job, report);
+  apply_adapters({.rank = 4, .alpha = 4, .modules = modules}, "train.yaml", job, report);
   EXPECT_EQ(job.model.adapters, adapters) << model;
 }
 
@@ -171,14 +171,14 @@ TEST(AdaptersOfFiles, ModulesThatNoModelHasAreRefused) {
   job.model = model::built_in_model("llama-3-8b").value();
   ImportReport report;
   try {
-    take_adapters({.rank = 8, .alpha = 8, .modules = {"lm_head"}}, "train.yaml", job, report);
+    apply_adapters({.rank = 8, .alpha = 8, .modules = {"lm_head"}}, "train.yaml", job, report);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
     EXPECT_THAT(error.what(), HasSubstr("train.yaml: adapters stand beside lm_head"));
   }
   EXPECT_THROW(
-      take_adapters({.rank = 100'000, .alpha = 8, .modules = {"all"}}, "train.yaml", job, report),
+      apply_adapters({.rank = 100'000, .alpha = 8, .modules = {"all"}}, "train.yaml", job, report),
       Error);
 }
 
@@ -230,7 +230,7 @@ TEST(AdaptersOfFiles, ExpertsAreParametersThatAreNamed) {
   ImportReport report;
   targets_by("Qwen/Qwen3-8B", "lora_target_linear: true\nlora_modules_to_save: [embed_tokens]\n",
              &report);
-  EXPECT_THAT(report.not_read, lists("lora_modules_to_save", Matters::kYes));
+  EXPECT_THAT(report.not_read, lists("lora_modules_to_save", SettingImpact::kYes));
 }
 
 TEST(AdaptersOfFiles, ExpressionsAreThoseOfPython) {
@@ -253,7 +253,7 @@ TEST(AdaptersOfFiles, OtherTunersAreSaid) {
                                         "2\nsequence_len: 4096\nadapter: llama-adapter\n",
                                         {.cluster = "dgx-h100"});
   EXPECT_FALSE(plan.planned.job.model.adapters.has_value());
-  EXPECT_THAT(plan.report.not_read, lists("adapter", Matters::kYes));
+  EXPECT_THAT(plan.report.not_read, lists("adapter", SettingImpact::kYes));
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ train:
 )";
 
 ImportedPlan imported_container(const std::string& text) {
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-b200:2";
   const launch_scripts::SourceFile file{"run_config.yaml", text};
   return import_sources("", {&file, 1}, given);
@@ -105,10 +105,10 @@ TEST(BridgeFields, KeepTheirNamesAndLines) {
                                                Field(&ReadSetting::line, 14))));
   EXPECT_THAT(plan.report.not_read,
               Contains(AllOf(Field(&UnreadSetting::name, "model.our_own"),
-                             Field(&UnreadSetting::matters, Matters::kMaybe))));
+                             Field(&UnreadSetting::matters, SettingImpact::kMaybe))));
   EXPECT_THAT(plan.report.not_read,
               Contains(AllOf(Field(&UnreadSetting::name, "model.use_fused_weighted_squared_relu"),
-                             Field(&UnreadSetting::matters, Matters::kYes))));
+                             Field(&UnreadSetting::matters, SettingImpact::kYes))));
   EXPECT_THAT(plan.report.not_read,
               Not(Contains(Field(&UnreadSetting::name, "train.train_iters"))));
 }
@@ -132,7 +132,7 @@ model:
 
 TEST(BridgeFields, OverridesGoOverARecipe) {
   const launch_scripts::SourceFile file{"sft.yaml", kOverrides};
-  Given given{.cluster = "dgx-h100:2"};
+  UserFacts given{.cluster = "dgx-h100:2"};
   EXPECT_THROW(import_sources("", {&file, 1}, given), Error);
   given.model = "llama-3-8b";
   const ImportedPlan plan = import_sources("", {&file, 1}, given);
@@ -141,10 +141,12 @@ TEST(BridgeFields, OverridesGoOverARecipe) {
   EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NNG");
   EXPECT_EQ(plan.planned.plan.parallel.data, 4);
   EXPECT_GT(plan.planned.plan.offload.optimizer, 0);
-  EXPECT_THAT(plan.report.not_read, Contains(AllOf(Field(&UnreadSetting::name, "recipe"),
-                                                   Field(&UnreadSetting::matters, Matters::kYes))));
-  EXPECT_THAT(plan.report.not_read, Contains(AllOf(Field(&UnreadSetting::name, "optimizer.lr"),
-                                                   Field(&UnreadSetting::matters, Matters::kNo))));
+  EXPECT_THAT(plan.report.not_read,
+              Contains(AllOf(Field(&UnreadSetting::name, "recipe"),
+                             Field(&UnreadSetting::matters, SettingImpact::kYes))));
+  EXPECT_THAT(plan.report.not_read,
+              Contains(AllOf(Field(&UnreadSetting::name, "optimizer.lr"),
+                             Field(&UnreadSetting::matters, SettingImpact::kNo))));
   given.model = "qwen3-30b-a3b";
   given.settings = {"model.expert_model_parallel_size=4"};
   EXPECT_EQ(import_sources("", {&file, 1}, given).planned.plan.parallel.expert, 4);

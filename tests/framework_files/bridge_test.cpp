@@ -74,7 +74,7 @@ TEST(Bridge, FollowsTheAssignmentsOfARecipe) {
   EXPECT_EQ(plan.sharding, plan::sharding_of("NNG").value());
   EXPECT_TRUE(plan.overlap.parameters);
   EXPECT_THAT(read.report.read, takes("tensor_model_parallel_size", "parallel.tensor"));
-  EXPECT_THAT(read.report.not_read, lists("set_layout", Matters::kYes));
+  EXPECT_THAT(read.report.not_read, lists("set_layout", SettingImpact::kYes));
 }
 
 TEST(Bridge, HasTheDefaultsOfTheCommonRecipe) {
@@ -243,7 +243,7 @@ def nano() -> ConfigContainer:
   const ImportedPlan read =
       import_text("", "recipe.py", text, {.settings = {"model.tensor_model_parallel_size=2"}});
   EXPECT_EQ(read.planned.plan.parallel.tensor, 2);
-  EXPECT_THAT(read.report.not_read, lists("ddp.overlap_grad_reduce", Matters::kYes));
+  EXPECT_THAT(read.report.not_read, lists("ddp.overlap_grad_reduce", SettingImpact::kYes));
 }
 
 TEST(Bridge, TablesOfTheFirstPerformanceScriptsAreRead) {
@@ -282,7 +282,7 @@ def small_h100_config(whole: bool = False) -> ConfigContainer:
   EXPECT_EQ(made.plan.parallel.tensor, 2);
   EXPECT_TRUE(made.plan.sequence_parallel);
   EXPECT_EQ(made.plan.micro_batch, 2);
-  const Given whole{.cluster = "dgx-h100", .function = "small_h100_config(whole=True)"};
+  const UserFacts whole{.cluster = "dgx-h100", .function = "small_h100_config(whole=True)"};
   EXPECT_EQ(import_sources("", files, whole).planned.plan.sharding.parameters,
             plan::Spread::kGlobal);
 }
@@ -324,7 +324,7 @@ def small_pretrain_config(steps=3) -> ConfigContainer:
 )";
 
 TEST(Bridge, AContainerOfOwnSizesIsRead) {
-  const Given given{.function = "small_pretrain_config"};
+  const UserFacts given{.function = "small_pretrain_config"};
   const plan::PlannedJob made = import_text("", "small.py", kOwnContainer, given).planned;
   EXPECT_EQ(made.job.length, 2048);
   EXPECT_EQ(made.job.sequences, 32);

@@ -14,7 +14,7 @@ constexpr const char* kCarriedWords =
     "--vocab-size 32000 --bf16";
 
 ImportedPlan carried_plan(const std::string& text) {
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100";
   return import_text("", "job.yaml", text, given);
 }
@@ -106,7 +106,7 @@ TEST(Carriers, AFileWithoutAKnownProgramIsRefusedByItsName) {
 }
 
 TEST(Carriers, NodesOfWhichAPartIsUsedAreCutDown) {
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100";
   const std::string text =
       std::string("torchrun --nnodes 4 --nproc_per_node 4 pretrain_gpt.py ") + kCarriedWords + "\n";

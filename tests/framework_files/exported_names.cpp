@@ -38,7 +38,7 @@ micro_batch: 1
 plan::PlannedJob named(plan::PlannedJob planned, const std::string& name) {
   planned.job.model_name = planned.job.model.name = name;
   planned.job.cluster.name = planned.job.cluster.device.name = name;
-  for (cluster::Level& level : planned.job.cluster.levels) level.name = name;
+  for (cluster::FabricLevel& level : planned.job.cluster.levels) level.name = name;
   return planned;
 }
 

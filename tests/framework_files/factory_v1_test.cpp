@@ -72,7 +72,7 @@ TEST(LlamaFactoryV1, SharesItsModelByFsdp2) {
   EXPECT_EQ(plan::sharding_word(plan.sharding), "GGG");
   for (const UnreadSetting& one : imported.report.not_read) {
     if (one.name == "kernel_config.include_kernels") continue;
-    EXPECT_EQ(one.matters, Matters::kNo) << one.name;
+    EXPECT_EQ(one.matters, SettingImpact::kNo) << one.name;
   }
 }
 
@@ -122,7 +122,7 @@ TEST(LlamaFactoryV1, ReadsAdaptersOverNarrowWeights) {
   EXPECT_EQ(model.adapters->base, DType::kNf4);
   const ImportedPlan frozen = read_v1(shared_with(
       "quant_config: null\n", "peft_config: {name: freeze, freeze_trainable_layers: 2}\n"));
-  EXPECT_THAT(frozen.report.not_read, lists("peft_config.name", Matters::kYes));
+  EXPECT_THAT(frozen.report.not_read, lists("peft_config.name", SettingImpact::kYes));
 }
 
 TEST(LlamaFactoryV1, ReadsItsOptimizersAndKernels) {
@@ -131,7 +131,7 @@ TEST(LlamaFactoryV1, ReadsItsOptimizersAndKernels) {
             plan::Optimizer::kMuon);
   EXPECT_THAT(
       read_v1(shared_with("quant_config: null\n", "optim_config: {name: lion}\n")).report.not_read,
-      lists("optim_config.name", Matters::kYes));
+      lists("optim_config.name", SettingImpact::kYes));
   const ImportedPlan liger = read_v1(shared_with("  name: auto\n", "  name: liger_kernel\n"));
   EXPECT_TRUE(liger.planned.job.kernels.fused_norm);
   EXPECT_TRUE(liger.planned.job.kernels.fused_activation);
@@ -163,7 +163,7 @@ TEST(LlamaFactoryV1, LengthsPackItsDocuments) {
   const std::string text = shared_with("cutoff_len: 4096\n",
                                        "cutoff_len: 4096\nbatching_strategy: padding_free\n"
                                        "flash_attn: flash_attention_2\n");
-  EXPECT_THAT(read_v1(text).report.not_read, lists("batching_strategy", Matters::kYes));
+  EXPECT_THAT(read_v1(text).report.not_read, lists("batching_strategy", SettingImpact::kYes));
   EXPECT_THAT(v1_refused(shared_with("cutoff_len: 4096\n", "batching_strategy: packed\n")),
               HasSubstr("batching_strategy: must be one of normal, padding_free"));
 }

@@ -31,7 +31,7 @@ constexpr std::string_view kFieldModel =
 struct FieldCase {
   std::string name;
   std::vector<launch_scripts::SourceFile> files;
-  Given given;
+  UserFacts given;
   std::vector<std::pair<std::string, std::string>> plan;  ///< Expected fields and their values.
   /// Settings that must be listed as not read, and whether they matter.
   std::vector<std::pair<std::string, std::string>> not_read;
@@ -111,7 +111,7 @@ void expect_report(const FieldCase& one, const ImportedPlan& imported) {
     const auto& not_read = imported.report.not_read;
     const auto listed = std::ranges::find(not_read, name, &UnreadSetting::name);
     const bool there = listed != not_read.end();
-    EXPECT_EQ(there ? name_of(kMattersNames, listed->matters) : "absent", matters) << name;
+    EXPECT_EQ(there ? name_of(kSettingImpactNames, listed->matters) : "absent", matters) << name;
   }
   for (const std::string& field : one.assumed) {
     EXPECT_THAT(imported.report.assumed, Contains(Field(&AssumedField::field, field)));

@@ -13,8 +13,8 @@ namespace {
 using namespace stepwright;  // NOLINT(google-build-using-namespace)
 
 /// Returns the model, cluster and batch that every reader needs beside its file.
-const framework_files::Given& given() {
-  static const framework_files::Given kGiven = framework_files::with_model(
+const framework_files::UserFacts& given() {
+  static const framework_files::UserFacts kGiven = framework_files::with_model(
       {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "64x4096"});
   return kGiven;
 }
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
       const plan::PlannedJob planned =
           framework_files::import_sources(word, {&file, 1}, given()).planned;
-      if (plan::broken_rule(planned.job, planned.plan)) std::abort();
+      if (plan::first_broken_rule(planned.job, planned.plan)) std::abort();
     } catch (const Error& error) {
       if (*error.what() == '\0') std::abort();
     }

@@ -51,7 +51,7 @@ const launch_scripts::SourceFile kStageThree{"ds_z3_config.json", R"({"train_bat
     "stage3_prefetch_bucket_size": "auto", "stage3_param_persistence_threshold": "auto"}})"};
 
 ImportedPlan started(const std::string& text, std::vector<launch_scripts::SourceFile> others = {}) {
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100";
   others.insert(others.begin(), {"train.yaml", text});
   return import_sources("", others, given);
@@ -69,7 +69,7 @@ std::string refused(const std::string& text) {
 
 std::string left_out_of(const ImportedPlan& plan, std::string_view name) {
   for (const UnreadSetting& one : plan.report.not_read) {
-    if (one.name == name && one.matters == Matters::kYes) return one.why;
+    if (one.name == name && one.matters == SettingImpact::kYes) return one.why;
   }
   return "";
 }
@@ -92,7 +92,7 @@ TEST(Axolotl, ReadsDegreesOnAMesh) {
   EXPECT_EQ(planned.job.precision, DType::kBf16);
   EXPECT_EQ(planned.plan.recompute.kind, plan::RecomputeKind::kNone);
   EXPECT_TRUE(planned.job.kernels.fused_loss());
-  EXPECT_EQ(planned.job.kernels.loss_keeps, plan::LossKeeps::kSums);
+  EXPECT_EQ(planned.job.kernels.loss_keeps, plan::LossSavedTensors::kSums);
 }
 
 TEST(Axolotl, WhatIsLeftOfASharedGroupReplicates) {
@@ -312,7 +312,7 @@ TEST(Axolotl, ExpertsShareTheirStatesAmongTheRanksThatShareTheRest) {
 
 /// Reads a text or refuses it as input; any other error fails the test.
 void read_or_refuse(std::string_view target, const std::string& text) {
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100";
   const launch_scripts::SourceFile files[] = {{"train.yaml", text}, kStageThree};
   try {

@@ -19,12 +19,12 @@ using testing::HasSubstr;
 
 using ScriptFiles = std::vector<launch_scripts::SourceFile>;
 
-ImportedPlan read_with(const ScriptFiles& files, Given given = {}) {
+ImportedPlan read_with(const ScriptFiles& files, UserFacts given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100";
   return import_sources("", files, given);
 }
 
-std::string refusal_with(const ScriptFiles& files, Given given = {}) {
+std::string refusal_with(const ScriptFiles& files, UserFacts given = {}) {
   try {
     read_with(files, std::move(given));
   } catch (const Error& error) {
@@ -55,7 +55,7 @@ TEST(TrainerScript, TakesAnArgumentByTheBeginningOfItsName) {
   EXPECT_EQ(plan("--max_seq_len 4096").planned.job.length, 4096);
   EXPECT_EQ(plan("--gradient_acc 4").planned.job.sequences, 8 * 4);
   // Of two that begin so neither is meant.
-  EXPECT_THAT(plan("--max_ 4").report.not_read, lists("max_", Matters::kMaybe));
+  EXPECT_THAT(plan("--max_ 4").report.not_read, lists("max_", SettingImpact::kMaybe));
 }
 
 // The form of huggingface/alignment-handbook scripts/README.md and huggingface/open-r1 README.md.
@@ -72,7 +72,7 @@ TEST(TrainerScript, TakesTheFileOfSettingsThatItNames) {
   EXPECT_EQ(plan.planned.job.sequences, 2 * 8 * 4);
   EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "GGG");
   EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
-  EXPECT_THAT(plan.report.not_read, lists("max_length", Matters::kYes));
+  EXPECT_THAT(plan.report.not_read, lists("max_length", SettingImpact::kYes));
   for (const UnreadSetting& one : plan.report.not_read) {
     EXPECT_THAT(one.name, testing::Not(HasSubstr("activate")));
   }
@@ -117,7 +117,7 @@ TEST(TrainerScript, TrlBringsConfigurationsAndDefaults) {
 
 TEST(TrainerScript, OtherLossesAreLeftOut) {
   const launch_scripts::SourceFile script{"run.sh", "#!/bin/bash\ntrl kto --config sft.yaml\n"};
-  EXPECT_THAT(read_with({script, kSftSettings}).report.not_read, lists("kto", Matters::kYes));
+  EXPECT_THAT(read_with({script, kSftSettings}).report.not_read, lists("kto", SettingImpact::kYes));
 }
 
 TEST(TrainerScript, ContradictionsWithTheLauncherAreNamed) {
@@ -143,7 +143,7 @@ TEST(TrainerScript, ValuesThatItLeavesOpenAreListed) {
                              Field(&UnreadSetting::why, HasSubstr("--set STEPS=VALUE")))));
   EXPECT_THAT(plan.report.not_read,
               Contains(AllOf(Field(&UnreadSetting::name, "--num_machines"),
-                             Field(&UnreadSetting::matters, Matters::kYes),
+                             Field(&UnreadSetting::matters, SettingImpact::kYes),
                              Field(&UnreadSetting::why, HasSubstr("--set COUNT=VALUE")))));
 }
 
@@ -340,8 +340,8 @@ TEST(DeepspeedScript, AProgramOfItsOwnIsReadByTheConfigurationThatItNames) {
     EXPECT_EQ(read.planned.job.precision, DType::kFp16);
     EXPECT_EQ(read.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
     EXPECT_EQ(plan::sharding_word(read.planned.plan.sharding), "NGG");
-    EXPECT_THAT(read.report.not_read, lists("train_mine.py", Matters::kMaybe));
-    EXPECT_THAT(read.report.not_read, lists("own_switch", Matters::kMaybe));
+    EXPECT_THAT(read.report.not_read, lists("train_mine.py", SettingImpact::kMaybe));
+    EXPECT_THAT(read.report.not_read, lists("own_switch", SettingImpact::kMaybe));
     EXPECT_THAT(refusal_with({{"run.sh", text}}),
                 HasSubstr("run.sh:2: names conf/ds_zero2.json: give this file, too"));
   }
@@ -410,13 +410,13 @@ TEST(DeepspeedScript, DeepSpeedChatMakesItsConfigurationOfItsArguments) {
   EXPECT_EQ(third.planned.job.precision, DType::kBf16);
   EXPECT_TRUE(third.planned.plan.offload.parameters);
   EXPECT_FALSE(third.planned.job.model.adapters.has_value());  // Beside "decoder.layers." only.
-  EXPECT_THAT(third.report.not_read, lists("lora_dim", Matters::kYes));
+  EXPECT_THAT(third.report.not_read, lists("lora_dim", SettingImpact::kYes));
   const ImportedPlan fourth =
       read("--zero_stage 3 --dtype bf16 --lora_dim 128 --lora_module_name layers.");
   ASSERT_TRUE(fourth.planned.job.model.adapters.has_value());
   EXPECT_EQ(fourth.planned.job.model.adapters->rank, 128);
   EXPECT_EQ(fourth.planned.job.model.adapters->alpha, 1);
-  EXPECT_THAT(fourth.report.not_read, lists("only_optimize_lora", Matters::kYes));
+  EXPECT_THAT(fourth.report.not_read, lists("only_optimize_lora", SettingImpact::kYes));
   EXPECT_THAT(refusal_with({{"run.sh",
                              "deepspeed main.py --model_name_or_path Qwen/Qwen3-8B --deepspeed "
                              "--per_device_train_batch_size 4 --output_dir out\n"}}),
@@ -535,7 +535,7 @@ TEST(Verl, TheMethodIsTheObjective) {
   EXPECT_EQ(made.planned.job.sequences, 1280);
   EXPECT_EQ(method.kind, plan::MethodKind::kGrpo);
   EXPECT_EQ(method.updates, 4);
-  EXPECT_EQ(method.reference.place, plan::ModelPlace::kHost);
+  EXPECT_EQ(method.reference.place, plan::SecondModelPlace::kHost);
   EXPECT_EQ(method.forward_micro_batch, 32);
   EXPECT_EQ(method.rollout->prompt, 1024);
   EXPECT_EQ(method.rollout->tensor, 2);
@@ -555,7 +555,7 @@ TEST(Verl, TheMethodIsTheObjective) {
       {.cluster = "dgx-h100"});
   EXPECT_EQ(values.planned.job.method.kind, plan::MethodKind::kPpo);
   EXPECT_EQ(values.planned.job.method.updates, 4);
-  EXPECT_EQ(values.planned.job.method.reference.place, plan::ModelPlace::kNone);
+  EXPECT_EQ(values.planned.job.method.reference.place, plan::SecondModelPlace::kNone);
 }
 
 TEST(Trl, TheMethodIsTheObjective) {
@@ -580,7 +580,7 @@ TEST(Trl, TheMethodIsTheObjective) {
          "--max_prompt_length 256 --max_completion_length 768");
   EXPECT_EQ(groups.job.method.kind, plan::MethodKind::kGrpo);
   EXPECT_EQ(groups.job.method.updates, 4);
-  EXPECT_EQ(groups.job.method.reference.place, plan::ModelPlace::kNone);
+  EXPECT_EQ(groups.job.method.reference.place, plan::SecondModelPlace::kNone);
   EXPECT_EQ(groups.job.length, 1024);
   EXPECT_EQ(groups.job.sequences, 64);
 }

@@ -25,7 +25,7 @@ const launch_scripts::SourceFile kDeepSpeed{"ds.json", R"({"train_micro_batch_si
   "zero_optimization": {"stage": 2}, "bf16": {"enabled": true}})"};
 
 plan::PlannedJob read(std::vector<launch_scripts::SourceFile> files) {
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100:2";
   given.batch = "128x4096";
   return import_sources("hf", files, given).planned;
@@ -55,7 +55,7 @@ TEST(HuggingFaceArguments, ReadsTheDeepSpeedFileBesideThem) {
 
 ImportedPlan read_files(std::vector<launch_scripts::SourceFile> files,
                         std::string batch = "128x4096") {
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100:2";
   given.batch = std::move(batch);
   return import_sources("", files, given);
@@ -87,7 +87,7 @@ TEST(HuggingFaceArguments, OptimizersOfDeepSpeedAreTheNearestThatAJobHas) {
     file.text.insert(
         1, R"("gradient_accumulation_steps": 4, "optimizer": {"type": ")" + type + R"("}, )");
     file.text.replace(file.text.find("\"auto\""), 6, "2");
-    Given given;
+    UserFacts given;
     given.cluster = "dgx-h100:2";
     given.model = "llama-3-8b";
     given.batch = "128x4096";
@@ -96,9 +96,9 @@ TEST(HuggingFaceArguments, OptimizersOfDeepSpeedAreTheNearestThatAJobHas) {
   EXPECT_EQ(with("FusedAdam").planned.job.optimizer, plan::Optimizer::kAdamW);
   EXPECT_THAT(with("Adam").report.read, takes("optimizer.type", "job.optimizer"));
   EXPECT_EQ(with("OneBitAdam").planned.job.optimizer, plan::Optimizer::kAdam);
-  EXPECT_THAT(with("OneBitAdam").report.not_read, lists("optimizer.type", Matters::kYes));
+  EXPECT_THAT(with("OneBitAdam").report.not_read, lists("optimizer.type", SettingImpact::kYes));
   EXPECT_EQ(with("Lion").planned.job.optimizer, plan::Optimizer::kAdamW);
-  EXPECT_THAT(with("RMSprop").report.not_read, lists("optimizer.type", Matters::kYes));
+  EXPECT_THAT(with("RMSprop").report.not_read, lists("optimizer.type", SettingImpact::kYes));
 }
 
 std::string refusal(std::vector<launch_scripts::SourceFile> files) {
@@ -118,7 +118,7 @@ launch_scripts::SourceFile arguments_with(const std::string& lines) {
 
 std::string unread_why(const ImportReport& report, const std::string& name) {
   for (const UnreadSetting& one : report.not_read) {
-    if (one.name == name && one.matters == Matters::kYes) return one.why;
+    if (one.name == name && one.matters == SettingImpact::kYes) return one.why;
   }
   return "";
 }
@@ -193,9 +193,9 @@ TEST(HuggingFaceArguments, ScriptsSwitchAdaptersOnUnderNamesOfTheirOwn) {
   EXPECT_FALSE(script("--use_lora False").planned.job.model.adapters.has_value());
   const ImportedPlan open = script("--lora_r 8 --tune_mm_mlp_adapter True --freeze_llm False");
   EXPECT_FALSE(open.planned.job.model.adapters.has_value());
-  EXPECT_THAT(open.report.not_read, lists("lora_r", Matters::kYes));
-  EXPECT_THAT(open.report.not_read, lists("tune_mm_mlp_adapter", Matters::kYes));
-  EXPECT_THAT(open.report.not_read, testing::Not(lists("freeze_llm", Matters::kYes)));
+  EXPECT_THAT(open.report.not_read, lists("lora_r", SettingImpact::kYes));
+  EXPECT_THAT(open.report.not_read, lists("tune_mm_mlp_adapter", SettingImpact::kYes));
+  EXPECT_THAT(open.report.not_read, testing::Not(lists("freeze_llm", SettingImpact::kYes)));
 }
 
 TEST(HuggingFaceArguments, WhatNoPlanSaysIsNamedWithWhatItLeavesOut) {
@@ -279,7 +279,7 @@ std::int64_t devices_behind(const std::string& launcher, const std::string& prog
                                             " --model_name_or_path Qwen/Qwen2.5-7B --bf16 True "
                                             "--per_device_train_batch_size 2 --output_dir x "
                                             "--model_max_length 2048\n"};
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100";
   const plan::PlannedJob planned = import_sources("hf", {&file, 1}, given).planned;
   EXPECT_EQ(planned.job.length, 2048);
@@ -305,7 +305,7 @@ TEST(HuggingFaceArguments, AFileOfDeepSpeedMayHaveItsOwnArgument) {
       "deepspeed --num_gpus 8 train.py --deepspeed_config conf/ds.json "
       "--model_name_or_path Qwen/Qwen2.5-7B --bf16 True "
       "--per_device_train_batch_size 2 --max_length 2048\n"};
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100";
   EXPECT_THAT([&] { import_sources("hf", {&script, 1}, given); },
               testing::ThrowsMessage<Error>(

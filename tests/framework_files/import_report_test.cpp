@@ -23,13 +23,13 @@ constexpr const char* kOddScript = R"(torchrun --nproc_per_node 8 pretrain_gpt.p
   --tensor-model-parallel-size 2 --sequence-paralel --our-own 3
 )";
 
-ImportedPlan imported(const std::string& text, Given given = {}) {
+ImportedPlan imported(const std::string& text, UserFacts given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100";
   const launch_scripts::SourceFile file{"train.sh", text};
   return import_sources("", {&file, 1}, given);
 }
 
-auto unread(const std::string& name, Matters matters, const std::string& why) {
+auto unread(const std::string& name, SettingImpact matters, const std::string& why) {
   return Contains(AllOf(Field(&UnreadSetting::name, name), Field(&UnreadSetting::matters, matters),
                         Field(&UnreadSetting::why, HasSubstr(why))));
 }
@@ -46,13 +46,14 @@ TEST(ImportReport, SaysWhatWasReadWhereAndWhatFor) {
 
 TEST(ImportReport, SaysWhatWasNotReadAndWhetherItMatters) {
   const ImportReport report = imported(kOddScript).report;
-  EXPECT_THAT(report.not_read, unread("--lr", Matters::kNo, ""));
-  EXPECT_THAT(report.not_read, unread("--our-own", Matters::kMaybe, ""));
+  EXPECT_THAT(report.not_read, unread("--lr", SettingImpact::kNo, ""));
+  EXPECT_THAT(report.not_read, unread("--our-own", SettingImpact::kMaybe, ""));
+  EXPECT_THAT(report.not_read, unread("--sequence-paralel", SettingImpact::kMaybe,
+                                      "did you mean --sequence-parallel?"));
   EXPECT_THAT(report.not_read,
-              unread("--sequence-paralel", Matters::kMaybe, "did you mean --sequence-parallel?"));
-  EXPECT_THAT(report.not_read, unread("--cpu-offloading-num-layers", Matters::kYes, "offload"));
-  EXPECT_EQ(report.not_read.front().matters, Matters::kYes);
-  EXPECT_EQ(report.not_read.back().matters, Matters::kNo);
+              unread("--cpu-offloading-num-layers", SettingImpact::kYes, "offload"));
+  EXPECT_EQ(report.not_read.front().matters, SettingImpact::kYes);
+  EXPECT_EQ(report.not_read.back().matters, SettingImpact::kNo);
 }
 
 TEST(ImportReport, GuessesAtTheFirstUnknownNamesAlone) {
@@ -96,7 +97,7 @@ TEST(ImportReport, StrictNamesWhatMayChangeThePrediction) {
 }
 
 TEST(ImportReport, NodesAndGpusStandInThePlaceOfTheScripts) {
-  Given given;
+  UserFacts given;
   given.nodes = 2;
   EXPECT_EQ(imported(kOddScript, given).planned.job.cluster.devices(), 16);
   given = {};
@@ -105,7 +106,7 @@ TEST(ImportReport, NodesAndGpusStandInThePlaceOfTheScripts) {
 }
 
 TEST(ImportReport, SettingsStandInThePlaceOfAConfigurations) {
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100";
   given.model = "llama-3-8b";
   given.settings = {"zero_optimization.stage=2"};

@@ -10,14 +10,14 @@ namespace stepwright::framework_files {
 
 /// Returns the plan that a target reads from a text, on `given.cluster` or two nodes of dgx-h100.
 inline ImportedPlan import_text(const std::string& target, const std::string& name,
-                                const std::string& text, Given given = {}) {
+                                const std::string& text, UserFacts given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100:2";
   const launch_scripts::SourceFile file{name, text};
   return import_sources(target, {&file, 1}, given);
 }
 
 /// Matches a report that lists a setting as not read, and whether it matters.
-inline auto lists(const std::string& name, Matters matters) {
+inline auto lists(const std::string& name, SettingImpact matters) {
   return testing::Contains(testing::AllOf(testing::Field(&UnreadSetting::name, name),
                                           testing::Field(&UnreadSetting::matters, matters)));
 }

@@ -71,7 +71,7 @@ void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
     }
     return std::string();
   }();
-  Given given;
+  UserFacts given;
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
@@ -98,9 +98,10 @@ void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
 
 /// True if the job itself needs something that its framework cannot run, which no plan changes.
 bool asks_for_more(const plan::Job& job, const plan::Plan& plan) {
-  return std::ranges::any_of(plan::not_run(job.framework, job, plan), [](const plan::NotRun& what) {
-    return !plan::of_plan(what.ability) && what.ability != plan::Ability::kAttention;
-  });
+  return std::ranges::any_of(
+      plan::not_run(job.framework, job, plan), [](const plan::UnsupportedChoice& what) {
+        return !plan::of_plan(what.ability) && what.ability != plan::Ability::kAttention;
+      });
 }
 
 TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
@@ -115,7 +116,7 @@ TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
       const auto result = answer(job);
       if (!result) continue;
       for (const tune::TunedPlan& tuned : result->plans) {
-        const auto names = plan::runs_on(result->job, tuned.plan);
+        const auto names = plan::frameworks_running_plan(result->job, tuned.plan);
         const bool runs = std::ranges::find(names, target.framework) != names.end();
         const bool asks = asks_for_more(result->job, tuned.plan);
         if (target.variant.empty()) {
@@ -146,13 +147,14 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
     plan::Job job = tune::random_job(seed);
     job.framework = {};
     // Features that a framework always has are no choice of a file.
-    job.kernels.masters = plan::Masters::kBeside;
+    job.kernels.masters = plan::MasterWeights::kBeside;
     SCOPED_TRACE(seed);
     const auto result = answer(job);
     if (!result) continue;
     const plan::PlannedJob best{result->job, result->plans.front().plan};
     std::vector<plan::Framework> frameworks;
-    for (const Starter& starter : starters()) frameworks.push_back(starter.framework);
+    for (const FrameworkStarter& starter : framework_starters())
+      frameworks.push_back(starter.framework);
     const auto runs = tune::framework_runs(best.job, best.plan, frameworks);
     for (const LaunchTarget& target : targets()) {
       plan::PlannedJob there = best;
@@ -160,7 +162,7 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
       plan::Job started = there.job;
       started.kernels = plan::started_kernels(started);
       started.kernels.attention = plan::runnable_attention(started, best.plan);
-      const auto nearest = plan::nearest_run(started.framework, started, best.plan);
+      const auto nearest = plan::nearest_runnable_plan(started.framework, started, best.plan);
       const bool none =
           asks_for_more(there.job, best.plan) || !has_plan(best.job, there.job.framework);
       EXPECT_TRUE(none || nearest) << target.word << " " << plan::plan_yaml(best, true);
@@ -187,7 +189,7 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
 /// files cannot express.
 plan::Job tuning_job(std::uint64_t seed) {
   plan::Job job = tune::random_job(seed);
-  job.kernels.masters = plan::Masters::kBeside;
+  job.kernels.masters = plan::MasterWeights::kBeside;
   if (seed % 5 < 3) {  // A model that programs with a list of models have.
     job.model_name = "llama-3.2-1b";
     job.model = model::built_in_model(job.model_name).value();
@@ -211,7 +213,7 @@ TEST(ListedPlans, OfAnyJobAreThoseThatExportWritesAndImportReads) {
     if (!result) continue;
     const plan::PlannedJob best{result->job, result->plans.front().plan};
     const std::vector<std::string> names = started_by(best);
-    for (const Starter& starter : starters()) {
+    for (const FrameworkStarter& starter : framework_starters()) {
       const bool lists = std::ranges::find(names, starter.name()) != names.end();
       bool writes = false;
       try {
@@ -247,7 +249,8 @@ TEST(ListedPlans, EveryModelThatAFrameworkTrainsIsSaidByItsFiles) {
       planned.job.length = std::min<std::int64_t>(planned.job.length, 1024);
       planned.plan.parallel.data = 16;
       planned.plan.sharding = *plan::sharding_of("GGG");
-      const auto plan = plan::nearest_run(planned.job.framework, planned.job, planned.plan);
+      const auto plan =
+          plan::nearest_runnable_plan(planned.job.framework, planned.job, planned.plan);
       if (!plan) continue;
       planned.plan = *plan;
       expect_alike(target, planned);
@@ -264,11 +267,11 @@ TEST(ListedPlans, InstancesOfTheOptimizerAreThoseOfExperts) {
   plan.sharding = *plan::sharding_of("NNI");
   plan.sharding.group = 8;
   plan.sharding.expert_group = 1;
-  ASSERT_FALSE(plan::illegal(planned.job, plan));
-  const auto names = plan::runs_on(planned.job, plan);
+  ASSERT_FALSE(plan::find_plan_rejection(planned.job, plan));
+  const auto names = plan::frameworks_running_plan(planned.job, plan);
   for (const char* name : {"megatron-core", "nemo"}) {
     EXPECT_EQ(std::ranges::count(names, name), 0);
-    EXPECT_TRUE(plan::nearest_run({.name = name}, planned.job, plan));
+    EXPECT_TRUE(plan::nearest_runnable_plan({.name = name}, planned.job, plan));
   }
   EXPECT_THROW(export_plan("megatron", planned, ""), Error);
   EXPECT_NO_THROW(export_plan("megatron", planned, "", true));

@@ -14,25 +14,25 @@ namespace stepwright::framework_files {
 namespace {
 
 /// Returns the master copies that a file asks for, on two nodes.
-plan::Masters masters_of(const std::string& name, const std::string& text) {
+plan::MasterWeights masters_of(const std::string& name, const std::string& text) {
   return import_text("", name, text,
                      {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "128x4096"})
       .planned.job.kernels.masters;
 }
 
-plan::Masters of_axolotl(const std::string& lines) {
+plan::MasterWeights of_axolotl(const std::string& lines) {
   return masters_of("axolotl.yml",
                     "base_model: meta-llama/Meta-Llama-3-8B\nsequence_len: 4096\n"
                     "micro_batch_size: 1\ngradient_accumulation_steps: 8\n" +
                         lines);
 }
 
-plan::Masters of_trainer(const std::string& lines) {
+plan::MasterWeights of_trainer(const std::string& lines) {
   return masters_of("args.yaml",
                     "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\n" + lines);
 }
 
-plan::Masters of_factory(const std::string& lines) {
+plan::MasterWeights of_factory(const std::string& lines) {
   return masters_of("sft.yaml",
                     "model_name_or_path: meta-llama/Meta-Llama-3-8B\nfinetuning_type: full\n"
                     "cutoff_len: 4096\nper_device_train_batch_size: 1\n"
@@ -40,7 +40,7 @@ plan::Masters of_factory(const std::string& lines) {
                         lines);
 }
 
-plan::Masters of_verl(const std::string& words) {
+plan::MasterWeights of_verl(const std::string& words) {
   return masters_of("run.sh",
                     "python3 -m verl.trainer.main_ppo data.max_prompt_length=1024 "
                     "data.max_response_length=3072 actor_rollout_ref.actor.strategy=fsdp2 "
@@ -51,24 +51,26 @@ plan::Masters of_verl(const std::string& words) {
 
 TEST(MastersOfFiles, FsdpMakesWeightsFp32WhereProductsAreCast) {
   const std::string fsdp = "fsdp_version: 2\nfsdp_config: {reshard_after_forward: true}\n";
-  EXPECT_EQ(of_axolotl(fsdp + "bf16: true\n"), plan::Masters::kAlone);
-  EXPECT_EQ(of_axolotl(fsdp + "bf16: full\n"), plan::Masters::kNone);
-  EXPECT_EQ(of_axolotl("bf16: auto\n"), plan::Masters::kNone) << "plain data parallelism";
+  EXPECT_EQ(of_axolotl(fsdp + "bf16: true\n"), plan::MasterWeights::kAlone);
+  EXPECT_EQ(of_axolotl(fsdp + "bf16: full\n"), plan::MasterWeights::kNone);
+  EXPECT_EQ(of_axolotl("bf16: auto\n"), plan::MasterWeights::kNone) << "plain data parallelism";
   EXPECT_EQ(of_axolotl("bf16: true\nadapter: lora\nlora_r: 8\nlora_target_linear: true\n"),
-            plan::Masters::kAlone)
+            plan::MasterWeights::kAlone)
       << "adapters are fp32";
 }
 
 TEST(MastersOfFiles, WeightsOfTrainersAreOfTheTypeThatTheyAreLoadedIn) {
-  EXPECT_EQ(of_trainer("bf16: true\n"), plan::Masters::kAlone);
-  EXPECT_EQ(of_trainer("bf16: true\ntorch_dtype: bfloat16\n"), plan::Masters::kNone);
-  EXPECT_EQ(of_trainer("bf16: true\ndtype: bfloat16\nfsdp: full_shard\n"), plan::Masters::kAlone);
-  EXPECT_EQ(of_trainer("dtype: bfloat16\nfsdp: full_shard\n"), plan::Masters::kNone);
-  EXPECT_EQ(of_trainer("bf16: true\ntorch_dtype: float32\n"), plan::Masters::kAlone);
-  EXPECT_EQ(of_factory("bf16: true\n"), plan::Masters::kAlone);
-  EXPECT_EQ(of_factory("pure_bf16: true\n"), plan::Masters::kNone);
-  EXPECT_EQ(of_verl(""), plan::Masters::kAlone);
-  EXPECT_EQ(of_verl("actor_rollout_ref.actor.fsdp_config.model_dtype=bf16"), plan::Masters::kNone);
+  EXPECT_EQ(of_trainer("bf16: true\n"), plan::MasterWeights::kAlone);
+  EXPECT_EQ(of_trainer("bf16: true\ntorch_dtype: bfloat16\n"), plan::MasterWeights::kNone);
+  EXPECT_EQ(of_trainer("bf16: true\ndtype: bfloat16\nfsdp: full_shard\n"),
+            plan::MasterWeights::kAlone);
+  EXPECT_EQ(of_trainer("dtype: bfloat16\nfsdp: full_shard\n"), plan::MasterWeights::kNone);
+  EXPECT_EQ(of_trainer("bf16: true\ntorch_dtype: float32\n"), plan::MasterWeights::kAlone);
+  EXPECT_EQ(of_factory("bf16: true\n"), plan::MasterWeights::kAlone);
+  EXPECT_EQ(of_factory("pure_bf16: true\n"), plan::MasterWeights::kNone);
+  EXPECT_EQ(of_verl(""), plan::MasterWeights::kAlone);
+  EXPECT_EQ(of_verl("actor_rollout_ref.actor.fsdp_config.model_dtype=bf16"),
+            plan::MasterWeights::kNone);
 }
 
 TEST(HostThreadsOfFiles, AreThoseThatAScriptLeavesToItsProcesses) {
@@ -83,7 +85,7 @@ TEST(HostThreadsOfFiles, AreThoseThatAScriptLeavesToItsProcesses) {
   EXPECT_EQ(of_script("export OMP_NUM_THREADS=12\n").planned.job.host_threads, 12);
   const ImportedPlan wrong = of_script("export OMP_NUM_THREADS=many\n");
   EXPECT_EQ(wrong.planned.job.host_threads, std::nullopt);
-  EXPECT_THAT(wrong.report.not_read, lists("OMP_NUM_THREADS", Matters::kNo));
+  EXPECT_THAT(wrong.report.not_read, lists("OMP_NUM_THREADS", SettingImpact::kNo));
   EXPECT_TRUE(of_script("export CUDA_LAUNCH_BLOCKING=1\n").planned.job.kernels.blocking_launches);
   EXPECT_FALSE(of_script("export CUDA_LAUNCH_BLOCKING=0\n").planned.job.kernels.blocking_launches);
 }
@@ -91,7 +93,7 @@ TEST(HostThreadsOfFiles, AreThoseThatAScriptLeavesToItsProcesses) {
 TEST(MastersOfFiles, DeepSpeedHasItsOwnCopies) {
   EXPECT_EQ(masters_of("ds.json", R"({"train_micro_batch_size_per_gpu": 1,
       "bf16": {"enabled": true}, "zero_optimization": {"stage": 3}})"),
-            plan::Masters::kBeside);
+            plan::MasterWeights::kBeside);
 }
 
 /// Returns a plan that shards all states of a model whose updates have no master copies.
@@ -112,23 +114,23 @@ TEST(MastersOfFiles, UpdatesInPlaceAreWrittenAndReadBack) {
     const bool titan = std::string_view(target) == "torchtitan";
     const LaunchFile file = export_plan(target, in_place(), titan ? "0.2.2" : "", true);
     EXPECT_THAT(file.text, testing::HasSubstr(line));
-    EXPECT_EQ(file.started.job.kernels.masters, plan::Masters::kNone);
+    EXPECT_EQ(file.started.job.kernels.masters, plan::MasterWeights::kNone);
     EXPECT_EQ(file.started.plan.accumulate, DType::kBf16);
     const plan::PlannedJob back =
         import_text(target, "it", file.text,
                     {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "128x4096"})
             .planned;
-    EXPECT_EQ(back.job.kernels.masters, plan::Masters::kNone);
+    EXPECT_EQ(back.job.kernels.masters, plan::MasterWeights::kNone);
     EXPECT_EQ(back.plan, file.started.plan);
   }
 }
 
 // axolotl loads weights in bf16, which nothing but FSDP makes fp32: of bf16 are gradients, too.
 TEST(MastersOfFiles, AnExportSaysWhatStartsWithoutMasters) {
-  const Given given{.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "128x4096"};
+  const UserFacts given{.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "128x4096"};
   for (const std::string cluster : {"dgx-h100:2", "dgx-h100:1"}) {
     plan::PlannedJob planned = in_place();
-    planned.job.kernels.masters = plan::Masters::kAlone;
+    planned.job.kernels.masters = plan::MasterWeights::kAlone;
     planned.job.cluster = *cluster::built_in_cluster("dgx-h100", cluster.ends_with('2') ? 2 : 1);
     planned.job.cluster.devices_per_node = cluster.ends_with('2') ? 8 : 1;
     planned.plan = plan::Plan{};
@@ -140,7 +142,7 @@ TEST(MastersOfFiles, AnExportSaysWhatStartsWithoutMasters) {
     EXPECT_THAT(file.text, testing::HasSubstr("bf16: full"));
     EXPECT_THAT(file.notes, testing::Contains(testing::HasSubstr("`kernels.masters` is none there "
                                                                  "and alone in the plan")));
-    EXPECT_EQ(file.started.job.kernels.masters, plan::Masters::kNone);
+    EXPECT_EQ(file.started.job.kernels.masters, plan::MasterWeights::kNone);
     EXPECT_EQ(file.started.plan.accumulate, DType::kBf16);
     planned.plan.accumulate = DType::kFp32;
     EXPECT_THAT(
@@ -152,10 +154,10 @@ TEST(MastersOfFiles, AnExportSaysWhatStartsWithoutMasters) {
 
 TEST(MastersOfFiles, AnExportSaysThatItsFileDoesNot) {
   const plan::PlannedJob planned = in_place();
-  ASSERT_EQ(planned.job.kernels.masters, plan::Masters::kNone);
+  ASSERT_EQ(planned.job.kernels.masters, plan::MasterWeights::kNone);
   const LaunchFile file = export_plan("accelerate", planned, "");
   EXPECT_THAT(file.notes, testing::Contains(testing::HasSubstr("kernels.masters: none")));
-  EXPECT_EQ(file.started.job.kernels.masters, plan::Masters::kAlone);
+  EXPECT_EQ(file.started.job.kernels.masters, plan::MasterWeights::kAlone);
 }
 
 }  // namespace

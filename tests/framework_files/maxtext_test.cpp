@@ -36,8 +36,8 @@ weight_dtype: bfloat16
   EXPECT_EQ(job.sequences, 64);
   EXPECT_EQ(job.precision, DType::kFp8);
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
-  EXPECT_THAT(read.report.not_read, lists("remat_policy", Matters::kYes));
-  EXPECT_EQ(read.planned.job.kernels.masters, plan::Masters::kNone) << "weight_dtype";
+  EXPECT_THAT(read.report.not_read, lists("remat_policy", SettingImpact::kYes));
+  EXPECT_EQ(read.planned.job.kernels.masters, plan::MasterWeights::kNone) << "weight_dtype";
 }
 
 TEST(MaxText, AxesMustFillTheDevices) {
@@ -66,8 +66,8 @@ python3 -m MaxText.train src/MaxText/configs/base.yml run_name=x model_name=$MOD
   EXPECT_EQ(read.planned.job.length, 4096);
   EXPECT_EQ(read.planned.plan.sharding, plan::sharding_of("GGG").value());
   EXPECT_EQ(read.planned.plan.micro_batch, 4);
-  EXPECT_THAT(read.report.not_read, lists("quantization", Matters::kYes));
-  EXPECT_THAT(read.report.not_read, lists("megablox", Matters::kYes));
+  EXPECT_THAT(read.report.not_read, lists("quantization", SettingImpact::kYes));
+  EXPECT_THAT(read.report.not_read, lists("megablox", SettingImpact::kYes));
   const ImportedPlan set = import_text("", "train.sh", script,
                                        {.settings = {"MODEL=llama2-7b", "max_target_length=2048"}});
   EXPECT_EQ(set.planned.job.model_name, "llama-2-7b");
@@ -84,7 +84,7 @@ TEST(MaxText, WordsStandOverTheFileThatTheScriptNames) {
   EXPECT_EQ(read.planned.plan.recompute.kind, plan::RecomputeKind::kSelective);
   const ImportedPlan alone = import_sources("", std::span(files).first(1),
                                             {.model = "llama-2-7b", .cluster = "dgx-h100:2"});
-  EXPECT_THAT(alone.report.not_read, lists("[]", Matters::kYes));
+  EXPECT_THAT(alone.report.not_read, lists("[]", SettingImpact::kYes));
 }
 
 TEST(MaxText, ReadsWhatItLogs) {

@@ -42,8 +42,8 @@ TEST(MegatronArguments, SetFieldsWhoseMeaningIsKnown) {
 
 TEST(MegatronArguments, EachSettingHasOneMeaningAndAnArgument) {
   for (const KnownSetting& setting : known_settings("megatron/settings")) {
-    EXPECT_NE(setting.matters, Matters::kMaybe) << setting.name;
-    EXPECT_TRUE(setting.field.empty() || setting.matters == Matters::kNo) << setting.name;
+    EXPECT_NE(setting.matters, SettingImpact::kMaybe) << setting.name;
+    EXPECT_TRUE(setting.field.empty() || setting.matters == SettingImpact::kNo) << setting.name;
     EXPECT_TRUE(std::ranges::any_of(megatron_arguments(), [&](const MegatronArgument& one) {
       return says(setting, one.field);
     })) << setting.name;
@@ -59,7 +59,7 @@ std::string small_command(const std::string& more) {
 }
 
 ImportedPlan imported_script(const std::string& text, std::vector<std::string> settings = {}) {
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100:1";
   given.settings = std::move(settings);
   const launch_scripts::SourceFile file{"train.sh", text};
@@ -75,7 +75,7 @@ std::string refusal_of(const std::string& text, std::vector<std::string> setting
   return "";
 }
 
-auto unread(const std::string& name, Matters matters) {
+auto unread(const std::string& name, SettingImpact matters) {
   return Contains(
       AllOf(Field(&UnreadSetting::name, name), Field(&UnreadSetting::matters, matters)));
 }
@@ -108,7 +108,7 @@ TEST(MegatronArguments, AreMatchedAsArgparseDoes) {
   EXPECT_THAT(plan.report.not_read,
               Contains(AllOf(Field(&UnreadSetting::name, "--iterations-to-skip"),
                              Field(&UnreadSetting::value, "-5 -7"))));
-  EXPECT_THAT(plan.report.not_read, unread("--no-rope-fusion", Matters::kYes));
+  EXPECT_THAT(plan.report.not_read, unread("--no-rope-fusion", SettingImpact::kYes));
 }
 
 TEST(MegatronArguments, SayWhoseLayersRunAndWithWhichWorkspaces) {
@@ -124,7 +124,7 @@ TEST(MegatronArguments, SayWhoseLayersRunAndWithWhichWorkspaces) {
   EXPECT_TRUE(local.planned.job.kernels.grouped_experts);
   EXPECT_TRUE(local.planned.job.kernels.deterministic);
   EXPECT_THAT(imported_script(small_command("--deterministic-mode")).report.not_read,
-              unread("--deterministic-mode", Matters::kYes));
+              unread("--deterministic-mode", SettingImpact::kYes));
 }
 
 TEST(MegatronArguments, SayTheKernelOfTheLoss) {
@@ -157,7 +157,7 @@ TEST(MegatronArguments, UnknownOnesAreListedWithTheNearest) {
   EXPECT_THAT(
       plan.report.not_read,
       Contains(AllOf(Field(&UnreadSetting::name, "--tensor_model_parallel_size"),
-                     Field(&UnreadSetting::matters, Matters::kYes),
+                     Field(&UnreadSetting::matters, SettingImpact::kYes),
                      Field(&UnreadSetting::why, HasSubstr("--tensor-model-parallel-size")))));
   EXPECT_THAT(plan.report.not_read,
               Contains(AllOf(Field(&UnreadSetting::name, "--inference"),
@@ -227,14 +227,14 @@ TEST(MegatronArguments, ALatentAttentionHasTheRanksOfTheCommandLine) {
 TEST(MegatronArguments, ReadsTheBiasOfPositions) {
   const ImportedPlan plan =
       imported_script(small_command("--position-embedding-type alibi --pad-vocab-size-to 51200"));
-  EXPECT_EQ(plan.planned.job.model.position, model::Position::kAlibi);
+  EXPECT_EQ(plan.planned.job.model.position, model::PositionEncoding::kAlibi);
   EXPECT_EQ(plan.planned.job.model.vocabulary, 51'200);
 }
 
 TEST(MegatronArguments, GroupsOfQueriesNeedTheirSwitch) {
   const ImportedPlan plan = imported_script(small_command("--num-query-groups 4"));
   EXPECT_EQ(plan.planned.job.model.kv_heads, 16);
-  EXPECT_THAT(plan.report.not_read, unread("--num-query-groups", Matters::kNo));
+  EXPECT_THAT(plan.report.not_read, unread("--num-query-groups", SettingImpact::kNo));
   const std::string grouped = "--group-query-attention --num-query-groups 4";
   EXPECT_EQ(imported_script(small_command(grouped)).planned.job.model.kv_heads, 4);
 }
@@ -247,7 +247,7 @@ TEST(MegatronArguments, LeavesOutWhatNoPlanSays) {
   EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   for (const char* name : {"--optimizer", "--recompute-num-layers", "--cp-comm-type",
                            "--hierarchical-context-parallel-sizes"}) {
-    EXPECT_THAT(plan.report.not_read, unread(name, Matters::kYes)) << name;
+    EXPECT_THAT(plan.report.not_read, unread(name, SettingImpact::kYes)) << name;
     EXPECT_THAT(plan.report.read, testing::Not(Contains(Field(&ReadSetting::name, name)))) << name;
   }
 }
@@ -297,7 +297,7 @@ TEST(MegatronArguments, ReadsWhatForksSayInWordsOfTheirOwn) {
   EXPECT_EQ(experts.ffn, 512);
   EXPECT_EQ(experts.shared_ffn, 1024);
   EXPECT_THAT(plan.report.read, Contains(Field(&ReadSetting::name, "--n-shared-experts")));
-  const auto listed = [&](const std::string& name, Matters matters) {
+  const auto listed = [&](const std::string& name, SettingImpact matters) {
     return std::ranges::any_of(plan.report.not_read, [&](const UnreadSetting& one) {
       return one.name == name && one.matters == matters;
     });
@@ -306,8 +306,8 @@ TEST(MegatronArguments, ReadsWhatForksSayInWordsOfTheirOwn) {
       small_command("--num-experts 8 --moe-router-topk 2 --moe-intermediate-size 512 "
                     "--moe-layer-freq -1 --first-k-dense-replace -1"));
   EXPECT_TRUE(all.planned.job.model.experts.has_value());
-  EXPECT_TRUE(listed("--use-fused-rmsnorm", Matters::kNo));
-  EXPECT_TRUE(listed("--swap-attention", Matters::kYes));
+  EXPECT_TRUE(listed("--use-fused-rmsnorm", SettingImpact::kNo));
+  EXPECT_TRUE(listed("--swap-attention", SettingImpact::kYes));
 }
 
 TEST(MegatronForks, TheFusedKernelOfMindSpeedStandsInMegatronsOwnLayers) {
@@ -333,8 +333,8 @@ TEST(MegatronForks, ATowerOfImagesIsSaid) {
       "--vocab-size 32000 --micro-batch-size 1 --global-batch-size 16 --bf16 --patch-size 14 "
       "--freeze-ViT\n",
       {.cluster = "dgx-h100"});
-  EXPECT_THAT(made.report.not_read, lists("--patch-size", Matters::kYes));
-  EXPECT_THAT(made.report.not_read, lists("--freeze-ViT", Matters::kYes));
+  EXPECT_THAT(made.report.not_read, lists("--patch-size", SettingImpact::kYes));
+  EXPECT_THAT(made.report.not_read, lists("--freeze-ViT", SettingImpact::kYes));
 }
 
 }  // namespace

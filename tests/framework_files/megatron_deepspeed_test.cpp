@@ -31,7 +31,7 @@ const std::string kExperts =
     "--deepspeed_config ds.json --no-pipeline-parallel --num-experts ";
 
 ImportedPlan from_deepspeed(const std::string& text, const std::string& cluster) {
-  Given given;
+  UserFacts given;
   given.cluster = cluster;
   return import_text("", "train.sh", text, given);
 }
@@ -45,8 +45,8 @@ TEST(MegatronDeepspeed, ReadsBloomAsItWasTrained) {
   // Its optimizer of bf16 shards its states without ZeRO.
   EXPECT_EQ(plan::sharding_word(plan.sharding), "NNG");
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
-  EXPECT_THAT(imported.report.not_read, lists("--deepspeed_config", Matters::kYes));
-  EXPECT_THAT(imported.report.not_read, lists("--pp-partition-method", Matters::kYes));
+  EXPECT_THAT(imported.report.not_read, lists("--deepspeed_config", SettingImpact::kYes));
+  EXPECT_THAT(imported.report.not_read, lists("--pp-partition-method", SettingImpact::kYes));
   EXPECT_THAT(imported.report.read, takes("--zero-stage", "sharding.states"));
 }
 
@@ -67,7 +67,8 @@ TEST(MegatronDeepspeed, TheConfigurationThatItNamesSaysTheStage) {
     const ImportedPlan read = import_sources("", files, {.cluster = "dgx-h100:1"});
     EXPECT_EQ(plan::sharding_word(read.planned.plan.sharding), "NGG");
     EXPECT_EQ(read.planned.plan.gradient_bucket, 200'000'000);
-    EXPECT_THAT(read.report.not_read, testing::Not(lists("--deepspeed_config", Matters::kYes)));
+    EXPECT_THAT(read.report.not_read,
+                testing::Not(lists("--deepspeed_config", SettingImpact::kYes)));
     EXPECT_EQ(read.planned.plan.offload.optimizer, 1);
     EXPECT_THAT(read.report.read, takes("zero_optimization.stage", "sharding.states"));
   }

@@ -38,7 +38,7 @@ plan::PlannedJob planned_for(const model::Architecture& model) {
 
 plan::PlannedJob read_text(std::string_view target, const std::string& text,
                            const cluster::Cluster& cluster) {
-  Given given;
+  UserFacts given;
   given.known_cluster = cluster;
   const launch_scripts::SourceFile file{fmt::format("plan.{}", target == "nemo" ? "py" : "sh"),
                                         text};
@@ -59,10 +59,10 @@ void expect_read_back(std::string_view target, const model::Architecture& model)
 
 bool runs_model(std::string_view framework, const model::Architecture& model) {
   const plan::PlannedJob planned = planned_for(model);
-  const std::vector<plan::NotRun> all =
+  const std::vector<plan::UnsupportedChoice> all =
       plan::not_run({.name = std::string(framework)}, planned.job, planned.plan);
   return std::ranges::none_of(
-      all, [](const plan::NotRun& one) { return one.ability == plan::Ability::kModel; });
+      all, [](const plan::UnsupportedChoice& one) { return one.ability == plan::Ability::kModel; });
 }
 
 class MegatronModels : public testing::TestWithParam<std::string_view> {};
@@ -107,7 +107,7 @@ model::Architecture tamed(model::Architecture model, std::mt19937_64& random) {
                                model.rotary_scaling->kind == model::RotaryScalingKind::kLinear ||
                                model.rotary_scaling->kind == model::RotaryScalingKind::kYarn);
   if (!said) model.rotary_scaling.reset();
-  if (model.position != model::Position::kRope) {
+  if (model.position != model::PositionEncoding::kRope) {
     model.rotary_scaling.reset();
     model.rotary_fraction = usual.rotary_fraction;
     model.rotary_base = usual.rotary_base;
@@ -173,7 +173,7 @@ TEST_P(MegatronModels, WhatTheFrameworkRunsComesBack) {
     if (!runs_model("megatron-core", model)) continue;
     SCOPED_TRACE(model::inline_model(model).dump());
     ++written;
-    hybrids += std::ranges::any_of(model::layers_of(model), model::has_one_branch) ? 1 : 0;
+    hybrids += std::ranges::any_of(model::model_layers(model), model::has_one_branch) ? 1 : 0;
     others += model::carries_state(model) || model.sinks || model.attention_gate ? 1 : 0;
     try {
       expect_read_back(GetParam(), model);

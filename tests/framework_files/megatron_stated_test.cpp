@@ -79,7 +79,7 @@ std::string printed(const std::string& prefix) {
 }
 
 ImportedPlan imported_file(const std::string& text, const std::string& cluster) {
-  Given given;
+  UserFacts given;
   given.cluster = cluster;
   const launch_scripts::SourceFile file{"run.log", text};
   return import_sources("", {&file, 1}, given);
@@ -114,7 +114,7 @@ TEST(StatedArguments, WhatIsAsMegatronHasItIsReadToo) {
   EXPECT_THAT(plan.report.assumed, Not(Contains(Field(&AssumedField::field, "sharding.states"))));
   ASSERT_EQ(plan.report.not_read.size(), 1U);
   EXPECT_EQ(plan.report.not_read.front().name, "our_option");
-  EXPECT_EQ(plan.report.not_read.front().matters, Matters::kMaybe);
+  EXPECT_EQ(plan.report.not_read.front().matters, SettingImpact::kMaybe);
 }
 
 TEST(StatedArguments, OfATestOfMegatronAreRead) {
@@ -146,8 +146,9 @@ TEST_TYPE: regular
   EXPECT_EQ(plan.planned.job.model.vocabulary, 50'257);
   EXPECT_THAT(plan.report.read, Contains(AllOf(Field(&ReadSetting::name, "--num-layers"),
                                                Field(&ReadSetting::line, 5))));
-  EXPECT_THAT(plan.report.not_read, Contains(AllOf(Field(&UnreadSetting::name, "NCCL_ALGO"),
-                                                   Field(&UnreadSetting::matters, Matters::kYes))));
+  EXPECT_THAT(plan.report.not_read,
+              Contains(AllOf(Field(&UnreadSetting::name, "NCCL_ALGO"),
+                             Field(&UnreadSetting::matters, SettingImpact::kYes))));
 }
 
 TEST(StatedArguments, ABlockWithoutThemIsRefused) {
@@ -181,7 +182,7 @@ constexpr const char* kOpenConfig = R"(MODEL_ARGS:
 )";
 
 TEST(StatedArguments, TakeTheVariablesThatAPersonGives) {
-  Given given{.settings = {"TP=4", "SP=false"}};
+  UserFacts given{.settings = {"TP=4", "SP=false"}};
   const ImportedPlan plan = import_text("megatron", "model_config.yaml", kOpenConfig, given);
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 4);
   EXPECT_FALSE(plan.planned.plan.sequence_parallel);

@@ -51,7 +51,7 @@ torchrun ${DISTRIBUTED_ARGS[@]} pretrain_gpt.py \
 plan::PlannedJob read(const std::string& text, const std::string& cluster = "dgx-h100") {
   Draft draft;
   draft.framework.name = "megatron-core";
-  Given given;
+  UserFacts given;
   given.cluster = cluster;
   const launch_scripts::SourceFile file{"train.sh", text};
   ImportReport report;
@@ -157,7 +157,7 @@ TEST(Megatron, AsksForConnectionsWhenAndOnlyWhenItMust) {
   EXPECT_EQ(value(), "free");
   planned.plan.parallel.context = 2;
   EXPECT_EQ(value(), "1");
-  planned.job.cluster.device.generation = &cluster::generation_named("B200");
+  planned.job.cluster.device.generation = &cluster::find_device_generation("B200");
   EXPECT_EQ(value(), "free");
   planned.plan.sharding = plan::sharding_of("GGG").value();
   EXPECT_EQ(value(), "unset");
@@ -190,7 +190,7 @@ TEST(Megatron, OneChunkOfTheInterleavedScheduleIsSaid) {
   const ImportedPlan imported = import_text("", "train.sh", script, {.cluster = "dgx-h100"});
   EXPECT_EQ(imported.planned.plan.schedule.kind, schedule::ScheduleKind::kOneForwardOneBackward);
   EXPECT_THAT(imported.report.not_read,
-              lists("--num-layers-per-virtual-pipeline-stage", Matters::kYes));
+              lists("--num-layers-per-virtual-pipeline-stage", SettingImpact::kYes));
 }
 
 TEST(Megatron, ReadsAndWritesGroupsOfMicroBatches) {
@@ -246,7 +246,7 @@ TEST(Megatron, ReadsAndWritesMultiTokenLayers) {
   draft.framework.name = "megatron-core";
   const launch_scripts::SourceFile file{"train.sh", layout_script("Et*22|t*29|t*29m|L")};
   ImportReport report;
-  read_megatron({&file, 1}, Given{.cluster = "dgx-h100"}, std::move(draft), report);
+  read_megatron({&file, 1}, UserFacts{.cluster = "dgx-h100"}, std::move(draft), report);
   EXPECT_THAT(report.not_read,
               testing::Contains(testing::Field(&UnreadSetting::why,
                                                testing::HasSubstr("before that of the loss"))));
@@ -275,7 +275,7 @@ TEST(Megatron, AHeadThatDefersSomeMicroBatchesIsTakenForOneThatDefersNone) {
   draft.framework.name = "megatron-core";
   const launch_scripts::SourceFile file{"train.sh", deferring_script(" --wgrad-deferral-limit 50")};
   ImportReport report;
-  draft = read_megatron({&file, 1}, Given{.cluster = "dgx-h100"}, std::move(draft), report);
+  draft = read_megatron({&file, 1}, UserFacts{.cluster = "dgx-h100"}, std::move(draft), report);
   EXPECT_FALSE(draft.plan.overlap.defer_embedding_gradient);
   EXPECT_THAT(report.not_read,
               testing::Contains(testing::Field(
@@ -300,7 +300,7 @@ TEST(Megatron, AContainerThatDefersAHeadSaysItsLimit) {
                                           "            wgrad_deferral_limit=0,\n"
                                           "            tp_comm_overlap=False,\n"));
   const auto again = [&](const std::string& text) {
-    Given given;
+    UserFacts given;
     given.cluster = "dgx-h100:4";
     const launch_scripts::SourceFile file{"plan.py", text};
     return import_sources("nemo", {&file, 1}, given).planned.plan;

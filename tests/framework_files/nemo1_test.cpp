@@ -37,7 +37,7 @@ std::string nemo1_text(const std::string& model = "", const std::string& optimiz
          optimizer + "  data:\n    seq_length: 8192\n";
 }
 
-ImportedPlan nemo1(const std::string& text, Given given = {.cluster = "dgx-h100"}) {
+ImportedPlan nemo1(const std::string& text, UserFacts given = {.cluster = "dgx-h100"}) {
   return import_text("", "llama.yaml", text, std::move(given));
 }
 
@@ -104,7 +104,7 @@ TEST(Nemo1, SaysWhereParametersAreInFp32) {
   std::string text = nemo1_text();
   text.replace(text.find("megatron_amp_O2: true"), 21, "megatron_amp_O2: false");
   const ImportReport report = nemo1(text).report;
-  EXPECT_THAT(report.not_read, lists("trainer.precision", Matters::kYes));
+  EXPECT_THAT(report.not_read, lists("trainer.precision", SettingImpact::kYes));
 }
 
 TEST(Nemo1, ReadsRecomputationAndFp8) {

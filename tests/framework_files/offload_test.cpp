@@ -60,7 +60,8 @@ TEST(OffloadedFsdp, ParametersLieOnTheHostWhereTheyAreGatheredForEachUse) {
 TEST(OffloadedFsdp, WhatNoRanksShareIsCountedOnTheDevices) {
   const auto alone = [](const std::string& states, const std::string& cluster) {
     const ImportedPlan plan = import_file("launch.yaml", accelerate(states), cluster);
-    EXPECT_THAT(plan.report.not_read, lists("fsdp_config.fsdp_offload_params", Matters::kYes));
+    EXPECT_THAT(plan.report.not_read,
+                lists("fsdp_config.fsdp_offload_params", SettingImpact::kYes));
     EXPECT_THAT(plan.report.read,
                 testing::Not(takes("fsdp_config.fsdp_offload_params", "offload")));
     return plan.planned.plan.offload;
@@ -74,7 +75,7 @@ TEST(OffloadedFsdp, TheHostUpdatesNoMuon) {
       "launch.yaml", accelerate("fsdp_version: 2") + "# stepwright: {optimizer: muon}\n");
   EXPECT_EQ(plan.planned.job.optimizer, plan::Optimizer::kMuon);
   EXPECT_EQ(plan.planned.plan.offload, plan::Offload{});
-  EXPECT_THAT(plan.report.not_read, lists("fsdp_config.fsdp_offload_params", Matters::kYes));
+  EXPECT_THAT(plan.report.not_read, lists("fsdp_config.fsdp_offload_params", SettingImpact::kYes));
 }
 
 TEST(OffloadedFsdp, EachProgramPassesItOn) {
@@ -141,7 +142,7 @@ TEST(OffloadedDeepSpeed, ReadsOptimizerAndParameters) {
 TEST(OffloadedDeepSpeed, WhatNoPlanHasIsSaid) {
   const auto offload = [](const std::string& zero, const std::string& name) {
     const ImportedPlan plan = import_file("ds.json", deepspeed(zero));
-    EXPECT_THAT(plan.report.not_read, lists(name, Matters::kYes));
+    EXPECT_THAT(plan.report.not_read, lists(name, SettingImpact::kYes));
     return plan.planned.plan.offload;
   };
   const std::string parameters = "zero_optimization.offload_param.device";
@@ -229,7 +230,7 @@ plan::PlannedJob planned_with(const std::string& states, const plan::Offload& of
 plan::Plan plan_read_back(const std::string& target, const plan::PlannedJob& planned,
                           const std::string& release = "") {
   const LaunchFile file = export_plan(target, planned, release, true);
-  Given given;
+  UserFacts given;
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
   given.batch = "128x4096";
@@ -353,7 +354,7 @@ TEST(InputsOfLayers, OnADiskOrBesideAllElseAreLeftOut) {
                            const std::string& setting) {
     const ImportedPlan plan = import_file(name, text);
     EXPECT_EQ(plan.planned.plan.offload, plan::Offload{});
-    EXPECT_THAT(plan.report.not_read, lists(setting, Matters::kYes));
+    EXPECT_THAT(plan.report.not_read, lists(setting, SettingImpact::kYes));
   };
   const std::string axolotl =
       "base_model: meta-llama/Meta-Llama-3-8B\nsequence_len: 4096\nmicro_batch_size: 1\n"
@@ -386,7 +387,7 @@ TEST(InputsOfLayers, AreLeftToTheHostByVerlWhereItRecomputes) {
   EXPECT_THAT(moved.report.read, takes(setting, "offload.activations"));
   const ImportedPlan kept = read("actor_rollout_ref.model.enable_gradient_checkpointing=False");
   EXPECT_EQ(kept.planned.plan.offload, plan::Offload{});
-  EXPECT_THAT(kept.report.not_read, lists(setting, Matters::kYes));
+  EXPECT_THAT(kept.report.not_read, lists(setting, SettingImpact::kYes));
 }
 
 TEST(InputsOfLayers, AreWrittenAndReadBack) {
@@ -410,7 +411,7 @@ TEST(Offloaded, FrameworksShareTheTable) {
   const auto runs = [](const std::string& states, const plan::Offload& offload) {
     plan::PlannedJob planned = planned_with(states, offload);
     std::vector<std::string_view> names;
-    for (const std::string_view name : plan::runs_on(planned.job, planned.plan))
+    for (const std::string_view name : plan::frameworks_running_plan(planned.job, planned.plan))
       names.push_back(name);
     return names;
   };

@@ -11,7 +11,7 @@ namespace stepwright::framework_files {
 namespace {
 
 ImportedPlan openrlhf_plan(const std::string& text) {
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100";
   return import_text("", "run.sh", text, given);
 }
@@ -41,7 +41,7 @@ TEST(OpenRlhf, TheActorsUpdateIsTheStepOfReinforcementLearning) {
   EXPECT_EQ(made.planned.plan.parallel.context, 2);
   EXPECT_EQ(made.planned.plan.parallel.data, 8);
   EXPECT_EQ(made.planned.job.length, 4096);
-  EXPECT_THAT(made.report.not_read, lists("train_ppo_ray", Matters::kYes));
+  EXPECT_THAT(made.report.not_read, lists("train_ppo_ray", SettingImpact::kYes));
   EXPECT_THAT(made.report.read, takes("vllm_num_engines", "job.objective.rollout"));
 }
 
@@ -68,8 +68,8 @@ TEST(OpenRlhf, TheMethodIsTheObjective) {
                     "group_norm --init_kl_coef 0\n")
           .planned.job.method;
   EXPECT_EQ(shared.kind, plan::MethodKind::kGrpo);
-  EXPECT_EQ(shared.reference.place, plan::ModelPlace::kNone);
-  EXPECT_EQ(shared.critic.place, plan::ModelPlace::kNone);
+  EXPECT_EQ(shared.reference.place, plan::SecondModelPlace::kNone);
+  EXPECT_EQ(shared.critic.place, plan::SecondModelPlace::kNone);
   EXPECT_EQ(shared.rollout->devices, 8);
   EXPECT_EQ(shared.staleness, 1);
   const plan::PlannedJob pairs =
@@ -92,8 +92,8 @@ TEST(OpenRlhf, LaterNamesAreReportedAsTheFileHasThem) {
   EXPECT_EQ(made.planned.job.length, 2048);
   EXPECT_EQ(made.planned.plan.micro_batch, 4);
   EXPECT_THAT(made.report.read, takes("train.batch_size", "job.batch.sequences"));
-  EXPECT_THAT(made.report.not_read, lists("ds.packing_samples", Matters::kYes));
-  EXPECT_THAT(made.report.not_read, lists("actor.adam.lr", Matters::kNo));
+  EXPECT_THAT(made.report.not_read, lists("ds.packing_samples", SettingImpact::kYes));
+  EXPECT_THAT(made.report.not_read, lists("actor.adam.lr", SettingImpact::kNo));
 }
 
 TEST(OpenRlhf, WhatTheScriptLeavesOpenIsAskedFor) {
@@ -115,7 +115,7 @@ TEST(OpenRlhf, TrainersOfForksAreTakenForThoseTheyAreMadeOf) {
       "  --zero_stage 2 --bf16\n");
   EXPECT_EQ(made.planned.job.cluster.devices(), 4);
   EXPECT_EQ(made.planned.job.sequences, 64);
-  EXPECT_THAT(made.report.not_read, lists("train_search_ray", Matters::kMaybe));
+  EXPECT_THAT(made.report.not_read, lists("train_search_ray", SettingImpact::kMaybe));
   EXPECT_EQ(openrlhf_plan("deepspeed --num_gpus 4 --module openrlhf.cli.train_sft_masked "
                           "--pretrain meta-llama/Meta-Llama-3-8B --train_batch_size 64\n")
                 .planned.job.length,
@@ -150,7 +150,7 @@ TEST(OpenRlhf, ABatchThatDeepSpeedRefusesIsRefused) {
 /// Returns the plan in a written file, with buckets and overlap as in the original plan.
 plan::PlannedJob trainer_read_back(const std::string& target, const plan::PlannedJob& planned) {
   const LaunchFile file = export_plan(target, planned, "");
-  Given given;
+  UserFacts given;
   given.known_cluster = planned.job.cluster;
   given.batch = std::to_string(planned.job.sequences) + "x" + std::to_string(planned.job.length);
   plan::PlannedJob back = import_text(target, "run.sh", file.text, given).planned;
@@ -172,7 +172,7 @@ plan::PlannedJob job_of_method(const plan::Framework& framework, const std::stri
       "\nparallel: {data: 16}\nsharding: {states: GGG}\n"
       "recompute: full\nmicro_batch: 2\n";
   plan::PlannedJob planned = plan::read_plan(Document::parse(text, "plan.yaml"), {});
-  const auto run = plan::nearest_run(planned.job.framework, planned.job, planned.plan);
+  const auto run = plan::nearest_runnable_plan(planned.job.framework, planned.job, planned.plan);
   EXPECT_TRUE(run) << framework.variant;
   if (run) planned.plan = *run;
   return planned;

@@ -59,8 +59,8 @@ TEST(Primus, ReadsWordsOfMegatron) {
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(plan.sharding, plan::sharding_of("NNG").value());
   EXPECT_THAT(read.report.read, takes("tensor_model_parallel_size", "parallel.tensor"));
-  EXPECT_THAT(read.report.not_read, lists("use_turbo_attention", Matters::kYes));
-  EXPECT_THAT(read.report.not_read, lists("lr", Matters::kNo));
+  EXPECT_THAT(read.report.not_read, lists("use_turbo_attention", SettingImpact::kYes));
+  EXPECT_THAT(read.report.not_read, lists("lr", SettingImpact::kNo));
 }
 
 // The form of AMD-AGI/Primus examples/maxtext/configs/MI300X/llama3_70B-fp8-pretrain.yaml.
@@ -135,7 +135,7 @@ TEST(Primus, ReadsFineTuningWithAdapters) {
   ASSERT_TRUE(job.model.adapters.has_value());
   EXPECT_EQ(job.model.adapters->rank, 16);
   EXPECT_FALSE(job.model.adapters->has(model::AdapterTarget::kFc2));
-  EXPECT_THAT(read.report.not_read, lists("enable_packed_sequences", Matters::kYes));
+  EXPECT_THAT(read.report.not_read, lists("enable_packed_sequences", SettingImpact::kYes));
 }
 
 TEST(Primus, OverridesOfSizesCount) {
@@ -172,7 +172,7 @@ TEST(Primus, OverridesMayBeCalledLikeArguments) {
   const ImportedPlan read = import_text("", "exp.yaml", text);
   EXPECT_EQ(read.planned.job.model_name, "llama-3.1-70b");
   EXPECT_THAT(read.report.read, takes("share_embeddings_and_output_weights", "job.model"));
-  EXPECT_THAT(read.report.not_read, lists("log_throughput", Matters::kNo));
+  EXPECT_THAT(read.report.not_read, lists("log_throughput", SettingImpact::kNo));
 }
 
 TEST(Primus, ModelsOfMaxTextHaveOtherNames) {
@@ -241,8 +241,8 @@ TEST(Verl, ReadsTheActorUnderFsdp) {
   EXPECT_EQ(plan.sharding.group, 8);
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(read.report.not_read,
-              lists("actor_rollout_ref.actor.fsdp_config.param_offload", Matters::kYes));
-  EXPECT_THAT(read.report.not_read, lists("actor_rollout_ref.rollout.name", Matters::kYes));
+              lists("actor_rollout_ref.actor.fsdp_config.param_offload", SettingImpact::kYes));
+  EXPECT_THAT(read.report.not_read, lists("actor_rollout_ref.rollout.name", SettingImpact::kYes));
   EXPECT_THAT(read.report.read, takes("data.max_response_length", "job.batch.length"));
 }
 
@@ -276,7 +276,7 @@ trainer: {nnodes: 2, n_gpus_per_node: 8}
   EXPECT_EQ(job.sequences, 256);
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(read.report.not_read,
-              lists("actor_rollout_ref.actor.use_dynamic_bsz", Matters::kYes));
+              lists("actor_rollout_ref.actor.use_dynamic_bsz", SettingImpact::kYes));
 }
 
 TEST(Verl, ALauncherMayHaveOptionsThatAreOpen) {
@@ -380,13 +380,13 @@ TEST(NemoRl, ReadsThePolicyUnderDtensor) {
   EXPECT_EQ(plan.sharding, plan::sharding_of("GGG").value());
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(job.sequences, 512);
-  EXPECT_THAT(read.report.not_read, lists("policy.sequence_packing.enabled", Matters::kYes));
+  EXPECT_THAT(read.report.not_read, lists("policy.sequence_packing.enabled", SettingImpact::kYes));
 }
 
 TEST(NemoRl, PairsOfPreferencesAreSaid) {
   const ImportedPlan read =
       import_text("", "dpo.yaml", std::string(kNemoRlParent) + "dpo: {max_num_steps: 150}\n");
-  EXPECT_THAT(read.report.not_read, lists("dpo", Matters::kYes));
+  EXPECT_THAT(read.report.not_read, lists("dpo", SettingImpact::kYes));
   const ImportedPlan alone = import_text("", "rl.yaml", kNemoRlParent);
   EXPECT_EQ(read.planned.job.sequences, 2 * alone.planned.job.sequences);
   EXPECT_EQ(read.planned.plan.micro_batch, 2 * alone.planned.plan.micro_batch);
@@ -413,16 +413,16 @@ TEST(NemoRl, LaysAFileOverItsParent) {
 }
 
 TEST(NemoRl, SaysThatTheParentIsMissing) {
-  const Given given{.cluster = "dgx-h100:2", .nodes = 2, .batch = "512"};
+  const UserFacts given{.cluster = "dgx-h100:2", .nodes = 2, .batch = "512"};
   const launch_scripts::SourceFile child{"child.yaml", kNemoRlChild};
   EXPECT_THAT([&] { import_sources("", {&child, 1}, given); },
               testing::ThrowsMessage<Error>(testing::HasSubstr(
                   "child.yaml:1:1: defaults: names the file that says tensor_model_parallel_size: "
                   "give it, too")));
-  Given said = given;
+  UserFacts said = given;
   said.settings = {"policy.megatron_cfg.tensor_model_parallel_size=2"};
   EXPECT_THAT(import_sources("", {&child, 1}, said).report.not_read,
-              lists("defaults", Matters::kYes));
+              lists("defaults", SettingImpact::kYes));
 }
 
 TEST(Nanotron, ReadsParallelismAndTokens) {
@@ -455,7 +455,7 @@ tokens: {batch_accumulation_per_replica: 8, micro_batch_size: 2, sequence_length
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(plan.accumulate, DType::kFp32);
   EXPECT_THAT(read.report.not_read,
-              lists("parallelism.tp_linear_async_communication", Matters::kYes));
+              lists("parallelism.tp_linear_async_communication", SettingImpact::kYes));
 }
 
 // verl/utils/seqlen_balancing.py: rearrange_micro_batches.
@@ -473,9 +473,9 @@ TEST(Verl, SaysThatSequencesAreLongerThanItsMicroBatches) {
         {.cluster = "dgx-h100"});
   };
   constexpr const char* kTokens = "actor_rollout_ref.actor.ppo_max_token_len_per_gpu";
-  EXPECT_THAT(read("2000").report.not_read, lists(kTokens, Matters::kYes));
+  EXPECT_THAT(read("2000").report.not_read, lists(kTokens, SettingImpact::kYes));
   EXPECT_EQ(read("2000").planned.plan.micro_batch, 1);
-  EXPECT_THAT(read("2048").report.not_read, testing::Not(lists(kTokens, Matters::kYes)));
+  EXPECT_THAT(read("2048").report.not_read, testing::Not(lists(kTokens, SettingImpact::kYes)));
 }
 
 // huggingface/nanotron src/nanotron/parallel/context.py: ParallelContext.
@@ -487,7 +487,7 @@ TEST(Nanotron, RunsOnTheNodesOfItsLauncher) {
       "  num_key_value_heads: 12, vocab_size: 50257, max_position_embeddings: 512}}\n"
       "parallelism: {dp: 2, tp: 4, pp: 1, tp_linear_async_communication: true}\n"
       "tokens: {batch_accumulation_per_replica: 1, micro_batch_size: 64, sequence_length: 512}\n"};
-  const auto read = [&](const std::string& devices, Given given = {.cluster = "dgx-h100"}) {
+  const auto read = [&](const std::string& devices, UserFacts given = {.cluster = "dgx-h100"}) {
     const launch_scripts::SourceFile script{
         "run.sh",
         "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n"
@@ -538,7 +538,7 @@ TEST(GptNeox, ReadsDashesAndCommentsAndDeepSpeed) {
   EXPECT_EQ(job.precision, DType::kFp16);
   EXPECT_EQ(plan.sharding, plan::sharding_of("NNG").value());
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
-  EXPECT_THAT(read.report.not_read, lists("partition_activations", Matters::kYes));
+  EXPECT_THAT(read.report.not_read, lists("partition_activations", SettingImpact::kYes));
 }
 
 TEST(Nanotron, SaysWhichSizesItDoesNotRead) {
@@ -556,7 +556,7 @@ TEST(GptNeox, AFileWithoutABatchAsksForIt) {
       "seq_length: 2048\npos_emb: rotary\n";
   EXPECT_THAT([&] { import_text("", "neox.yml", text); },
               testing::ThrowsMessage<Error>(HasSubstr("--batch is required")));
-  Given given;
+  UserFacts given;
   given.batch = "64";
   EXPECT_EQ(import_text("", "neox.yml", text, given).planned.job.sequences, 64);
 }
@@ -626,7 +626,7 @@ TEST(GptNeox, ABatchInThreePartsSaysHowManyRanksShareIt) {
       "model_parallel_size: 4\npipe_parallel_size: 0\nnum_layers: 12\nhidden_size: 1024\n"
       "num_attention_heads: 16\nseq_length: 2048\npos_emb: rotary\ntrain_batch_size: 96\n"
       "train_micro_batch_size_per_gpu: 3\ngradient_accumulation_steps: 2\n";
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100";
   const plan::PlannedJob made = import_text("", "neox.yml", text, given).planned;
   EXPECT_EQ(made.job.cluster.devices(), 64);

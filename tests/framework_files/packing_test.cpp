@@ -29,15 +29,15 @@ const std::string kNemoRlRun =
     "  sequence_packing: {enabled: true}\ncluster: {num_nodes: 2, gpus_per_node: 8}\n";
 
 /// Returns facts with documents of 1,024 tokens each.
-Given with_lengths(const std::string& more = "") {
-  Given given;
+UserFacts with_lengths(const std::string& more = "") {
+  UserFacts given;
   given.batch = "{lengths: {histogram: [[1024, 1]]}" + more + "}";
   given.model = "llama-3-8b";
   return with_model(given);
 }
 
-Given without_lengths() {
-  Given given;
+UserFacts without_lengths() {
+  UserFacts given;
   given.model = "llama-3-8b";
   return with_model(given);
 }
@@ -56,7 +56,7 @@ const PackingProgram kPackingPrograms[] = {
      {.kind = packing::PackingKind::kFirstFit,
       .order = packing::PackingOrder::kAsTheyCome,
       .group = 100000,
-      .too_long = packing::TooLong::kDrop}},
+      .too_long = packing::LongDocumentPolicy::kDrop}},
     {"axolotl",
      kAxolotlRun +
          "sample_packing: true\nsample_packing_group_size: 5000\npad_to_sequence_len: false\n"
@@ -65,56 +65,56 @@ const PackingProgram kPackingPrograms[] = {
      {.kind = packing::PackingKind::kFirstFit,
       .order = packing::PackingOrder::kAsTheyCome,
       .group = 5000,
-      .pad_to = packing::PadTo::kLongest,
-      .too_long = packing::TooLong::kTruncate}},
+      .pad_to = packing::PaddingTarget::kLongest,
+      .too_long = packing::LongDocumentPolicy::kTruncate}},
     {"axolotl",
      kAxolotlRun + "sample_packing: true\nsample_packing_sequentially: true\n",
      "sample_packing",
-     {.kind = packing::PackingKind::kGreedy, .too_long = packing::TooLong::kDrop}},
+     {.kind = packing::PackingKind::kGreedy, .too_long = packing::LongDocumentPolicy::kDrop}},
     {"llama-factory",
      kLlamaFactoryRun + "neat_packing: true\n",
      "neat_packing",
      {.kind = packing::PackingKind::kFirstFit,
       .group = 1000,
-      .too_long = packing::TooLong::kTruncate}},
+      .too_long = packing::LongDocumentPolicy::kTruncate}},
     {"llama-factory",
      kLlamaFactoryRun + "packing: true\npreprocessing_batch_size: 400\n",
      "packing",
      {.kind = packing::PackingKind::kFirstFit,
       .group = 400,
       .masks = false,
-      .too_long = packing::TooLong::kTruncate}},
+      .too_long = packing::LongDocumentPolicy::kTruncate}},
     {"torchtune",
      kTorchtuneRun + "dataset: {packed: True}\n",
      "dataset.packed",
-     {.kind = packing::PackingKind::kGreedy, .too_long = packing::TooLong::kTruncate}},
+     {.kind = packing::PackingKind::kGreedy, .too_long = packing::LongDocumentPolicy::kTruncate}},
     {"torchtune",
      kTorchtuneRun + "dataset: {packed: True, split_across_pack: True}\n",
      "dataset.packed",
-     {.kind = packing::PackingKind::kGreedy, .too_long = packing::TooLong::kSplit}},
+     {.kind = packing::PackingKind::kGreedy, .too_long = packing::LongDocumentPolicy::kSplit}},
     {"ms-swift",
      kSwiftRun + "packing: true\n",
      "packing",
      {.kind = packing::PackingKind::kFirstFit,
-      .pad_to = packing::PadTo::kNone,
-      .too_long = packing::TooLong::kDrop}},
+      .pad_to = packing::PaddingTarget::kNone,
+      .too_long = packing::LongDocumentPolicy::kDrop}},
     {"ms-swift",
      kSwiftRun + "packing: true\npacking_strategy: sequential\ntruncation_strategy: split\n",
      "packing",
      {.kind = packing::PackingKind::kGreedy,
-      .pad_to = packing::PadTo::kNone,
-      .too_long = packing::TooLong::kSplit}},
+      .pad_to = packing::PaddingTarget::kNone,
+      .too_long = packing::LongDocumentPolicy::kSplit}},
     {"ms-swift",
      kSwiftRun + "padding_free: true\n",
      "padding_free",
-     {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kDrop}},
+     {.pad_to = packing::PaddingTarget::kNone, .too_long = packing::LongDocumentPolicy::kDrop}},
     {"nemo-rl",
      kNemoRlRun,
      "policy.sequence_packing.enabled",
      {.kind = packing::PackingKind::kFirstFit,
       .group = 512,
-      .pad_to = packing::PadTo::kNone,
-      .too_long = packing::TooLong::kDrop}},
+      .pad_to = packing::PaddingTarget::kNone,
+      .too_long = packing::LongDocumentPolicy::kDrop}},
 };
 
 TEST(PackingOfFiles, IsTakenWhereLengthsAreGiven) {
@@ -141,7 +141,7 @@ TEST(PackingOfFiles, IsNotReadWithoutLengths) {
     const ImportedPlan read =
         import_text(program.target, "train.yaml", program.text, without_lengths());
     EXPECT_FALSE(read.planned.job.documents) << program.flag;
-    EXPECT_THAT(read.report.not_read, lists(program.flag, Matters::kYes));
+    EXPECT_THAT(read.report.not_read, lists(program.flag, SettingImpact::kYes));
   }
 }
 
@@ -157,7 +157,7 @@ TEST(PackingOfFiles, CountsSequencesWhereTheProgramCountsDocuments) {
 TEST(PackingOfFiles, FillsUpToTheLongestWithoutIt) {
   const ImportedPlan read = import_text("axolotl", "train.yaml", kAxolotlRun, with_lengths());
   EXPECT_EQ(read.planned.job.documents->packing.kind, packing::PackingKind::kNone);
-  EXPECT_EQ(read.planned.job.documents->packing.pad_to, packing::PadTo::kLongest);
+  EXPECT_EQ(read.planned.job.documents->packing.pad_to, packing::PaddingTarget::kLongest);
 }
 
 TEST(PackingOfFiles, IsThatOfThePersonFirst) {
@@ -168,7 +168,7 @@ TEST(PackingOfFiles, IsThatOfThePersonFirst) {
 }
 
 TEST(PackingOfFiles, NeedsLengthsThatCanBe) {
-  Given given = without_lengths();
+  UserFacts given = without_lengths();
   for (const char* batch : {"{packing: greedy}", "{lengths: {histogram: []}}",
                             "{lengths: {histogram: [[0, 1]]}}", "{lenghts: {}}"}) {
     given.batch = batch;

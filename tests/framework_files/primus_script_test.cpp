@@ -22,7 +22,7 @@ modules:
       tensor_model_parallel_size: ${TP:1}
 )";
 
-ImportedPlan started_by(const std::string& script, Given given = {}) {
+ImportedPlan started_by(const std::string& script, UserFacts given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100";
   const launch_scripts::SourceFile files[] = {{"start.sh", script}, {"llama.yaml", kExperiment}};
   return import_sources("", files, given);
@@ -78,7 +78,7 @@ TEST(PrimusScript, AnExperimentThatWasNotGivenIsNamed) {
 }
 
 TEST(PrimusScript, ASettingOfAPersonStandsOverAll) {
-  Given given;
+  UserFacts given;
   given.settings = {"TP=2", "micro_batch_size=4"};
   const ImportedPlan read = started_by(
       "export EXP=llama.yaml TP=8\nbash run_local_pretrain.sh --micro_batch_size 1\n", given);

@@ -53,16 +53,16 @@ TEST(FileMarks, TellScriptsFromFilesAndSeeHowAFileBegins) {
 }
 
 TEST(StartMarks, TellCommandsByTheirWords) {
-  EXPECT_TRUE(is_start_of("primus", command({"x/primus-cli", "direct", "train", "pretrain"})));
-  EXPECT_FALSE(is_start_of("primus", command({"primus-cli", "benchmark"})));
-  EXPECT_TRUE(is_start_of("verl", command({"python3", "-m", "verl.trainer.main_ppo"})));
-  EXPECT_TRUE(is_start_of("verl", command({"main.py", "++actor_rollout_ref.actor.x=1"})));
-  EXPECT_TRUE(is_start_of("ms-swift", command({"/bin/megatron", "sft"}), "megatron"));
-  EXPECT_FALSE(is_start_of("ms-swift", command({"swift", "sft"}), "megatron"));
-  EXPECT_FALSE(is_start_of("ms-swift", command({"swift", "infer"})));
-  EXPECT_TRUE(is_start_of("megatron", command({"pretrain_gpt.py", "--num-layers=8"})));
-  EXPECT_TRUE(is_start_of("torchtune", command({"tune", "run", "x", "--config", "a.yaml"})));
-  EXPECT_FALSE(is_start_of("torchtune", command({"tune", "run", "x"})));
+  EXPECT_TRUE(command_has_mark("primus", command({"x/primus-cli", "direct", "train", "pretrain"})));
+  EXPECT_FALSE(command_has_mark("primus", command({"primus-cli", "benchmark"})));
+  EXPECT_TRUE(command_has_mark("verl", command({"python3", "-m", "verl.trainer.main_ppo"})));
+  EXPECT_TRUE(command_has_mark("verl", command({"main.py", "++actor_rollout_ref.actor.x=1"})));
+  EXPECT_TRUE(command_has_mark("ms-swift", command({"/bin/megatron", "sft"}), "megatron"));
+  EXPECT_FALSE(command_has_mark("ms-swift", command({"swift", "sft"}), "megatron"));
+  EXPECT_FALSE(command_has_mark("ms-swift", command({"swift", "infer"})));
+  EXPECT_TRUE(command_has_mark("megatron", command({"pretrain_gpt.py", "--num-layers=8"})));
+  EXPECT_TRUE(command_has_mark("torchtune", command({"tune", "run", "x", "--config", "a.yaml"})));
+  EXPECT_FALSE(command_has_mark("torchtune", command({"tune", "run", "x"})));
 }
 
 TEST(Targets, AreThoseOfTheirData) {

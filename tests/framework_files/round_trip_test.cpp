@@ -16,7 +16,7 @@ namespace {
 /// Returns the plan that is read back from a target's file.
 plan::PlannedJob read_again(std::string_view target, const plan::PlannedJob& planned,
                             const std::string& text) {
-  Given given;
+  UserFacts given;
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);

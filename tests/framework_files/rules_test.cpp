@@ -27,7 +27,7 @@ struct File {
 
   Document document;
   Fields fields;
-  Reading reading;
+  RuleResult reading;
 };
 
 std::string written(const Rule& rule, const plan::Plan& plan) {
@@ -59,9 +59,9 @@ TEST(Rows, OfMegatronHavePlacesAndUsualValues) {
   for (const Rule* rule : {&kDegrees, &kMicroBatch, &kPipeline, &kTensorOverlap, &kExpertOverlap}) {
     ASSERT_FALSE(rule->rows.empty());
     for (const std::string_view key : rule->rows) {
-      const KnownSetting& row = setting_of(rule->table, key);
+      const KnownSetting& row = setting_row(rule->table, key);
       EXPECT_TRUE(plain_at(plan::Plan(), row.field)) << key;
-      EXPECT_FALSE(row.usual.word_for(kOtherFrameworks).empty()) << key;
+      EXPECT_FALSE(row.usual.framework_word(kOtherFrameworks).empty()) << key;
       EXPECT_TRUE(row.when.empty() || plain_at(plan::Plan(), row.when)) << key;
     }
   }
@@ -156,7 +156,7 @@ TEST(MegatronSharding, ReadsWhatItWrites) {
 }
 
 TEST(MegatronSharding, SaysWhichBucketsItAssumes) {
-  const Reading reading = File(kSharding, "{}", {.parallel = {.data = 64}}).reading;
+  const RuleResult reading = File(kSharding, "{}", {.parallel = {.data = 64}}).reading;
   EXPECT_EQ(reading.plan.gradient_bucket, 64'000'000);
   EXPECT_THAT(reading.notes, ElementsAre(HasSubstr("64000000 elements")));
 }
@@ -173,10 +173,10 @@ TEST(MegatronPipeline, TakesALayoutInPlaceOfCounts) {
 
 TEST(MegatronPipeline, RefusesLayersThatStagesDoNotShareEvenly) {
   const plan::Plan plan{.parallel = {.pipeline = 4}};
-  const Reading even = File(kPipeline, "num_layers: 8", plan).reading;
+  const RuleResult even = File(kPipeline, "num_layers: 8", plan).reading;
   EXPECT_FALSE(even.refused);
   EXPECT_THAT(even.plan.layers, IsEmpty());
-  const Reading uneven = File(kPipeline, "num_layers: 9", plan).reading;
+  const RuleResult uneven = File(kPipeline, "num_layers: 9", plan).reading;
   ASSERT_TRUE(uneven.refused);
   EXPECT_EQ(uneven.refused->rule, plan::Rule::kLayerSplit);
 }

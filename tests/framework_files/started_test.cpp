@@ -30,23 +30,23 @@ std::string with_model_words(std::string text) {
 }
 
 ImportedPlan imported_scripts(const std::vector<std::pair<std::string, std::string>>& files,
-                              Given given = {}) {
+                              UserFacts given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100";
   std::vector<launch_scripts::SourceFile> sources;
   for (const auto& [name, text] : files) sources.push_back({name, with_model_words(text)});
   return import_sources("megatron", sources, given);
 }
 
-ImportedPlan read_started(const std::string& text, Given given = {}) {
+ImportedPlan read_started(const std::string& text, UserFacts given = {}) {
   return imported_scripts({{"train.sh", text}}, std::move(given));
 }
 
-plan::Parallel degrees(const std::string& text, Given given = {}) {
+plan::Parallel degrees(const std::string& text, UserFacts given = {}) {
   return read_started(text, std::move(given)).planned.plan.parallel;
 }
 
 std::string import_refusal(const std::vector<std::pair<std::string, std::string>>& files,
-                           Given given = {}) {
+                           UserFacts given = {}) {
   try {
     imported_scripts(files, std::move(given));
   } catch (const Error& error) {
@@ -55,7 +55,7 @@ std::string import_refusal(const std::vector<std::pair<std::string, std::string>
   return "";
 }
 
-auto not_read(const std::string& name, Matters matters, const std::string& why) {
+auto not_read(const std::string& name, SettingImpact matters, const std::string& why) {
   return Contains(AllOf(Field(&UnreadSetting::name, name), Field(&UnreadSetting::matters, matters),
                         Field(&UnreadSetting::why, HasSubstr(why))));
 }
@@ -83,12 +83,12 @@ TEST(Started, AnOpenConditionIsListedWithWhatHangsOnIt) {
   EXPECT_EQ(plan.planned.job.cluster.nodes, 4);
   EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NNG");
   EXPECT_THAT(plan.report.not_read,
-              not_read("[ \"$FSDP\" = 1 ]", Matters::kMaybe,
+              not_read("[ \"$FSDP\" = 1 ]", SettingImpact::kMaybe,
                        "--tensor-model-parallel-size 1 instead of 2, no --use-distributed-"
                        "optimizer, --use-megatron-fsdp; --set FSDP=VALUE decides it"));
   EXPECT_THAT(plan.report.not_read,
-              not_read("[ -n \"$WANDB\" ]", Matters::kNo, "--wandb-project x"));
-  EXPECT_THAT(plan.report.not_read, not_read("$EXTRA_ARGS", Matters::kMaybe, "arguments"));
+              not_read("[ -n \"$WANDB\" ]", SettingImpact::kNo, "--wandb-project x"));
+  EXPECT_THAT(plan.report.not_read, not_read("$EXTRA_ARGS", SettingImpact::kMaybe, "arguments"));
   EXPECT_THAT(plan.report.not_read,
               Not(Contains(Field(&UnreadSetting::name, HasSubstr("pretrain_gpt.py")))));
 }
@@ -148,7 +148,7 @@ TEST(Started, GoesOnWithFilesThatAreGiven) {
   EXPECT_THAT(import_refusal({{"run.sh", outer}}),
               HasSubstr("line 2 goes on with ./inner.sh, which is not among the files"));
   EXPECT_THAT(imported_scripts({{"run.sh", outer}, {"inner.sh", inner}}).report.not_read,
-              not_read("conf.sh", Matters::kMaybe, "not among the files"));
+              not_read("conf.sh", SettingImpact::kMaybe, "not among the files"));
 }
 
 TEST(Started, SaysHowToSettleWhatIsOpen) {
@@ -206,14 +206,15 @@ TEST(Started, TheLauncherSaysHowManyRanksThereAre) {
 }
 
 TEST(Started, APartOfOneNodeIsItsDevices) {
-  const auto cluster = [](Given given) {
+  const auto cluster = [](UserFacts given) {
     return read_started("torchrun --nproc_per_node=4 pretrain_gpt.py MODEL_WORDS\n",
                         std::move(given))
         .planned.job.cluster;
   };
-  for (const Given& given : {Given{.cluster = "dgx-h100"}, Given{.cluster = "dgx-h100:1"},
-                             Given{.cluster = "dgx-h100", .nodes = 1},
-                             Given{.cluster = "dgx-h100", .nodes = 1, .devices = 4}}) {
+  for (const UserFacts& given :
+       {UserFacts{.cluster = "dgx-h100"}, UserFacts{.cluster = "dgx-h100:1"},
+        UserFacts{.cluster = "dgx-h100", .nodes = 1},
+        UserFacts{.cluster = "dgx-h100", .nodes = 1, .devices = 4}}) {
     EXPECT_EQ(cluster(given).nodes, 1);
     EXPECT_EQ(cluster(given).devices_per_node, 4);
   }
@@ -221,7 +222,7 @@ TEST(Started, APartOfOneNodeIsItsDevices) {
 
 // Open MPI's mpirun(1), and Hydra of MPICH and Intel MPI: processes in all and of each node.
 TEST(Started, AnMpiRunSaysHowManyProcessesEachNodeHas) {
-  const auto cluster = [](const std::string& launcher, Given given = {}) {
+  const auto cluster = [](const std::string& launcher, UserFacts given = {}) {
     return read_started(launcher + " python pretrain_gpt.py MODEL_WORDS\n", std::move(given))
         .planned.job.cluster;
   };
@@ -235,7 +236,7 @@ TEST(Started, AnMpiRunSaysHowManyProcessesEachNodeHas) {
   EXPECT_EQ(cluster(open, {.nodes = 2}).devices(), 8);
   EXPECT_EQ(cluster(open).devices(), 4);
   EXPECT_THAT(read_started(open + " python pretrain_gpt.py MODEL_WORDS\n").report.not_read,
-              not_read("-n", Matters::kYes, "how many devices train"));
+              not_read("-n", SettingImpact::kYes, "how many devices train"));
 }
 
 // NVIDIA/Megatron-LM: pretrain_bert.py, pretrain_vlm.py.
@@ -244,18 +245,19 @@ TEST(Started, ProgramsOfOtherModelsAreRefusedAndTowersOfImagesSaid) {
               HasSubstr("train.sh:1: pretrain_bert.py trains BERT"));
   EXPECT_THAT(
       read_started("torchrun pretrain_vlm.py MODEL_WORDS\n").report.not_read,
-      not_read("pretrain_vlm.py", Matters::kYes, "the language model alone is in the plan"));
+      not_read("pretrain_vlm.py", SettingImpact::kYes, "the language model alone is in the plan"));
   EXPECT_THAT(read_started("torchrun pretrain_prefix_lm.py MODEL_WORDS\n").report.not_read,
-              not_read("pretrain_prefix_lm.py", Matters::kYes,
+              not_read("pretrain_prefix_lm.py", SettingImpact::kYes,
                        "tokens of what comes first see each other"));
 }
 
 TEST(Started, AForksOwnArgumentsAreNearNoOther) {
   const ImportedPlan plan =
       read_started("torchrun pretrain_gpt.py MODEL_WORDS --use-hetnet --sequence-paralel\n");
-  EXPECT_THAT(plan.report.not_read, not_read("--use-hetnet", Matters::kMaybe, "a fork's own"));
   EXPECT_THAT(plan.report.not_read,
-              not_read("--sequence-paralel", Matters::kMaybe, "did you mean --sequence-parallel?"));
+              not_read("--use-hetnet", SettingImpact::kMaybe, "a fork's own"));
+  EXPECT_THAT(plan.report.not_read, not_read("--sequence-paralel", SettingImpact::kMaybe,
+                                             "did you mean --sequence-parallel?"));
 }
 
 TEST(Started, TheEnvironmentIsNotedAndChoosesTheKernelOfAttention) {
@@ -264,9 +266,10 @@ TEST(Started, TheEnvironmentIsNotedAndChoosesTheKernelOfAttention) {
                         "\ntorchrun --nproc-per-node 8 pretrain_gpt.py MODEL_WORDS\n");
   };
   const ImportedPlan ring = with_variables("NCCL_ALGO=Ring NCCL_DEBUG=INFO NCCL_NEW=1 HOME=/x");
-  EXPECT_THAT(ring.report.not_read, not_read("NCCL_ALGO", Matters::kYes, "NCCL chooses by itself"));
-  EXPECT_THAT(ring.report.not_read, not_read("NCCL_DEBUG", Matters::kNo, ""));
-  EXPECT_THAT(ring.report.not_read, not_read("NCCL_NEW", Matters::kMaybe, ""));
+  EXPECT_THAT(ring.report.not_read,
+              not_read("NCCL_ALGO", SettingImpact::kYes, "NCCL chooses by itself"));
+  EXPECT_THAT(ring.report.not_read, not_read("NCCL_DEBUG", SettingImpact::kNo, ""));
+  EXPECT_THAT(ring.report.not_read, not_read("NCCL_NEW", SettingImpact::kMaybe, ""));
   EXPECT_THAT(ring.report.not_read, Not(Contains(Field(&UnreadSetting::name, "HOME"))));
   const auto kernel = [&](const std::string& variables) {
     return with_variables(variables).planned.job.kernels.attention;
@@ -276,7 +279,7 @@ TEST(Started, TheEnvironmentIsNotedAndChoosesTheKernelOfAttention) {
   EXPECT_EQ(kernel("NVTE_FLASH_ATTN=0 NVTE_FUSED_ATTN=0"), cluster::AttentionKernel::kUnfused);
   EXPECT_FALSE(with_variables("NVTE_FLASH_ATTN=1").planned.job.attention_stated);
   EXPECT_THAT(with_variables("A=1\n[ $FL ] && export NVTE_FUSED_ATTN=0").report.not_read,
-              not_read("[ $FL ]", Matters::kMaybe, "NVTE_FUSED_ATTN 0; --set FL=VALUE"));
+              not_read("[ $FL ]", SettingImpact::kMaybe, "NVTE_FUSED_ATTN 0; --set FL=VALUE"));
 }
 
 TEST(Started, ArgumentsBehindABackslashThatIsNotTheLastAreNoCommand) {

@@ -108,7 +108,7 @@ std::string first_word(const std::string& message) {
 
 plan::PlannedJob read_file(std::string_view target, const plan::PlannedJob& planned,
                            const std::string& text) {
-  Given given;
+  UserFacts given;
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
@@ -134,7 +134,7 @@ class Survival : public testing::TestWithParam<std::string_view> {
   /// Writes one plan to its file and reads it back.
   void follow(plan::PlannedJob planned) {
     const plan::Framework framework = target_framework(target(), "");
-    const auto runs = plan::nearest_run(framework, planned.job, planned.plan);
+    const auto runs = plan::nearest_runnable_plan(framework, planned.job, planned.plan);
     if (!framework.name.empty() && !runs) {
       EXPECT_FALSE(plan::not_run(framework, planned.job, planned.plan).empty());
       return meet(Fate::kNothingNear);

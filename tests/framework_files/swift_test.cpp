@@ -48,7 +48,7 @@ swift sft \
 
 ImportedPlan swift_of(const std::string& text, const std::string& cluster = "dgx-h100",
                       const std::string& name = "train.sh") {
-  Given given;
+  UserFacts given;
   given.cluster = cluster;
   const launch_scripts::SourceFile file{name, text};
   return import_sources("", {&file, 1}, given);
@@ -89,14 +89,14 @@ TEST(Swift, AdaptersBesideTheLanguageModelAreAdaptersOfText) {
 
 std::string swift_leaves_out(const ImportedPlan& plan, std::string_view name) {
   for (const UnreadSetting& one : plan.report.not_read) {
-    if (one.name == name && one.matters == Matters::kYes) return one.why;
+    if (one.name == name && one.matters == SettingImpact::kYes) return one.why;
   }
   return "";
 }
 
 /// Returns the parts of a model with an image encoder that a setting freezes.
 model::Frozen frozen_of(const std::string& word, const std::string& text) {
-  Given given;
+  UserFacts given;
   given.cluster = "dgx-h100:1";
   given.known_model = model::built_in_model("llama-3-8b").value();
   given.known_model->encoder = model::Encoder{
@@ -142,7 +142,7 @@ TEST(Swift, ReadsMegatronsWordsWithUnderscores) {
 
 TEST(Swift, ArgumentsThatAPersonGivesStandInThePlaceOfTheScripts) {
   const auto with = [](const char* text, const std::string& setting) {
-    Given given;
+    UserFacts given;
     given.cluster = text == kSwiftSft ? "dgx-h100" : "dgx-h100:2";
     given.settings = {setting};
     const launch_scripts::SourceFile file{"train.sh", text};
@@ -203,7 +203,7 @@ TEST(Swift, ReadsTrainersWordsWithItsOwnDeepSpeed) {
   EXPECT_EQ(planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(planned.job.kernels.attention, cluster::AttentionKernel::kFlash2);
   EXPECT_TRUE(planned.job.kernels.fused_loss());
-  EXPECT_EQ(planned.job.kernels.loss_keeps, plan::LossKeeps::kGradients);
+  EXPECT_EQ(planned.job.kernels.loss_keeps, plan::LossSavedTensors::kGradients);
   EXPECT_EQ(planned.job.kernels.loss_chunks, 0) << "by the sizes of the model";
 }
 

@@ -55,14 +55,14 @@ TEST(SettingTable, ReadsARowForEachKeyInTheirOrder) {
   ASSERT_EQ(rows.size(), 5U);
   EXPECT_EQ(rows[0].name, "size");
   EXPECT_EQ(rows[0].field, "parallel.tensor");
-  EXPECT_EQ(rows[0].matters, Matters::kNo);
+  EXPECT_EQ(rows[0].matters, SettingImpact::kNo);
   EXPECT_EQ(rows[0].source, "org/program config.py");
   EXPECT_EQ(rows[2].name, "cut_*");
-  EXPECT_EQ(rows[2].matters, Matters::kMaybe);
+  EXPECT_EQ(rows[2].matters, SettingImpact::kMaybe);
   EXPECT_EQ(rows[2].leaves_out, "shorter texts");
   EXPECT_EQ(rows[2].harmless, "1");
-  EXPECT_EQ(rows[3].matters, Matters::kYes);
-  EXPECT_EQ(rows[4].matters, Matters::kNo);
+  EXPECT_EQ(rows[3].matters, SettingImpact::kYes);
+  EXPECT_EQ(rows[4].matters, SettingImpact::kNo);
   EXPECT_EQ(rows[4].source, "org/other config.py");
 }
 
@@ -86,7 +86,7 @@ TEST(SettingTable, RefusesSettingsThatMatterAndLeaveNothingOut) {
 TEST(SettingTable, ReadsSettingsOfWhichNobodyKnowsWhatTheyLeaveOut) {
   const SettingTable table =
       table_of("- {source: a.py, rows: [{key: a*, matters: unknown, leaves_out: \"\"}]}\n");
-  EXPECT_EQ(table.rows().front().matters, Matters::kMaybe);
+  EXPECT_EQ(table.rows().front().matters, SettingImpact::kMaybe);
   EXPECT_EQ(table.rows().front().leaves_out, "");
 }
 
@@ -95,10 +95,10 @@ TEST(SettingTable, ReadsWordsByFramework) {
       "- source: a.py\n"
       "  rows: [{key: a, usual: 1, write: always}, {key: b, usual: {x: 2, others: \"\"}}, {key: "
       "c}]\n");
-  EXPECT_EQ(table.rows()[0].usual.word_for("x"), "1");
+  EXPECT_EQ(table.rows()[0].usual.framework_word("x"), "1");
   EXPECT_TRUE(table.rows()[0].always);
-  EXPECT_EQ(table.rows()[1].usual.word_for("x"), "2");
-  EXPECT_EQ(table.rows()[1].usual.word_for("y"), "");
+  EXPECT_EQ(table.rows()[1].usual.framework_word("x"), "2");
+  EXPECT_EQ(table.rows()[1].usual.framework_word("y"), "");
   EXPECT_FALSE(table.rows()[2].usual.said());
   EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{key: a, usual: {x: 2}}]}\n"),
               HasSubstr("others"));
@@ -146,25 +146,25 @@ TEST(WordTable, RefusesAGroupWithoutASourceAndAWordThatStandsTwice) {
 
 TEST(WordTable, NamesBuiltInModels) {
   for (const std::string_view table : {"bridge/models", "maxtext/models", "primus/models"}) {
-    EXPECT_FALSE(words_below(table, "models").empty()) << table;
-    for (const auto& [word, model] : words_below(table, "models")) {
+    EXPECT_FALSE(section_words(table, "models").empty()) << table;
+    for (const auto& [word, model] : section_words(table, "models")) {
       EXPECT_TRUE(model::built_in_of_id("hub/" + model)) << table << ": " << word;
     }
   }
-  EXPECT_EQ(meaning_of("primus/models", "models", "llama3_8b"), "llama-3-8b");
-  EXPECT_EQ(meaning_of("primus/models", "models", "llama9_8b"), "");
+  EXPECT_EQ(word_meaning("primus/models", "models", "llama3_8b"), "llama-3-8b");
+  EXPECT_EQ(word_meaning("primus/models", "models", "llama9_8b"), "");
 }
 
 TEST(WordTable, NamesModelsOfTheSameSizes) {
-  const auto words = words_below("huggingface/models", "like");
-  for (const auto& [head, why] : words_below("huggingface/models", "but_not")) {
-    EXPECT_FALSE(meaning_of("huggingface/models", "like", head).empty()) << head;
+  const auto words = section_words("huggingface/models", "like");
+  for (const auto& [head, why] : section_words("huggingface/models", "but_not")) {
+    EXPECT_FALSE(word_meaning("huggingface/models", "like", head).empty()) << head;
   }
   EXPECT_EQ(words.size(), 22U);
 }
 
 TEST(WordTable, NamesKernelsOfAttention) {
-  for (const auto& [word, kernel] : words_below("huggingface/attention", "kernels")) {
+  for (const auto& [word, kernel] : section_words("huggingface/attention", "kernels")) {
     const bool named = std::ranges::any_of(cluster::kAttentionKernelNames,
                                            [&](const auto& each) { return each.name == kernel; });
     EXPECT_TRUE(kernel == "default" || kernel == "pytorch" || named) << word;
@@ -181,8 +181,8 @@ TEST(WordTable, NamesKeysOfAdapters) {
   for (const std::string_view table : table_names()) {
     if (!table.ends_with("/adapters")) continue;
     for (const std::string_view program : loaded_table<WordTable>(table).names()) {
-      EXPECT_FALSE(meaning_of(table, program, "rank").empty()) << table << ": " << program;
-      for (const auto& [word, key] : words_below(table, program)) {
+      EXPECT_FALSE(word_meaning(table, program, "rank").empty()) << table << ": " << program;
+      for (const auto& [word, key] : section_words(table, program)) {
         EXPECT_TRUE(known.contains(word)) << table << ": " << word;
       }
       ++programs;
@@ -193,8 +193,8 @@ TEST(WordTable, NamesKeysOfAdapters) {
 
 TEST(WordTable, NamesTargetsOfModules) {
   for (const std::string_view section : {"one_by_one", "others"}) {
-    EXPECT_FALSE(words_below("huggingface/modules", section).empty());
-    for (const auto& [module, targets] : words_below("huggingface/modules", section)) {
+    EXPECT_FALSE(section_words("huggingface/modules", section).empty());
+    for (const auto& [module, targets] : section_words("huggingface/modules", section)) {
       std::istringstream words(targets);
       for (std::string word; words >> word;) {
         EXPECT_TRUE(std::ranges::any_of(model::kAdapterTargetNames,
@@ -225,7 +225,7 @@ TEST(Tables, AreReadAndNameEachSettingOnce) {
     std::set<std::string_view> names;
     for (const KnownSetting& known : known_settings(file.name)) {
       EXPECT_TRUE(names.insert(known.name).second) << file.name << ": " << known.name;
-      EXPECT_TRUE(known.matters != Matters::kYes || !known.leaves_out.empty()) << known.name;
+      EXPECT_TRUE(known.matters != SettingImpact::kYes || !known.leaves_out.empty()) << known.name;
       EXPECT_FALSE(known.source.empty()) << file.name << ": " << known.name;
       ++all;
     }

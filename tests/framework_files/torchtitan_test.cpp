@@ -59,11 +59,11 @@ TEST(Torchtitan, FollowsWhatAnotherFunctionChanges) {
   EXPECT_EQ(job.sequences, 32);
   EXPECT_EQ(job.precision, DType::kFp8);
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
-  EXPECT_EQ(job.kernels.masters, plan::Masters::kNone) << "training.dtype";
+  EXPECT_EQ(job.kernels.masters, plan::MasterWeights::kNone) << "training.dtype";
   EXPECT_EQ(plan.accumulate, DType::kFp32) << "as they are reduced";
-  EXPECT_THAT(read.report.not_read, Not(lists("training.dtype", Matters::kYes)));
+  EXPECT_THAT(read.report.not_read, Not(lists("training.dtype", SettingImpact::kYes)));
   EXPECT_THAT(read.report.not_read,
-              lists("parallelism.data_parallel_replicate_degree", Matters::kYes));
+              lists("parallelism.data_parallel_replicate_degree", SettingImpact::kYes));
 }
 
 // pytorch/torchtitan run_train.sh.
@@ -172,7 +172,7 @@ def recipe() -> Trainer.Config:
 TEST(Torchtitan, FollowsFunctionsIntoTheFilesBesideIt) {
   const std::vector<launch_scripts::SourceFile> files = {
       {"recipe.py", kTitanRecipe}, {"models/llama3/config_registry.py", kTitanRegistry}};
-  const Given given{.cluster = "dgx-h100:2", .function = "recipe"};
+  const UserFacts given{.cluster = "dgx-h100:2", .function = "recipe"};
   const ImportedPlan read = import_sources("torchtitan", files, given);
   EXPECT_EQ(read.planned.job.model_name, "llama-3.1-8b");
   EXPECT_EQ(read.planned.job.length, 8192);
@@ -244,7 +244,7 @@ TEST(Torchtitan, SplitsLayersAsItDoes) {
   EXPECT_EQ(read.planned.plan.layers, (std::vector<std::int64_t>{4, 5, 4, 4, 4, 4, 4, 3}));
   EXPECT_EQ(read.planned.plan.schedule.chunks, 2);
   EXPECT_EQ(read.planned.plan.accumulate, DType::kBf16);
-  EXPECT_THAT(read.report.not_read, testing::Not(lists("training.dtype", Matters::kYes)));
+  EXPECT_THAT(read.report.not_read, testing::Not(lists("training.dtype", SettingImpact::kYes)));
 }
 
 TEST(Torchtitan, OptimizersBesideThatOfMatricesMatter) {
@@ -253,9 +253,9 @@ TEST(Torchtitan, OptimizersBesideThatOfMatricesMatter) {
       "embedding_optimizer = \"adamw\"\n";
   const ImportedPlan read = import_text("", "job.toml", kTitanToml + fork);
   EXPECT_EQ(read.planned.job.optimizer, plan::Optimizer::kMuon);
-  EXPECT_THAT(read.report.not_read, lists("optimizer.head_optimizer", Matters::kYes));
+  EXPECT_THAT(read.report.not_read, lists("optimizer.head_optimizer", SettingImpact::kYes));
   EXPECT_THAT(read.report.not_read,
-              testing::Not(lists("optimizer.embedding_optimizer", Matters::kYes)));
+              testing::Not(lists("optimizer.embedding_optimizer", SettingImpact::kYes)));
 }
 
 TEST(Torchtitan, ReadsWhatItPrints) {

@@ -30,7 +30,7 @@ const std::string kTuneAdapters =
     "\n  lora_attn_modules: ['q_proj', 'v_proj', 'output_proj']\n  apply_lora_to_mlp: True\n"
     "  lora_rank: 64\n  lora_alpha: 128";
 
-ImportedPlan torchtuned(const std::string& text, Given given = {.cluster = "dgx-h100"}) {
+ImportedPlan torchtuned(const std::string& text, UserFacts given = {.cluster = "dgx-h100"}) {
   return import_text("", "8B.yaml", text, std::move(given));
 }
 
@@ -53,10 +53,10 @@ TEST(Torchtune, TrainsAllWeightsUnderFsdpInTheirOwnType) {
   EXPECT_EQ(job.framework.variant, "torchtune");
   EXPECT_EQ(job.sequences, 2 * 8 * 8);
   EXPECT_EQ(job.length, 2048);
-  EXPECT_EQ(job.kernels.masters, plan::Masters::kNone);
+  EXPECT_EQ(job.kernels.masters, plan::MasterWeights::kNone);
   EXPECT_FALSE(job.kernels.fused_norm);
   EXPECT_EQ(job.kernels.loss_chunks, 8);
-  EXPECT_EQ(job.kernels.loss_keeps, plan::LossKeeps::kAllLogits);
+  EXPECT_EQ(job.kernels.loss_keeps, plan::LossSavedTensors::kAllLogits);
   EXPECT_EQ(plan.accumulate, DType::kBf16);
   EXPECT_EQ(plan::sharding_word(plan.sharding), "GGG");
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
@@ -75,7 +75,7 @@ TEST(Torchtune, TheLossSaysItsChunks) {
       kernels("torchtune.modules.loss.LinearCrossEntropyLoss\n  num_output_chunks: 16").loss_chunks,
       16);
   EXPECT_EQ(kernels("torchtune.modules.loss.LigerLinearCrossEntropyLoss").loss_keeps,
-            plan::LossKeeps::kGradients);
+            plan::LossSavedTensors::kGradients);
 }
 
 TEST(Torchtune, InputsOfRecomputedLayersLieOnTheHost) {
@@ -96,9 +96,9 @@ TEST(Torchtune, ALossInChunksIsWrittenAndReadBack) {
   const LaunchFile file = export_plan("torchtune", planned, "", false, "plan");
   EXPECT_THAT(file.text, HasSubstr("num_output_chunks: 4"));
   EXPECT_EQ(file.started.job.kernels.loss_chunks, 4);
-  planned.job.kernels.loss_keeps = plan::LossKeeps::kSums;
+  planned.job.kernels.loss_keeps = plan::LossSavedTensors::kSums;
   EXPECT_EQ(export_plan("torchtune", planned, "", false, "plan").started.job.kernels.loss_keeps,
-            plan::LossKeeps::kLogits);
+            plan::LossSavedTensors::kLogits);
 }
 
 TEST(Torchtune, AdaptersStandBesideTheModulesThatItNames) {
@@ -119,8 +119,9 @@ TEST(Torchtune, AdaptersStandBesideTheModulesThatItNames) {
   const ImportedPlan more = torchtuned(tune_recipe(
       "llama3.lora_llama3_8b" + kTuneAdapters + "\n  use_dora: True\n  apply_lora_to_output: True",
       kTuneAdam));
-  EXPECT_THAT(more.report.not_read, AllOf(lists("model.use_dora", Matters::kYes),
-                                          lists("model.apply_lora_to_output", Matters::kYes)));
+  EXPECT_THAT(more.report.not_read,
+              AllOf(lists("model.use_dora", SettingImpact::kYes),
+                    lists("model.apply_lora_to_output", SettingImpact::kYes)));
 }
 
 // meta-pytorch/torchtune recipes/full_finetune_distributed.py, of 0.6.1 and of its main branch.
@@ -278,8 +279,9 @@ TEST(Torchtune, OptimizersAreReadOrNamed) {
   EXPECT_EQ(of("torchao.optim.AdamW8bit").planned.job.optimizer, plan::Optimizer::kAdam8bit);
   const ImportedPlan paged = of("bitsandbytes.optim.PagedAdamW8bit");
   EXPECT_EQ(paged.planned.job.optimizer, plan::Optimizer::kAdam8bit);
-  EXPECT_THAT(paged.report.not_read, lists("optimizer._component_", Matters::kYes));
-  EXPECT_THAT(of("my.Shampoo").report.not_read, lists("optimizer._component_", Matters::kYes));
+  EXPECT_THAT(paged.report.not_read, lists("optimizer._component_", SettingImpact::kYes));
+  EXPECT_THAT(of("my.Shampoo").report.not_read,
+              lists("optimizer._component_", SettingImpact::kYes));
 }
 
 /// Returns a plan of sixteen ranks for a file of torchtune.

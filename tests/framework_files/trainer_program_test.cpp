@@ -73,7 +73,7 @@ trainer = SFTTrainer(model = model, max_seq_length = length, args = TrainingArgu
 
 ImportedPlan program_with(const std::vector<launch_scripts::SourceFile>& files,
                           const std::string& cluster, std::vector<std::string> settings = {}) {
-  Given given;
+  UserFacts given;
   given.cluster = cluster;
   given.settings = std::move(settings);
   return import_sources("", files, given);
@@ -187,7 +187,7 @@ TEST(TrainerProgram, ListsWhatIsNoLiteral) {
   const auto found =
       std::ranges::find(plan.report.not_read, "gradient_checkpointing", &UnreadSetting::name);
   ASSERT_NE(found, plan.report.not_read.end());
-  EXPECT_EQ(found->matters, Matters::kYes);
+  EXPECT_EQ(found->matters, SettingImpact::kYes);
   EXPECT_EQ(found->value, "wanted()");
 }
 

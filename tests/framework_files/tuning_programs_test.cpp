@@ -16,7 +16,7 @@ using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
 
-ImportedPlan read_tuning(const std::string& text, Given given = {}) {
+ImportedPlan read_tuning(const std::string& text, UserFacts given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100";
   const launch_scripts::SourceFile file{"tune.sh", text};
   return import_sources("", {&file, 1}, given);
@@ -55,7 +55,7 @@ TEST(VerlTuning, ReadsTheTrainerOnFsdp) {
 // verl/workers/engine/fsdp/transformer_impl.py: FlashAttention-2 wherever it runs, which plain FSDP
 // does not take on a MI300X.
 TEST(VerlTuning, AttentionIsThatOfTheProgram) {
-  Given given;
+  UserFacts given;
   given.cluster = "{profile: mi300x-8gpu, nodes: 1, devices_per_node: 4}";
   const std::vector<launch_scripts::SourceFile> files = {
       {"train.sh", std::string(kFirstTrainer) + "ulysses_sequence_parallel_size=2\n"}};
@@ -143,8 +143,8 @@ TEST(Slime, ItsActorsTrainInBf16WithAShardedOptimizer) {
   EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
   EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NNG");
   EXPECT_THAT(plan.report.read, takes("--actor-num-nodes", "job.cluster"));
-  EXPECT_THAT(plan.report.not_read, lists("--hf-checkpoint", Matters::kNo));
-  EXPECT_THAT(plan.report.not_read, lists("--use-kl-loss", Matters::kYes));
+  EXPECT_THAT(plan.report.not_read, lists("--hf-checkpoint", SettingImpact::kNo));
+  EXPECT_THAT(plan.report.not_read, lists("--use-kl-loss", SettingImpact::kYes));
   EXPECT_THAT(plan.report.assumed,
               Contains(AllOf(Field(&AssumedField::field, "job.precision"),
                              Field(&AssumedField::why, HasSubstr("slime trains in bf16")))));
@@ -157,7 +157,7 @@ TEST(Slime, MicroBatchesHoldAsManySequencesAsTokensAllow) {
                                         "--rollout-max-response-len 2048\n");
   EXPECT_EQ(plan.planned.job.length, 2048);
   EXPECT_EQ(plan.planned.plan.micro_batch, 2 * plan.planned.plan.parallel.context);
-  EXPECT_THAT(plan.report.not_read, lists("--seq-length", Matters::kNo));
+  EXPECT_THAT(plan.report.not_read, lists("--seq-length", SettingImpact::kNo));
 }
 
 TEST(Slime, WhatOnlyGeneratesIsRefused) {

@@ -71,7 +71,7 @@ plan::PlannedJob frozen_job(const model::Frozen& frozen) {
 
 model::Architecture read_model_again(std::string_view target, const plan::PlannedJob& planned,
                                      const std::string& text) {
-  Given given;
+  UserFacts given;
   given.known_cluster = planned.job.cluster;
   given.known_model = plan::small_job().model;
   given.known_model->encoder = planned.job.model.encoder;
@@ -121,7 +121,7 @@ TEST(WrittenPrograms, AxolotlFreezesAnEncoder) {
 std::optional<model::Frozen> frozen_by(const std::string& patterns) {
   plan::PlannedJob planned = frozen_job({});
   planned.job.model.encoder = model::Encoder{.parameters = 1000, .projector = 100};
-  Given given;
+  UserFacts given;
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
   const launch_scripts::SourceFile file{
@@ -131,7 +131,7 @@ std::optional<model::Frozen> frozen_by(const std::string& patterns) {
           patterns + "\n"};
   const ImportedPlan plan = import_sources("axolotl", {&file, 1}, given);
   const bool left = std::ranges::any_of(plan.report.not_read, [](const UnreadSetting& one) {
-    return one.name.starts_with("unfrozen_parameters") && one.matters == Matters::kYes;
+    return one.name.starts_with("unfrozen_parameters") && one.matters == SettingImpact::kYes;
   });
   if (left) return std::nullopt;
   return plan.planned.job.model.frozen;
@@ -165,7 +165,7 @@ TEST(WrittenPrograms, SwiftStartsMegatron) {
 plan::PlannedJob packed_job(const packing::Packing& packing) {
   plan::PlannedJob planned = planned_on({.data = 16}, "GGG");
   plan::DocumentBatch documents{.lengths = {{planned.job.length / 4, 1}}, .packing = packing};
-  documents.packs = packing::make_packs(documents.lengths, packing, planned.job.length);
+  documents.packs = packing::pack_with_statistics(documents.lengths, packing, planned.job.length);
   planned.job.documents = documents;
   return planned;
 }
@@ -178,7 +178,7 @@ TEST(WrittenPrograms, SayHowDocumentsArePacked) {
   const plan::PlannedJob own = packed_job({.kind = packing::PackingKind::kFirstFit,
                                            .order = packing::PackingOrder::kAsTheyCome,
                                            .group = 5000,
-                                           .too_long = packing::TooLong::kTruncate});
+                                           .too_long = packing::LongDocumentPolicy::kTruncate});
   EXPECT_THAT(
       text_of("axolotl", own),
       AllOf(HasSubstr("sample_packing: true"), HasSubstr("group_size: 5000"),
@@ -228,7 +228,7 @@ TEST(WrittenPrograms, BridgeSaysAttentionInFp8) {
   const LaunchFile file = export_plan("nemo", planned, "", true);
   EXPECT_TRUE(file.started.job.kernels.narrow_attention);
   EXPECT_THAT(file.text, HasSubstr("fp8_dot_product_attention=True"));
-  Given given;
+  UserFacts given;
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
@@ -241,7 +241,7 @@ TEST(WrittenPrograms, SayHowNarrowParametersAreStored) {
   plan::PlannedJob planned = planned_on({.tensor = 2, .data = 8}, "NNG");
   planned.job.cluster = *cluster::built_in_cluster("dgx-h100", 2);
   planned.job.precision = DType::kFp8;
-  Given given;
+  UserFacts given;
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
@@ -305,7 +305,7 @@ TEST(WrittenPrograms, NemoRlSaysGrpo) {
   EXPECT_THAT([&] { text_of("nemo-rl", planned); },
               testing::ThrowsMessage<Error>(HasSubstr("generates on whole nodes of 8 devices")));
   planned.job.method.rollout->devices = 0;
-  planned.job.method.reference = {.place = plan::ModelPlace::kOther, .devices = 8};
+  planned.job.method.reference = {.place = plan::SecondModelPlace::kOther, .devices = 8};
   EXPECT_THAT([&] { text_of("nemo-rl", planned); },
               testing::ThrowsMessage<Error>(HasSubstr("objective.reference {devices: 8}")));
 }
@@ -403,7 +403,7 @@ TEST(WrittenPrograms, TokensThatTravelOncePerNodeAreDeepEp) {
   EXPECT_THAT(text_of("nemo-rl", planned), AllOf(HasSubstr("moe_token_dispatcher_type: flex"),
                                                  HasSubstr("moe_enable_deepep: true")));
   for (const std::string target : {"ms-swift", "nemo-rl"}) {
-    Given given;
+    UserFacts given;
     given.known_cluster = planned.job.cluster;
     given.known_model = planned.job.model;
     given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);

@@ -52,7 +52,7 @@ class Files(unittest.TestCase):
         for line in (
             "// std::ifstream has no reasons",
             "if (fs::exists(path, error)) return;",
-            "if (is_there(path)) return;",
+            "if (path_exists(path)) return;",
         ):
             self.assertEqual(findings("stepwright/step/a.cpp", line), [], line)
 

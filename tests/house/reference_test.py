@@ -25,7 +25,7 @@ TABLES = {
         ("model/inline_keys.h", f"{table}[] = {{", ROW)
         for table in (
             *("kNormKeys", "kRotaryKeys", "kBlockKeys", "kMultiTokenKeys", "kScalingKeys"),
-            *("kTurnKeys", "kOriginalKeys", "kAmplitudeKeys", "kYarnKeys", "kLatentKeys"),
+            *("kRotaryScalingKeys", "kOriginalKeys", "kAmplitudeKeys", "kYarnKeys", "kLatentKeys"),
             *("kExpertKeys", "kStateMixerKeys", "kEncoderKeys", "kLayerKeys"),
         )
     ],

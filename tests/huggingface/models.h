@@ -71,7 +71,7 @@ inline std::vector<std::vector<float>> commit_checkpoint(const std::filesystem::
       "fp32\nmicro_batch: 2\n";
   std::vector<std::vector<float>> values;
   std::vector<checkpoint::ShardTensor> tensors;
-  checkpoint::ShardPart part{{"r0", {}}, {}};
+  checkpoint::RankCheckpointPart part{{"r0", {}}, {}};
   float next = 1;
   for (const WholeParameter& p : whole_parameters_of(model_of(model))) {
     std::vector<float>& own = values.emplace_back();
@@ -85,7 +85,7 @@ inline std::vector<std::vector<float>> commit_checkpoint(const std::filesystem::
   const auto writing = checkpoint::writing_directory(folder, 1, "run");
   std::filesystem::create_directories(writing);
   part.file.sum = checkpoint::write_safetensors_file(writing / part.file.name, tensors);
-  checkpoint::add_part(index, part);
+  checkpoint::add_checkpoint_part(index, part);
   checkpoint::commit(writing, folder, index);
   return values;
 }

@@ -29,7 +29,7 @@ bool has_argument(const fs::path& process, const std::string& word) {
 }  // namespace
 
 std::string no_lab_here() {
-  const std::vector<Lack> missing = missing_for_lab();
+  const std::vector<MissingRequirement> missing = missing_for_lab();
   return missing.empty() ? "" : missing.front().what;
 }
 
@@ -62,7 +62,7 @@ std::vector<std::string> namespaces_made_by(pid_t process) {
   std::error_code none;
   for (const auto& entry : fs::directory_iterator("/run/netns", none)) {
     const std::string name = entry.path().filename().string();
-    const auto owner = owner_of(name);
+    const auto owner = namespace_owner(name);
     if (owner && owner->pid == process) names.push_back(name);
   }
   return names;

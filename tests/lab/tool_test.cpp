@@ -10,22 +10,23 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Tool, DoesNotComplainWhenAllIsWell) { EXPECT_FALSE(complaint_of({"true"})); }
+TEST(Tool, DoesNotComplainWhenAllIsWell) { EXPECT_FALSE(run_for_error({"true"})); }
 
 TEST(Tool, PassesOnWhatTheProgramSaid) {
-  EXPECT_EQ(complaint_of({"sh", "-c", "echo no room >&2; echo none >&2; exit 1"}), "no room; none");
-  EXPECT_EQ(complaint_of({"false"}), "false failed");
+  EXPECT_EQ(run_for_error({"sh", "-c", "echo no room >&2; echo none >&2; exit 1"}),
+            "no room; none");
+  EXPECT_EQ(run_for_error({"false"}), "false failed");
 }
 
 TEST(Tool, SaysThatAProgramIsNotThere) {
-  EXPECT_EQ(complaint_of({"no-such-program"}), "no-such-program: No such file or directory");
+  EXPECT_EQ(run_for_error({"no-such-program"}), "no-such-program: No such file or directory");
 }
 
-TEST(Tool, HasNoShell) { EXPECT_FALSE(complaint_of({"test", "a; b", "=", "a; b"})); }
+TEST(Tool, HasNoShell) { EXPECT_FALSE(run_for_error({"test", "a; b", "=", "a; b"})); }
 
 TEST(Tool, StopsAtTheFirstThatFails) {
   const std::vector<CommandLine> commands{{"true"}, {"cat", "/no/file"}, {"false"}};
-  EXPECT_THAT(plan::refusal_of(ErrorKind::kRuntime, [&] { run_all(commands); }),
+  EXPECT_THAT(plan::refusal_of(ErrorKind::kRuntime, [&] { run_programs(commands); }),
               HasSubstr("cat /no/file: cat: /no/file: No such file"));
 }
 

@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const launch_scripts::ShellSource sources[] = {
       {"main.sh", text.substr(0, half)},
       {"inner.sh", half == std::string_view::npos ? std::string_view() : text.substr(half)}};
-  const launch_scripts::ShellGiven given{.variables = {{"GIVEN", "8"}}};
+  const launch_scripts::ShellAssumptions given{.variables = {{"GIVEN", "8"}}};
   try {
     const std::size_t commands = launch_scripts::read_shell_scripts(sources, given).commands.size();
     if (launch_scripts::read_shell_scripts(sources, given).commands.size() != commands)

@@ -50,18 +50,18 @@ std::string row_of(std::size_t index, const std::string& outcome = "", double se
       choice.micro_batch, choice.tensor, choice.pipeline, outcome, measured);
 }
 
-OwnRuns read(const std::string& rows, const plan::Job& job) {
-  return read_own_runs(parse_csv(kLoopHeader + rows, "runs.csv"), &job);
+MeasuredRuns read(const std::string& rows, const plan::Job& job) {
+  return read_measured_runs(parse_csv(kLoopHeader + rows, "runs.csv"), &job);
 }
 
-OwnRuns all_candidates(const plan::Job& job) {
+MeasuredRuns all_candidates(const plan::Job& job) {
   std::string rows;
   for (std::size_t i = 0; i < kLoopChoices.size(); ++i) rows += row_of(i);
   return read(rows, job);
 }
 
 /// Returns step times of a device whose products and messages reach a smaller share of their rates.
-std::vector<double> truth(const OwnRuns& candidates) {
+std::vector<double> truth(const MeasuredRuns& candidates) {
   cost::TrainingConditions slow = cost::built_in_conditions();
   for (cost::DeviceConditions& device : slow.devices) {
     device.product_rate *= 0.9;
@@ -72,18 +72,19 @@ std::vector<double> truth(const OwnRuns& candidates) {
   return seconds;
 }
 
-ClosedLoop answer(const plan::Job& job, const std::string& rows, const OwnRuns& candidates,
-                  std::size_t next = 1) {
-  return close_loop(job, read(rows, job), &candidates, {.next = next, .tune = {.threads = 2}});
+MeasuredRunsVerdict answer(const plan::Job& job, const std::string& rows,
+                           const MeasuredRuns& candidates, std::size_t next = 1) {
+  return judge_measured_runs(job, read(rows, job), &candidates,
+                             {.next = next, .tune = {.threads = 2}});
 }
 
-std::size_t index_of(const LoopPlan& plan) { return std::stoul(plan.id.substr(5)); }
+std::size_t index_of(const RejudgedPlan& plan) { return std::stoul(plan.id.substr(5)); }
 
 TEST(ClosedLoop, BeforeAnyRunTheBestIsThePredictedFastestAndItIsTheFirstToMeasure) {
   const plan::Job job = loop_job();
-  const OwnRuns candidates = all_candidates(job);
+  const MeasuredRuns candidates = all_candidates(job);
   ASSERT_THAT(candidates.plans, SizeIs(kLoopChoices.size()));
-  const ClosedLoop loop = answer(job, "", candidates);
+  const MeasuredRunsVerdict loop = answer(job, "", candidates);
   ASSERT_TRUE(loop.best.has_value());
   double least = 1e9;
   for (const plan::PlannedJob& planned : candidates.plans) {
@@ -98,13 +99,13 @@ TEST(ClosedLoop, BeforeAnyRunTheBestIsThePredictedFastestAndItIsTheFirstToMeasur
 
 TEST(ClosedLoop, AFewMeasurementsFindTheBestPlanOfAnotherMachine) {
   const plan::Job job = loop_job();
-  const OwnRuns candidates = all_candidates(job);
+  const MeasuredRuns candidates = all_candidates(job);
   const std::vector<double> seconds = truth(candidates);
   std::string rows;
   double best = 1e9;
   bool stopped = false;
   for (int round = 0; round < 4 && !stopped; ++round) {
-    const ClosedLoop loop = answer(job, rows, candidates);
+    const MeasuredRunsVerdict loop = answer(job, rows, candidates);
     stopped = loop.stop;
     if (stopped) break;
     const std::size_t next = index_of(loop.next.at(0));
@@ -116,14 +117,15 @@ TEST(ClosedLoop, AFewMeasurementsFindTheBestPlanOfAnotherMachine) {
 
 TEST(ClosedLoop, WhatRunsTeachIsSharedByPlansThatDidNotRun) {
   const plan::Job job = loop_job();
-  const OwnRuns candidates = all_candidates(job);
+  const MeasuredRuns candidates = all_candidates(job);
   const std::vector<double> seconds = truth(candidates);
-  const ClosedLoop before = answer(job, "", candidates, kLoopChoices.size());
-  const ClosedLoop after = answer(job, row_of(0, "ok", seconds[0]) + row_of(3, "ok", seconds[3]),
-                                  candidates, kLoopChoices.size());
-  const auto error = [&](const ClosedLoop& loop) {
+  const MeasuredRunsVerdict before = answer(job, "", candidates, kLoopChoices.size());
+  const MeasuredRunsVerdict after =
+      answer(job, row_of(0, "ok", seconds[0]) + row_of(3, "ok", seconds[3]), candidates,
+             kLoopChoices.size());
+  const auto error = [&](const MeasuredRunsVerdict& loop) {
     double sum = 0;
-    for (const LoopPlan& plan : loop.next) {
+    for (const RejudgedPlan& plan : loop.next) {
       const std::size_t i = index_of(plan);
       if (i != 0 && i != 3) sum += std::abs(std::log(plan.expected_s / seconds[i]));
     }
@@ -135,11 +137,11 @@ TEST(ClosedLoop, WhatRunsTeachIsSharedByPlansThatDidNotRun) {
 
 TEST(ClosedLoop, NamesDifferentOpenPlansWithBoundsAroundWhatIsExpected) {
   const plan::Job job = loop_job();
-  const OwnRuns candidates = all_candidates(job);
-  const ClosedLoop loop =
+  const MeasuredRuns candidates = all_candidates(job);
+  const MeasuredRunsVerdict loop =
       answer(job, row_of(2, "ok", truth(candidates)[2]), candidates, kLoopChoices.size() + 5);
   std::set<std::string> ids;
-  for (const LoopPlan& plan : loop.next) {
+  for (const RejudgedPlan& plan : loop.next) {
     EXPECT_TRUE(ids.insert(plan.id).second);
     EXPECT_NE(plan.id, "plan-2");
     EXPECT_LT(plan.low_s, plan.expected_s);
@@ -150,9 +152,9 @@ TEST(ClosedLoop, NamesDifferentOpenPlansWithBoundsAroundWhatIsExpected) {
 
 TEST(ClosedLoop, AMeasuredPlanIsKnownBetterThanTheOthers) {
   const plan::Job job = loop_job();
-  const OwnRuns candidates = all_candidates(job);
+  const MeasuredRuns candidates = all_candidates(job);
   const std::vector<double> seconds = truth(candidates);
-  const ClosedLoop loop = answer(job, row_of(0, "ok", 0.5 * seconds[0]), candidates);
+  const MeasuredRunsVerdict loop = answer(job, row_of(0, "ok", 0.5 * seconds[0]), candidates);
   ASSERT_TRUE(loop.best.has_value());
   EXPECT_EQ(loop.best->id, "plan-0");
   EXPECT_TRUE(loop.best->ran);
@@ -162,21 +164,22 @@ TEST(ClosedLoop, AMeasuredPlanIsKnownBetterThanTheOthers) {
 
 TEST(ClosedLoop, WhatRanOutOfMemoryIsNeitherBestNorAskedForAgain) {
   const plan::Job job = loop_job();
-  const OwnRuns candidates = all_candidates(job);
+  const MeasuredRuns candidates = all_candidates(job);
   const std::size_t first = index_of(answer(job, "", candidates).next.at(0));
   for (const char* outcome : {"oom", "failed"}) {
-    const ClosedLoop loop = answer(job, row_of(first, outcome), candidates, kLoopChoices.size());
+    const MeasuredRunsVerdict loop =
+        answer(job, row_of(first, outcome), candidates, kLoopChoices.size());
     EXPECT_NE(loop.best->id, fmt::format("plan-{}", first));
-    for (const LoopPlan& plan : loop.next) EXPECT_NE(index_of(plan), first);
+    for (const RejudgedPlan& plan : loop.next) EXPECT_NE(index_of(plan), first);
   }
 }
 
 TEST(ClosedLoop, ARunOutOfMemoryMakesLargerPlansLessSure) {
   const plan::Job job = loop_job();
-  const OwnRuns candidates = all_candidates(job);
-  const auto of = [&](const ClosedLoop& loop) {
+  const MeasuredRuns candidates = all_candidates(job);
+  const auto of = [&](const MeasuredRunsVerdict& loop) {
     std::map<std::string, double> sure;
-    for (const LoopPlan& plan : loop.next) sure[plan.id] = plan.p_fits;
+    for (const RejudgedPlan& plan : loop.next) sure[plan.id] = plan.p_fits;
     return sure;
   };
   const auto before = of(answer(job, "", candidates, kLoopChoices.size()));
@@ -186,8 +189,8 @@ TEST(ClosedLoop, ARunOutOfMemoryMakesLargerPlansLessSure) {
 
 TEST(ClosedLoop, SearchesWhereNoCandidatesAreGiven) {
   const plan::Job job = loop_job();
-  const ClosedLoop loop =
-      close_loop(job, read("", job), nullptr, {.next = 3, .tune = {.threads = 2}});
+  const MeasuredRunsVerdict loop =
+      judge_measured_runs(job, read("", job), nullptr, {.next = 3, .tune = {.threads = 2}});
   ASSERT_TRUE(loop.best.has_value());
   EXPECT_THAT(loop.next, SizeIs(3));
   EXPECT_TRUE(loop.best->id.empty());
@@ -195,13 +198,13 @@ TEST(ClosedLoop, SearchesWhereNoCandidatesAreGiven) {
 
 TEST(ClosedLoop, RowsOfAnotherJobAreSkippedWithTheReason) {
   const plan::Job job = loop_job();
-  const OwnRuns runs =
-      read_own_runs(parse_csv("id,gpus,micro_batch,tp,measured_metric,measured_value,outcome\n"
-                              "a,16,1,1,iteration_time_s,3,ok\n"
-                              "b,,1,1,iteration_time_s,3,fine\n"
-                              "c,,1,1,iteration_time_s,3,\n",
-                              "runs.csv"),
-                    &job);
+  const MeasuredRuns runs =
+      read_measured_runs(parse_csv("id,gpus,micro_batch,tp,measured_metric,measured_value,outcome\n"
+                                   "a,16,1,1,iteration_time_s,3,ok\n"
+                                   "b,,1,1,iteration_time_s,3,fine\n"
+                                   "c,,1,1,iteration_time_s,3,\n",
+                                   "runs.csv"),
+                         &job);
   ASSERT_THAT(runs.skipped, SizeIs(2));
   EXPECT_THAT(runs.skipped[0].reason, testing::HasSubstr("devices 16 instead of 8"));
   EXPECT_THAT(runs.skipped[1].reason, testing::HasSubstr("outcome"));
@@ -212,19 +215,19 @@ TEST(ClosedLoop, RowsOfAnotherJobAreSkippedWithTheReason) {
 
 TEST(ClosedLoop, SlowRunsMakePredictionsSlower) {
   const plan::Job job = loop_job();
-  const OwnRuns candidates = all_candidates(job);
+  const MeasuredRuns candidates = all_candidates(job);
   const double first_s = 1.3 * step_s(candidates.plans[0], cost::built_in_conditions());
   const double second_s = 1.3 * step_s(candidates.plans[3], cost::built_in_conditions());
-  const ClosedLoop loop =
+  const MeasuredRunsVerdict loop =
       answer(job, row_of(0, "ok", first_s) + row_of(3, "ok", second_s), candidates, 8);
   ASSERT_THAT(loop.runs, SizeIs(2));
-  for (const LoopRun& run : loop.runs) {
+  for (const RunWithPrediction& run : loop.runs) {
     EXPECT_NEAR(run.before_s, run.measured_s / 1.3, 1e-6 * run.measured_s);
     EXPECT_GT(run.now_s, run.before_s);
     EXPECT_LT(std::abs(run.now_s / run.measured_s - 1), 0.1);
   }
   EXPECT_THAT(loop.contrary, IsEmpty());
-  for (const LoopPlan& plan : loop.next) {
+  for (const RejudgedPlan& plan : loop.next) {
     EXPECT_GT(plan.expected_s,
               step_s(candidates.plans[index_of(plan)], cost::built_in_conditions()));
   }
@@ -232,14 +235,14 @@ TEST(ClosedLoop, SlowRunsMakePredictionsSlower) {
 
 TEST(ClosedLoop, ConstantsThatMoveAgainstMostRunsAreNamed) {
   const plan::Job job = loop_job();
-  const OwnRuns candidates = all_candidates(job);
+  const MeasuredRuns candidates = all_candidates(job);
   // Runs without messages of tensor parallelism are slower than predicted, one with them is faster.
   std::string rows;
   for (const std::size_t i : {0U, 0U, 9U, 9U}) {
     rows += row_of(i, "ok", 1.1 * step_s(candidates.plans[i], cost::built_in_conditions()));
   }
   rows += row_of(8, "ok", 0.6 * step_s(candidates.plans[8], cost::built_in_conditions()));
-  const ClosedLoop loop = answer(job, rows, candidates);
+  const MeasuredRunsVerdict loop = answer(job, rows, candidates);
   ASSERT_FALSE(loop.contrary.empty());
   for (const LearnedConstant& one : loop.contrary) {
     const bool rate = one.before.key.ends_with("_rate");
@@ -250,7 +253,7 @@ TEST(ClosedLoop, ConstantsThatMoveAgainstMostRunsAreNamed) {
 
 TEST(ClosedLoop, RowsOfWhichNoneIsARunOfTheJobAreRefused) {
   const plan::Job job = loop_job();
-  const OwnRuns candidates = all_candidates(job);
+  const MeasuredRuns candidates = all_candidates(job);
   const std::string wrong = row_of(0, "fine", 3);
   try {
     answer(job, wrong + wrong + wrong + wrong, candidates);
@@ -269,7 +272,7 @@ TEST(ClosedLoop, ARowThatNamesTheFrameworkOfItsJobHasItsKernels) {
   job.kernels.attention = cluster::AttentionKernel::kFlash2;
   job.attention_stated = true;
   const auto kernel_of = [&](const std::string& said) {
-    const OwnRuns runs = read_own_runs(
+    const MeasuredRuns runs = read_measured_runs(
         parse_csv("id,micro_batch,tp,job\na,1,1,\"{" + said + "}\"\n", "runs.csv"), &job);
     EXPECT_THAT(runs.skipped, IsEmpty());
     return runs.plans.at(0).job.kernels.attention;

@@ -182,7 +182,7 @@ TEST(RoutedTraffic, IsNoneWhereAllSendAlike) {
 
 TEST(GroupSize, TellsPayloadsThatWereOneRanksPart) {
   Log log = fixture_log({"deepspeed.raw.json"});
-  give_group_size(log, 2);
+  assume_group_size(log, 2);
   EXPECT_THAT(sums_of(log), Contains(::testing::Pair(::testing::Pair("all_gather", 2),
                                                      ::testing::Pair(3, 3 * 2 * 8192))));
   EXPECT_THAT(log.sources[0].notes, Contains(HasSubstr("taken to be of 2 ranks")));

@@ -113,7 +113,7 @@ plan::PlannedJob whole_states() {
   planned.job = gpt_job(8, 512, 8, 64);
   planned.job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
   planned.job.framework = {.name = "accelerate"};
-  planned.job.kernels.masters = plan::Masters::kAlone;
+  planned.job.kernels.masters = plan::MasterWeights::kAlone;
   planned.job.sequences = 8;
   planned.plan.sharding = *plan::sharding_of("NNN");
   return planned;

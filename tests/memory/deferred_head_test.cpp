@@ -100,9 +100,9 @@ TEST(DeferredHead, HasItsMemoryFromTheUnrolledWalk) {
   for (int drawn = 0; drawn < 60;) {
     auto [job, plan] = testing::any_planned_job(random, false);
     job.kernels.loss_chunks = 1;
-    job.kernels.loss_keeps = plan::LossKeeps::kLogits;
+    job.kernels.loss_keeps = plan::LossSavedTensors::kLogits;
     plan.overlap.defer_embedding_gradient = true;
-    if (plan.parallel.pipeline == 1 || plan::broken_rule(job, plan)) continue;
+    if (plan.parallel.pipeline == 1 || plan::first_broken_rule(job, plan)) continue;
     ++drawn;
     SCOPED_TRACE(plan::shown(plan));
     const step::StepProgram program = step::build_program(job, plan);

@@ -15,7 +15,7 @@ using testing::gpt_job;
 constexpr double kMiB = 1024 * 1024;
 
 cluster::Device device(std::string_view generation) {
-  return {.generation = &cluster::generation_named(generation)};
+  return {.generation = &cluster::find_device_generation(generation)};
 }
 
 /// Returns a job for GPT in Megatron-Core on A100, with the framework's own kernels.

@@ -30,7 +30,8 @@ model::Architecture any_model(std::mt19937& random) {
   model.tied = flip(random);
   model.dropout = flip(random) ? 0.1 : 0.0;
   model.norm = flip(random) ? model::Norm::kLayer : model::Norm::kRms;
-  model.position = flip(random) ? model::Position::kLearned : model::Position::kRope;
+  model.position =
+      flip(random) ? model::PositionEncoding::kLearned : model::PositionEncoding::kRope;
   model.positions = 256;
   model.qk_norm = flip(random) ? model::QkNorm::kHead : model::QkNorm::kNone;
   model.embedding_norm = flip(random);
@@ -52,13 +53,14 @@ plan::Job any_job(std::mt19937& random) {
   if (flip(random)) job.kernels.expert_weights = plan::ExpertWeights::kBefore;
   job.dispatcher = flip(random) ? plan::Dispatcher::kAllToAll : plan::Dispatcher::kAllGather;
   job.imbalance = 1.3;
-  job.kernels.masters = one_of<plan::Masters>(
-      random, {plan::Masters::kBeside, plan::Masters::kAlone, plan::Masters::kNone});
+  job.kernels.masters = one_of<plan::MasterWeights>(
+      random,
+      {plan::MasterWeights::kBeside, plan::MasterWeights::kAlone, plan::MasterWeights::kNone});
   job.cluster.device.peak_flops[DType::kBf16] = 1e12;
   job.kernels.loss_chunks = one_of<std::int64_t>(random, {1, 0, 3, 8});
-  job.kernels.loss_keeps =
-      one_of<plan::LossKeeps>(random, {plan::LossKeeps::kLogits, plan::LossKeeps::kGradients,
-                                       plan::LossKeeps::kRows, plan::LossKeeps::kSums});
+  job.kernels.loss_keeps = one_of<plan::LossSavedTensors>(
+      random, {plan::LossSavedTensors::kLogits, plan::LossSavedTensors::kGradients,
+               plan::LossSavedTensors::kRows, plan::LossSavedTensors::kSums});
   return job;
 }
 
@@ -126,7 +128,7 @@ plan::Job gpt_job(std::int64_t layers, std::int64_t hidden, std::int64_t heads,
   job.model.ffn = 4 * hidden;
   job.model.vocabulary = 51'200;
   job.model.positions = length;
-  job.model.position = model::Position::kLearned;
+  job.model.position = model::PositionEncoding::kLearned;
   job.model.gated = false;
   job.model.activation = model::Activation::kGelu;
   job.model.norm = model::Norm::kLayer;
@@ -152,7 +154,7 @@ plan::PlannedJob any_planned_job(std::mt19937& random, bool frozen) {
     planned.plan = any_plan(planned.job, random);
     const plan::Parallel& p = planned.plan.parallel;
     planned.job.cluster.nodes = p.tensor * p.pipeline * p.context * p.data;
-    if (covered(planned.job, planned.plan) && !plan::broken_rule(planned.job, planned.plan)) {
+    if (covered(planned.job, planned.plan) && !plan::first_broken_rule(planned.job, planned.plan)) {
       return planned;
     }
   }

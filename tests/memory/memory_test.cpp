@@ -166,7 +166,7 @@ TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
   EXPECT_TRUE(over.fits_devices());
   EXPECT_FALSE(over.fits());
   EXPECT_EQ(over.over_by_bytes(), 1);
-  EXPECT_EQ(largest_part(over), "host_memory");
+  EXPECT_EQ(largest_memory_part(over), "host_memory");
 }
 
 /// Returns a random planned job that offloads a share of the optimizer states, and perhaps
@@ -182,7 +182,7 @@ plan::PlannedJob any_offloading_job(std::mt19937& random, bool frozen) {
     plan.offload.optimizer = random() % 2 == 0 ? 1 : 0.37;
     plan.offload.masters = random() % 2 == 0;
     plan.offload.parameters = random() % 2 == 0;
-    if (!plan::broken_rule(job, plan)) return planned;
+    if (!plan::first_broken_rule(job, plan)) return planned;
   }
 }
 

@@ -52,7 +52,7 @@ class Unroller {
     const std::size_t count = sequence.items.size();
     made_.assign(count, {});
     for (std::size_t at = 0; at < count; ++at) {
-      if (const auto stream = own_stream(piece(sequence, at))) release_held(*stream);
+      if (const auto stream = side_stream_of(piece(sequence, at))) release_held(*stream);
       for (std::size_t later = at; later < count; ++later) {
         if (may_start(sequence, later) == at) make_ahead(piece(sequence, later), made_[later]);
       }
@@ -64,7 +64,8 @@ class Unroller {
       Kept& saved =
           kept_of(sequence, slot, item.units.empty() ? kAnyUnit : item.units.front(), item.strand);
       std::vector<int> before;
-      if (own_stream(piece(sequence, at)) == gather_stream_) before = std::exchange(gathered_, {});
+      if (side_stream_of(piece(sequence, at)) == gather_stream_)
+        before = std::exchange(gathered_, {});
       run_item(sequence, at, last, saved);
       for (const int buffer : before) heap_.release(buffer);
     }
@@ -96,7 +97,7 @@ class Unroller {
   const step::Template& piece(const step::Sequence& sequence, std::size_t at) const {
     return program_.templates.at(static_cast<std::size_t>(sequence.items.at(at).which));
   }
-  static std::optional<step::Stream> own_stream(const step::Template& piece) {
+  static std::optional<step::Stream> side_stream_of(const step::Template& piece) {
     std::set<step::Stream> streams;
     for (const step::Operator& op : piece.operators) streams.insert(op.stream);
     if (streams.empty() || streams.contains(step::Stream::kCompute)) return std::nullopt;
@@ -124,7 +125,7 @@ class Unroller {
   /// Returns the position before which an overlapping item can start; for other items, a position
   /// past the end.
   std::size_t may_start(const step::Sequence& sequence, std::size_t at) const {
-    if (!own_stream(piece(sequence, at)) || copies_gathered(piece(sequence, at))) {
+    if (!side_stream_of(piece(sequence, at)) || copies_gathered(piece(sequence, at))) {
       return sequence.items.size();
     }
     std::size_t start = 0;
@@ -160,7 +161,7 @@ class Unroller {
     leave(what, here, made_[at]);
     if (copies_gathered(what)) {
       const auto made = made_[at].find(what.outputs.back());
-      gather_stream_ = own_stream(what);
+      gather_stream_ = side_stream_of(what);
       if (gather_stream_) {
         gathered_.push_back(made->second);
       } else {
@@ -170,7 +171,7 @@ class Unroller {
     }
     if (!sends_copy(what)) return;
     for (const auto& [id, buffer] : std::exchange(made_[at], {})) {
-      if (const auto stream = own_stream(what)) {
+      if (const auto stream = side_stream_of(what)) {
         held_[*stream].push_back(buffer);
       } else {
         heap_.release(buffer);
@@ -182,7 +183,7 @@ class Unroller {
     const step::Template& what = piece(sequence, at);
     const std::vector<step::Source>& sources = sequence.items[at].inputs;
     if (sources.size() != what.inputs.size()) fault(what, "inputs without a source");
-    const auto stream = sends_copy(what) ? std::nullopt : own_stream(what);
+    const auto stream = sends_copy(what) ? std::nullopt : side_stream_of(what);
     for (std::size_t i = 0; i < what.inputs.size() && i < sources.size(); ++i) {
       const step::TensorId id = what.inputs[i];
       const step::Source& source = sources[i];

@@ -145,8 +145,8 @@ TEST(ConfigRotary, LayersMayHaveBasesOfTheirOwn) {
   const Architecture read = read_tiny("granite_swa", model("[0, 300, 700, 300]"));
   EXPECT_EQ(read.rotary_base, 700);
   EXPECT_EQ(read.window_rotary_base, 300);
-  EXPECT_FALSE(layers_of(read).at(0).rotated);
-  EXPECT_TRUE(layers_of(read).at(2).rotated);
+  EXPECT_FALSE(model_layers(read).at(0).rotated);
+  EXPECT_TRUE(model_layers(read).at(2).rotated);
   EXPECT_THAT(unsupported(tiny("granite_swa", model("[300, 300, 700, 300]"))),
               HasSubstr("layers of one type"));
   EXPECT_THAT(input_error(tiny("granite_swa", model("[300]"))), HasSubstr("one per layer (4)"));

@@ -233,7 +233,7 @@ TEST(Config, WeightsOfTheTopKAddUpWhereTheFileOrTheFamilySaysSo) {
 
 TEST(Config, DeepSeekRoutesByGroups) {
   const Experts usual = *read_tiny("deepseek_v3").experts;
-  EXPECT_EQ(usual.scoring, Scoring::kSigmoid);
+  EXPECT_EQ(usual.scoring, RouterScoring::kSigmoid);
   EXPECT_TRUE(usual.correction_bias);
   EXPECT_EQ(usual.groups, 8);
   EXPECT_EQ(usual.top_groups, 4);
@@ -246,7 +246,7 @@ TEST(Config, DeepSeekRoutesByGroups) {
   EXPECT_EQ(other.scale, 1.5);
   const Experts greedy = *read_tiny("deepseek_v3", R"("topk_method": "greedy")").experts;
   EXPECT_EQ(greedy.groups, 1);
-  EXPECT_EQ(greedy.scoring, Scoring::kSoftmax);
+  EXPECT_EQ(greedy.scoring, RouterScoring::kSoftmax);
   EXPECT_THAT(input_error(tiny("deepseek_v3", R"("n_group": 3)")), HasSubstr("a divisor of"));
 }
 

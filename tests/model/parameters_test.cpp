@@ -181,7 +181,9 @@ TEST(Parameters, SplitsAreMegatrons) {
     const bool column = parameter.name == "attention.qkv" || parameter.name == "mlp.fc1" ||
                         parameter.name == "attention.qkv_bias" || parameter.name == "mlp.fc1_bias";
     const bool row = parameter.name == "attention.output" || parameter.name == "mlp.fc2";
-    const Split expected = column ? Split::kColumn : row ? Split::kRow : Split::kReplicated;
+    const TensorSplit expected = column ? TensorSplit::kColumn
+                                 : row  ? TensorSplit::kRow
+                                        : TensorSplit::kReplicated;
     EXPECT_EQ(parameter.split, expected) << parameter.name;
   }
 }

@@ -57,9 +57,9 @@ class RandomArchitecture {
     model.activation = static_cast<Activation>(random_() % 6);
     model.norm = static_cast<Norm>(random_() % 2);
     model.norm_bias = model.norm == Norm::kLayer && maybe(2);
-    model.position = static_cast<Position>(random_() % 5);
+    model.position = static_cast<PositionEncoding>(random_() % 5);
     model.first_position = maybe(4) ? 2 : 0;
-    if (model.position == Position::kLearned) model.positions += 1 + model.first_position;
+    if (model.position == PositionEncoding::kLearned) model.positions += 1 + model.first_position;
     model.rotary_fraction = maybe(2) ? 1 : static_cast<double>(number(1, 4)) / 4;
     model.qkv_bias = maybe(2);
     model.attention_output_bias = maybe(2);
@@ -152,7 +152,7 @@ class RandomArchitecture {
     experts.normalize_top_k = maybe(2);
     experts.bias = maybe(3);
     experts.router_bias = !experts.correction_bias && maybe(3);
-    experts.scoring = static_cast<Scoring>(random_() % 2);
+    experts.scoring = static_cast<RouterScoring>(random_() % 2);
     if (experts.count % 2 == 0) experts.groups = 2;
     experts.top_groups = number(1, experts.groups);
     const std::int64_t open = experts.count / experts.groups * experts.top_groups;
@@ -178,7 +178,7 @@ class RandomArchitecture {
                                    .bias = maybe(2),
                                    .normed = maybe(2),
                                    .selection_normed = maybe(3)};
-    std::vector<LayerClass> layers = layers_of(model);
+    std::vector<LayerClass> layers = model_layers(model);
     for (std::size_t i = 1; i + 1 < layers.size(); ++i) {
       LayerClass& layer = layers[i];
       layer.mixer = static_cast<Mixer>(random_() % 6);

@@ -15,21 +15,21 @@ TEST(Methods, AreReadWithTheirDefaults) {
   EXPECT_EQ(method_of("{kind: step_time}").kind, plan::MethodKind::kPretrain);
   EXPECT_EQ(method_of("sft").kind, plan::MethodKind::kSft);
   const plan::TrainingMethod dpo = method_of("dpo");
-  EXPECT_EQ(dpo.reference.place, plan::ModelPlace::kSame);
+  EXPECT_EQ(dpo.reference.place, plan::SecondModelPlace::kSame);
   EXPECT_FALSE(dpo.old_log_probabilities);
   EXPECT_FALSE(dpo.rollout);
   const plan::TrainingMethod grpo = method_of("{kind: grpo, rollout: {tokens_per_s: 1000}}");
   EXPECT_TRUE(grpo.old_log_probabilities);
-  EXPECT_EQ(grpo.reference.place, plan::ModelPlace::kSame);
-  EXPECT_EQ(grpo.critic.place, plan::ModelPlace::kNone);
+  EXPECT_EQ(grpo.reference.place, plan::SecondModelPlace::kSame);
+  EXPECT_EQ(grpo.critic.place, plan::SecondModelPlace::kNone);
   EXPECT_EQ(grpo.updates, 1);
   EXPECT_EQ(grpo.staleness, 1);
   EXPECT_FALSE(grpo.dispatch);
   const plan::TrainingMethod verl =
       method_of("{kind: grpo, rollout: {seconds: 5}, dispatch: {padded: 10240}}");
-  EXPECT_EQ(verl.dispatch->token_s, plan::Dispatch::kTokenS);
+  EXPECT_EQ(verl.dispatch->token_s, plan::Dispatch::kRayPutSecondsPerToken);
   const plan::TrainingMethod ppo = method_of("{kind: ppo, rollout: {seconds: 2min}}");
-  EXPECT_EQ(ppo.critic.place, plan::ModelPlace::kSame);
+  EXPECT_EQ(ppo.critic.place, plan::SecondModelPlace::kSame);
   EXPECT_EQ(ppo.rollout->seconds, 120);
 }
 

@@ -94,7 +94,7 @@ TEST(Pools, OfOpenRlhfHaveNoPipelineAndTryACriticOfItsOwn) {
     EXPECT_TRUE(step.fits());
     EXPECT_EQ(step.devices, 32);
     EXPECT_EQ(step.update.planned.plan.parallel.pipeline, 1);
-    apart = apart || step.method().critic.place == plan::ModelPlace::kOther;
+    apart = apart || step.method().critic.place == plan::SecondModelPlace::kOther;
   }
   EXPECT_TRUE(apart);
 }

@@ -15,8 +15,8 @@ TEST(Allocation, NeitherRulesNorGridsNorLayoutsAllocate) {
     const Plan plan = random_plan(dice, job);
     const Plan legal = random_legal_plan(dice, job);
     const std::int64_t before = stepwright::testing::allocations();
-    const std::optional<Rule> broken = broken_rule(job, plan);
-    const std::optional<Rejected> rejected = illegal(job, legal);
+    const std::optional<Rule> broken = first_broken_rule(job, plan);
+    const std::optional<PlanRejection> rejected = find_plan_rejection(job, legal);
     const Grid grid(legal);
     std::int64_t sharers = 0;
     for (const auto& [kind, name] : kGroupNames) {

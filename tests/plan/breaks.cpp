@@ -82,7 +82,7 @@ std::vector<Break> context_breaks() {
        "sequence_parallel false"},
       {Rule::kLengthWithinPositions, false,
        [](Job& job, Plan&) {
-         job.model.position = model::Position::kLearned;
+         job.model.position = model::PositionEncoding::kLearned;
          job.length = 128;
        },
        "length 128 is beyond the 64 learned positions of small; nearest legal: batch.length 64"}};
@@ -101,7 +101,7 @@ std::vector<Break> coverage_breaks() {
        [](Job& job, Plan&) {
          job.model.multi_token_layers = 1;
          job.model.count_multi_token = true;
-         job.model.position = model::Position::kNone;
+         job.model.position = model::PositionEncoding::kNone;
          job.model.embedding_norm = true;
        },
        "model.count_multi_token with position none and a norm of the embedding: nothing covers "

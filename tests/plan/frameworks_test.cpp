@@ -57,7 +57,7 @@ TEST(Frameworks, EveryNameHasAnEntryThatIsCompleteAndHasSources) {
 TEST(Frameworks, ComputeByDefaultWithKernelsThatTheyHave) {
   for (const std::string_view name : kFrameworkNames) {
     const FrameworkLaw law({.name = std::string(name), .version = ""});
-    for (const cluster::Generation& generation : cluster::generations()) {
+    for (const cluster::DeviceGeneration& generation : cluster::device_generations()) {
       const cluster::AttentionKernel kernel =
           default_kernels({.name = std::string(name)}, {.generation = &generation}).attention;
       EXPECT_TRUE(law.allowed(Ability::kAttention, 0)[static_cast<std::size_t>(kernel)]) << name;
@@ -195,7 +195,7 @@ TEST(Frameworks, OurExecutorRunsWhateverItsJobAsksFor) {
       by_operator = by_operator || setting.modules.has(Module::kPerOperator);
     });
     if (by_operator || job.dispatcher == Dispatcher::kOncePerNode) continue;
-    EXPECT_THAT(runs_on(job, plan), Contains("stepwright")) << shown(plan);
+    EXPECT_THAT(frameworks_running_plan(job, plan), Contains("stepwright")) << shown(plan);
   }
 }
 
@@ -251,7 +251,8 @@ TEST(Frameworks, SayWhatTheyDoNotRunAndWhatInstead) {
     Plan plan = legal_expert_plan();
     way.change(plan);
     std::vector<std::string> messages;
-    for (const NotRun& what : not_run(way.framework, job, plan)) messages.push_back(what.message);
+    for (const UnsupportedChoice& what : not_run(way.framework, job, plan))
+      messages.push_back(what.message);
     EXPECT_THAT(messages, Contains(HasSubstr(way.message)));
   }
 }
@@ -337,40 +338,43 @@ TEST(Frameworks, RunPlansMadeByHand) {
   Job job = small_job();
   Plan plan;
   plan.parallel = {.data = 16};
-  EXPECT_THAT(runs_on(job, plan),
+  EXPECT_THAT(frameworks_running_plan(job, plan),
               ElementsAre("stepwright", "megatron-core", "megatron-deepspeed", "nemo", "fsdp",
                           "nanotron", "maxtext", "internevo", "colossalai"));
   // DistributedDataParallel has buckets of its own under torchtitan and accelerate.
   for (const std::string name : {"torchtitan", "accelerate"}) {
     const Framework framework{.name = name, .version = ""};
-    EXPECT_THAT(runs_on(job, FrameworkLaw(framework).with_buckets(job, plan)), Contains(name));
+    EXPECT_THAT(frameworks_running_plan(job, FrameworkLaw(framework).with_buckets(job, plan)),
+                Contains(name));
   }
   // Some frameworks reduce after the last backward pass, others only concurrently with it.
   plan.overlap = overlap_all(false);
-  EXPECT_THAT(runs_on(job, plan),
+  EXPECT_THAT(frameworks_running_plan(job, plan),
               ElementsAre("stepwright", "megatron-core", "megatron-lm", "megatron-deepspeed",
                           "nemo", "nanotron", "internevo", "colossalai"));
   plan.sharding = *sharding_of("GGG");
-  EXPECT_THAT(runs_on(job, plan), ElementsAre("stepwright", "megatron-core", "megatron-deepspeed",
-                                              "deepspeed", "nemo", "internevo", "colossalai"));
+  EXPECT_THAT(frameworks_running_plan(job, plan),
+              ElementsAre("stepwright", "megatron-core", "megatron-deepspeed", "deepspeed", "nemo",
+                          "internevo", "colossalai"));
   // fsdp and torchtitan reduce a layer at a time, accelerate in bf16.
   plan.overlap = Overlap();
-  EXPECT_THAT(runs_on(job, plan),
+  EXPECT_THAT(frameworks_running_plan(job, plan),
               ElementsAre("stepwright", "megatron-core", "megatron-deepspeed", "deepspeed", "nemo",
                           "maxtext", "internevo", "colossalai"));
   plan.sharding = *sharding_of("NIG");
   plan.sharding.group = 8;
-  EXPECT_THAT(runs_on(job, plan), ElementsAre("stepwright"));
+  EXPECT_THAT(frameworks_running_plan(job, plan), ElementsAre("stepwright"));
   plan.sharding = *sharding_of("NIG");
   plan.sharding.group = 16;  // that is NGG
-  EXPECT_THAT(runs_on(job, FrameworkLaw({.name = "torchtitan"}).with_buckets(job, plan)),
-              Contains("torchtitan"));
+  EXPECT_THAT(
+      frameworks_running_plan(job, FrameworkLaw({.name = "torchtitan"}).with_buckets(job, plan)),
+      Contains("torchtitan"));
   plan = Plan();
   plan.parallel = {.pipeline = 2, .data = 8};
   plan.schedule.kind = schedule::ScheduleKind::kZeroBubbleH1;
-  EXPECT_THAT(runs_on(job, plan), ElementsAre("stepwright", "internevo"));
+  EXPECT_THAT(frameworks_running_plan(job, plan), ElementsAre("stepwright", "internevo"));
   job.precision = DType::kFp16;
-  EXPECT_THAT(runs_on(job, plan), ElementsAre("internevo"));
+  EXPECT_THAT(frameworks_running_plan(job, plan), ElementsAre("internevo"));
 }
 
 TEST(Frameworks, TheNearestPlanIsLegalAndRuns) {
@@ -380,17 +384,17 @@ TEST(Frameworks, TheNearestPlanIsLegalAndRuns) {
     Job job = random_good_job(dice);
     job.precision = DType::kBf16;
     const Plan plan = random_legal_plan(dice, job);
-    const std::vector<std::string_view> as_it_is = runs_on(job, plan);
+    const std::vector<std::string_view> as_it_is = frameworks_running_plan(job, plan);
     for (const std::string_view name : kFrameworkNames) {
       const Framework framework{.name = std::string(name), .version = ""};
-      const std::optional<Plan> nearest = nearest_run(framework, job, plan);
+      const std::optional<Plan> nearest = nearest_runnable_plan(framework, job, plan);
       if (std::ranges::find(as_it_is, name) != as_it_is.end()) {
         EXPECT_EQ(nearest, canonical(plan, job));
       }
       if (!nearest) continue;
       ++found;
-      EXPECT_FALSE(broken_rule(job, *nearest)) << name << " " << shown(*nearest);
-      EXPECT_THAT(runs_on(job, *nearest), Contains(name)) << shown(*nearest);
+      EXPECT_FALSE(first_broken_rule(job, *nearest)) << name << " " << shown(*nearest);
+      EXPECT_THAT(frameworks_running_plan(job, *nearest), Contains(name)) << shown(*nearest);
     }
   }
   EXPECT_GE(found, 2000);
@@ -405,15 +409,15 @@ TEST(Frameworks, TheNearestChangesNoMoreThanItMust) {
   plan.overlap = overlap_all(false);
   Plan expected = plan;
   expected.schedule.kind = schedule::ScheduleKind::kOneForwardOneBackward;
-  EXPECT_EQ(nearest_run({"megatron-lm", ""}, job, plan), canonical(expected, job));
+  EXPECT_EQ(nearest_runnable_plan({"megatron-lm", ""}, job, plan), canonical(expected, job));
   expected.parallel = {.tensor = 2, .data = 8};
   expected.sharding = *sharding_of("NGG");
   expected.overlap.gradients = expected.overlap.parameters = true;
   expected = FrameworkLaw({"fsdp", ""}).with_buckets(job, expected);
-  EXPECT_EQ(nearest_run({"fsdp", ""}, job, plan), expected);
+  EXPECT_EQ(nearest_runnable_plan({"fsdp", ""}, job, plan), expected);
   Job narrow = job;
   narrow.precision = DType::kFp8;
-  EXPECT_EQ(nearest_run({"deepspeed", ""}, narrow, plan), std::nullopt);
+  EXPECT_EQ(nearest_runnable_plan({"deepspeed", ""}, narrow, plan), std::nullopt);
 }
 
 TEST(Frameworks, ImagesRunWhereFilesLeaveTheModelToTheTrainingCode) {
@@ -429,7 +433,7 @@ TEST(Frameworks, ImagesRunWhereFilesLeaveTheModelToTheTrainingCode) {
   plan.sharding = *sharding_of("GGG");
   EXPECT_FALSE(not_run({.name = "megatron-core"}, job, plan).empty());
   EXPECT_FALSE(not_run({.name = "stepwright"}, job, plan).empty());
-  const auto images = [](const NotRun& what) { return what.ability == Ability::kModel; };
+  const auto images = [](const UnsupportedChoice& what) { return what.ability == Ability::kModel; };
   EXPECT_TRUE(std::ranges::none_of(not_run({.name = "deepspeed"}, job, plan), images));
   job.model.encoder->images = 0;
   EXPECT_TRUE(std::ranges::none_of(not_run({.name = "stepwright"}, job, plan), images));

@@ -72,7 +72,7 @@ bool nests(std::int64_t unit, std::int64_t size, std::int64_t stride) {
 }
 
 bool nests(const cluster::Cluster& cluster, const GroupShape& shape) {
-  return std::ranges::all_of(cluster.levels, [&](const cluster::Level& level) {
+  return std::ranges::all_of(cluster.levels, [&](const cluster::FabricLevel& level) {
     return std::ranges::all_of(shape.extents, [&](const Extent& factor) {
       if (shape.idle == 0) return nests(level.size, factor.size, factor.stride);
       const std::int64_t stage = factor.stride - shape.idle;

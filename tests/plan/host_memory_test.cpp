@@ -54,16 +54,16 @@ TEST(LeastHostBytes, AreMomentsParametersAndGradientsOfWhatIsUpdatedThere) {
 TEST(LeastHostBytes, HoldAReferenceThatWaitsThere) {
   Copies copies;
   copies.job.method.kind = MethodKind::kDpo;
-  copies.job.method.reference.place = ModelPlace::kHost;
+  copies.job.method.reference.place = SecondModelPlace::kHost;
   EXPECT_DOUBLE_EQ(copies.bytes_of_element(), 0.5 * 16 + 2);
-  copies.job.method.reference.place = ModelPlace::kSame;
+  copies.job.method.reference.place = SecondModelPlace::kSame;
   EXPECT_DOUBLE_EQ(copies.bytes_of_element(), 0.5 * 16);
 }
 
 TEST(LeastHostBytes, HoldTheOptimizerOfACriticToo) {
   Copies copies;
   copies.job.method.kind = MethodKind::kPpo;
-  copies.job.method.critic.place = ModelPlace::kSame;
+  copies.job.method.critic.place = SecondModelPlace::kSame;
   EXPECT_DOUBLE_EQ(copies.bytes_of_element(), 2 * 0.5 * 16);
 }
 

@@ -15,7 +15,7 @@ TEST(LegalityProperty, AgreesWithDoingWhatThePlanAsks) {
   for (int i = 0; i < kPlans; ++i) {
     const Job job = random_job(dice);
     const Plan plan = random_plan(dice, job);
-    const std::optional<Rejected> rejected = illegal(job, plan);
+    const std::optional<PlanRejection> rejected = find_plan_rejection(job, plan);
     EXPECT_EQ(!rejected, can_be_done(job, plan))
         << shown(plan) << (rejected ? rejected->message : "");
     legal += rejected ? 0 : 1;
@@ -30,7 +30,7 @@ TEST(LegalityProperty, WhatIsProposedIsLegal) {
   for (int i = 0; i < 5'000; ++i) {
     const Job job = random_job(dice);
     const Plan plan = random_plan(dice, job);
-    const std::optional<Rejected> rejected = illegal(job, plan);
+    const std::optional<PlanRejection> rejected = find_plan_rejection(job, plan);
     if (!rejected) continue;
     for (const Plan& near : rejected->nearest) {
       EXPECT_TRUE(can_be_done(job, near)) << rejected->message;

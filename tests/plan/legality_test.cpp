@@ -18,8 +18,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(Legality, AcceptsTheExamples) {
-  EXPECT_FALSE(illegal(small_job(), legal_plan()));
-  EXPECT_FALSE(illegal(small_expert_job(), legal_expert_plan()));
+  EXPECT_FALSE(find_plan_rejection(small_job(), legal_plan()));
+  EXPECT_FALSE(find_plan_rejection(small_expert_job(), legal_expert_plan()));
 }
 
 TEST(Legality, NamesTheRuleTheValuesAndTheNearestLegalPlans) {
@@ -27,13 +27,13 @@ TEST(Legality, NamesTheRuleTheValuesAndTheNearestLegalPlans) {
     Job job = way.experts ? small_expert_job() : small_job();
     Plan plan = way.experts ? legal_expert_plan() : legal_plan();
     way.change(job, plan);
-    const std::optional<Rejected> rejected = illegal(job, plan);
+    const std::optional<PlanRejection> rejected = find_plan_rejection(job, plan);
     ASSERT_TRUE(rejected) << way.message;
     EXPECT_EQ(rule_name(rejected->rule), rule_name(way.rule)) << rejected->message;
     EXPECT_THAT(rejected->message, HasSubstr(way.message));
     EXPECT_THAT(rejected->message, testing::StartsWith(std::string(rule_name(way.rule)) + ": "));
     EXPECT_LE(rejected->nearest.size(), 2);
-    for (const Plan& near : rejected->nearest) EXPECT_FALSE(broken_rule(job, near));
+    for (const Plan& near : rejected->nearest) EXPECT_FALSE(first_broken_rule(job, near));
     const bool of_job = rejected->rule == Rule::kPrecision ||
                         rejected->rule == Rule::kLengthWithinPositions ||
                         rejected->rule == Rule::kMultiTokenStep;
@@ -75,12 +75,13 @@ TEST(Legality, LawsStandInTheOrderOfRules) {
 
 TEST(Legality, PackedDocumentsCountPositionsOfTheirOwn) {
   Job job = small_job();
-  job.model.position = model::Position::kLearned;
+  job.model.position = model::PositionEncoding::kLearned;
   job.length = 128;
   const auto refused = [&](std::int64_t longest, const packing::Packing& packing) {
     job.documents = DocumentBatch{.lengths = {{5, 9}, {longest, 1}}, .packing = packing};
-    job.documents->packs = packing::make_packs(job.documents->lengths, packing, job.length);
-    return broken_rule(job, legal_plan()) == Rule::kLengthWithinPositions;
+    job.documents->packs =
+        packing::pack_with_statistics(job.documents->lengths, packing, job.length);
+    return first_broken_rule(job, legal_plan()) == Rule::kLengthWithinPositions;
   };
   EXPECT_FALSE(refused(64, {.kind = packing::PackingKind::kGreedy}));
   EXPECT_TRUE(refused(65, {.kind = packing::PackingKind::kGreedy}));
@@ -90,15 +91,15 @@ TEST(Legality, PackedDocumentsCountPositionsOfTheirOwn) {
 
 TEST(Legality, TheAdviceForTheJobIsLegal) {
   Job job = small_job();
-  job.model.position = model::Position::kLearned;
+  job.model.position = model::PositionEncoding::kLearned;
   job.length = 128;
-  ASSERT_TRUE(broken_rule(job, legal_plan()));
+  ASSERT_TRUE(first_broken_rule(job, legal_plan()));
   job.length = 64;
-  EXPECT_FALSE(broken_rule(job, legal_plan()));
+  EXPECT_FALSE(first_broken_rule(job, legal_plan()));
   job.precision = DType::kFp8;
-  ASSERT_TRUE(broken_rule(job, legal_plan()));
+  ASSERT_TRUE(first_broken_rule(job, legal_plan()));
   job.precision = DType::kBf16;
-  EXPECT_FALSE(broken_rule(job, legal_plan()));
+  EXPECT_FALSE(first_broken_rule(job, legal_plan()));
 }
 
 TEST(Legality, SaysWhatTheRuleAloneWouldAllow) {
@@ -108,11 +109,11 @@ TEST(Legality, SaysWhatTheRuleAloneWouldAllow) {
   job.sequences = 1;
   Plan plan;
   plan.parallel.tensor = 4;
-  const auto rejected = illegal(job, plan);
+  const auto rejected = find_plan_rejection(job, plan);
   ASSERT_TRUE(rejected);
   EXPECT_THAT(rejected->message, HasSubstr("nearest legal: tensor 2 with pipeline 2"));
   job.model.layers = job.length = 1;
-  EXPECT_THAT(illegal(job, plan)->message,
+  EXPECT_THAT(find_plan_rejection(job, plan)->message,
               HasSubstr("no plan near it is legal; this rule alone would allow tensor 2"));
 }
 
@@ -120,17 +121,17 @@ TEST(Legality, RefusesNothingThatIsOnlyUnwise) {
   const Job job = small_job();
   Plan plan;
   plan.parallel = {.tensor = 4, .context = 4};
-  EXPECT_FALSE(illegal(job, plan)) << "context beyond a node";
+  EXPECT_FALSE(find_plan_rejection(job, plan)) << "context beyond a node";
   plan.parallel = {.data = 16};
   plan.sharding = *sharding_of("III");
-  EXPECT_FALSE(illegal(job, plan)) << "a group of one";
+  EXPECT_FALSE(find_plan_rejection(job, plan)) << "a group of one";
   plan.sharding.group = 16;
-  EXPECT_FALSE(illegal(job, plan)) << "a group of all";
+  EXPECT_FALSE(find_plan_rejection(job, plan)) << "a group of all";
   plan.parallel = {.tensor = 2, .pipeline = 8};
   plan.sharding = *sharding_of("GGG");
-  EXPECT_FALSE(illegal(job, plan)) << "sharded parameters of one rank under a pipeline";
+  EXPECT_FALSE(find_plan_rejection(job, plan)) << "sharded parameters of one rank under a pipeline";
   plan.recompute = {.kind = RecomputeKind::kEvery, .every = 1000};
-  EXPECT_FALSE(illegal(job, plan)) << "n beyond the layers";
+  EXPECT_FALSE(find_plan_rejection(job, plan)) << "n beyond the layers";
 }
 
 TEST(Legality, LatentAttentionIsCutByHeads) {
@@ -138,7 +139,7 @@ TEST(Legality, LatentAttentionIsCutByHeads) {
   job.model.kv_heads = 8;
   job.model.latent = model::LatentAttention{};
   job.model.kv_heads = 1;
-  EXPECT_FALSE(illegal(job, legal_plan()));
+  EXPECT_FALSE(find_plan_rejection(job, legal_plan()));
 }
 
 TEST(Legality, AnyValuesMayBeGiven) {
@@ -148,23 +149,23 @@ TEST(Legality, AnyValuesMayBeGiven) {
       Plan plan = legal_expert_plan();
       plan.parallel.tensor = a;
       plan.parallel.data = b;
-      static_cast<void>(illegal(small_expert_job(), plan));
+      static_cast<void>(find_plan_rejection(small_expert_job(), plan));
       plan = legal_expert_plan();
       plan.parallel.expert = a;
       plan.parallel.expert_tensor = b;
-      EXPECT_EQ(illegal(small_expert_job(), plan).has_value(), a != 1 || b != 1);
+      EXPECT_EQ(find_plan_rejection(small_expert_job(), plan).has_value(), a != 1 || b != 1);
       plan = legal_expert_plan();
       plan.sharding = *sharding_of("III");
       plan.sharding.group = a;
       plan.sharding.expert_group = b;
-      EXPECT_EQ(illegal(small_expert_job(), plan).has_value(), a != 1 || b != 1);
+      EXPECT_EQ(find_plan_rejection(small_expert_job(), plan).has_value(), a != 1 || b != 1);
       plan = legal_plan();
       plan.micro_batch = a;
       plan.schedule.chunks = b;
-      EXPECT_EQ(illegal(small_job(), plan).has_value(), a != 1 || b != 1);
+      EXPECT_EQ(find_plan_rejection(small_job(), plan).has_value(), a != 1 || b != 1);
       plan = legal_plan();
       plan.layers = {a, b};
-      EXPECT_TRUE(illegal(small_job(), plan));
+      EXPECT_TRUE(find_plan_rejection(small_job(), plan));
     }
   }
 }

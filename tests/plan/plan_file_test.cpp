@@ -298,7 +298,7 @@ void expect_equal(const PlannedJob& a, const PlannedJob& b) {
 
 TEST(PlanFile, TheSeedsOfTheFuzzerReachThroughTheReader) {
   const PlannedJob planned = load_plan("tests/plan/corpus/plan_fuzz/plan.yaml");
-  EXPECT_FALSE(broken_rule(planned.job, planned.plan));
+  EXPECT_FALSE(first_broken_rule(planned.job, planned.plan));
   EXPECT_EQ(planned.plan.sharding.group, 4);
   EXPECT_EQ(load_job("tests/plan/corpus/plan_fuzz/job.yaml").space.sharding.size(), 2);
   EXPECT_THAT(refusal_of(ErrorKind::kInput, [] { load_plan("tests/plan/nowhere.yaml"); }),

@@ -18,16 +18,18 @@ void exercise(const plan::PlannedJob& planned) {
   const std::string text = plan::plan_yaml(planned);
   const plan::PlannedJob again = plan::read_plan(Document::parse(text, "again"), {});
   if (again.plan != planned.plan || plan::plan_yaml(again) != text) std::abort();
-  for (const plan::Plan& near :
-       plan::illegal(planned.job, planned.plan).value_or(plan::Rejected{}).nearest) {
-    if (plan::broken_rule(planned.job, near)) std::abort();
+  for (const plan::Plan& near : plan::find_plan_rejection(planned.job, planned.plan)
+                                    .value_or(plan::PlanRejection{})
+                                    .nearest) {
+    if (plan::first_broken_rule(planned.job, near)) std::abort();
   }
-  if (plan::broken_rule(planned.job, planned.plan)) return;
+  if (plan::first_broken_rule(planned.job, planned.plan)) return;
   const plan::Grid grid(planned.plan);
   for (const auto& [kind, name] : plan::kGroupNames) {
     static_cast<void>(plan::group_layout(planned.job.cluster, grid.shape(kind)));
   }
-  if (plan::broken_rule(planned.job, plan::canonical(planned.plan, planned.job))) std::abort();
+  if (plan::first_broken_rule(planned.job, plan::canonical(planned.plan, planned.job)))
+    std::abort();
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ Recompute recompute(Dice& dice, const Job& job) {
     if (kind == RecomputeKind::kModules && dice.chance(2)) own.modules.add(module);
   }
   if (dice.chance(20)) return own;
-  own.modules = held_modules(job.model, own.modules);
+  own.modules = modules_of_model(job.model, own.modules);
   return kind == RecomputeKind::kModules && own.modules.empty() ? Recompute() : own;
 }
 
@@ -217,7 +217,7 @@ Job random_job(Dice& dice) {
   job.model.kv_heads = dice.pick<std::int64_t>({4, job.model.heads});
   if (dice.chance(6)) job.model.latent = model::LatentAttention{};
   job.model.ffn = dice.pick<std::int64_t>({96, 64, 20});
-  if (dice.chance(6)) job.model.position = model::Position::kLearned;
+  if (dice.chance(6)) job.model.position = model::PositionEncoding::kLearned;
   job.length = dice.pick<std::int64_t>({64, 48, 24, 96});
   job.sequences = dice.pick<std::int64_t>({32, 48, 24, 7});
   job.precision = dice.pick<DType>({DType::kBf16, DType::kBf16, DType::kFp32, DType::kFp64});
@@ -235,7 +235,7 @@ Job random_good_job(Dice& dice) {
   while (true) {
     const Job job = random_job(dice);
     for (int i = 0; i < 50; ++i) {
-      if (!broken_rule(job, random_plan(dice, job))) return job;
+      if (!first_broken_rule(job, random_plan(dice, job))) return job;
     }
   }
 }
@@ -252,7 +252,7 @@ Plan random_plan(Dice& dice, const Job& job) {
 Plan random_legal_plan(Dice& dice, const Job& job) {
   while (true) {
     const Plan plan = random_plan(dice, job);
-    if (!broken_rule(job, plan)) return plan;
+    if (!first_broken_rule(job, plan)) return plan;
   }
 }
 

@@ -86,7 +86,7 @@ bool model_can_be_cut(const Job& job, const Plan& plan) {
 
 bool sequence_can_be_cut(const Job& job, const Plan& plan) {
   const auto& [tensor, pipeline, context, expert, expert_tensor, data] = plan.parallel;
-  if (job.model.position == model::Position::kLearned && job.length > job.model.positions)
+  if (job.model.position == model::PositionEncoding::kLearned && job.length > job.model.positions)
     return false;
   if (plan.sequence_parallel && tensor < 2) return false;
   if (context > 1 && !deals_evenly(job.length, 2 * context)) return false;
@@ -120,8 +120,8 @@ bool head_can_be_passed(const Job& job, const Plan& plan) {
   const Kernels& kernels = job.kernels;
   const Sharding sharding = with_canonical_sharding(job, plan).sharding;
   const bool resident = sharding.parameters == Spread::kNone && sharding.gradients == Spread::kNone;
-  const bool one_loss = kernels.loss_chunks == 1 && kernels.loss_keeps == LossKeeps::kLogits &&
-                        !kernels.document_loss;
+  const bool one_loss = kernels.loss_chunks == 1 &&
+                        kernels.loss_keeps == LossSavedTensors::kLogits && !kernels.document_loss;
   const bool alone =
       job.method.kind == MethodKind::kPretrain || job.method.kind == MethodKind::kSft;
   const bool caps =

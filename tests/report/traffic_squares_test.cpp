@@ -23,7 +23,7 @@ TEST(TrafficSquares, HoldAllBytesOfTheMatrixAtAnySize) {
                                       plan.collectives);
   double bytes = 0;
   for (std::int64_t rank = 0; rank < matrix.ranks(); ++rank) {
-    for (const traffic::Edge& edge : matrix.row(rank)) bytes += edge.bytes;
+    for (const traffic::TrafficEdge& edge : matrix.row(rank)) bytes += edge.bytes;
   }
   for (const std::int64_t most : {64, 8, 3}) {
     const Json squares = traffic_squares_json(prediction, most);

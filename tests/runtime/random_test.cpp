@@ -43,7 +43,8 @@ model::Architecture random_model(plan::Dice& dice) {
   model.norm_bias = true;
   model.gated = false;
   model.activation = model::Activation::kGelu;
-  model.position = dice.chance(2) ? model::Position::kLearned : model::Position::kRope;
+  model.position =
+      dice.chance(2) ? model::PositionEncoding::kLearned : model::PositionEncoding::kRope;
   model.qkv_bias = model.attention_output_bias = model.mlp_bias = dice.chance(2);
   model.parallel_residual = dice.chance(3);
   return model;
@@ -96,7 +97,7 @@ void use_mixers(plan::Dice& dice, model::Architecture& model) {
 
 /// Adds multi-token layers, which predict tokens further ahead, where the model can have them.
 void use_multi_token(plan::Dice& dice, model::Architecture& model) {
-  if (model.position != model::Position::kRope) return;
+  if (model.position != model::PositionEncoding::kRope) return;
   model.multi_token_layers = dice.pick<std::int64_t>({1, 2});
   model.count_multi_token = true;
   model.multi_token_weight = 0.3;
@@ -115,7 +116,7 @@ void add_experts(plan::Dice& dice, plan::Job& job) {
   model.experts->bias = dice.chance(4);
   if (dice.chance(4)) model.experts->latent = 20;
   model.experts->correction_bias = dice.chance(3);
-  if (dice.chance(2)) model.experts->scoring = model::Scoring::kSigmoid;
+  if (dice.chance(2)) model.experts->scoring = model::RouterScoring::kSigmoid;
   if (model.experts->count == 8 && dice.chance(2)) {
     model.experts->groups = 4;
     model.experts->top_groups = 2;
@@ -146,9 +147,9 @@ plan::Job random_training(plan::Dice& dice) {
   job.optimizer = dice.pick<plan::Optimizer>({plan::Optimizer::kAdam, plan::Optimizer::kAdamW});
   if (dice.chance(2)) job.kernels.cross_entropy = plan::CrossEntropy::kCompiled;
   job.kernels.loss_chunks = dice.pick<std::int64_t>({1, 1, 0, 3, 5});
-  job.kernels.loss_keeps =
-      dice.pick<plan::LossKeeps>({plan::LossKeeps::kLogits, plan::LossKeeps::kGradients,
-                                  plan::LossKeeps::kRows, plan::LossKeeps::kSums});
+  job.kernels.loss_keeps = dice.pick<plan::LossSavedTensors>(
+      {plan::LossSavedTensors::kLogits, plan::LossSavedTensors::kGradients,
+       plan::LossSavedTensors::kRows, plan::LossSavedTensors::kSums});
   return job;
 }
 
@@ -177,7 +178,7 @@ plan::PlannedJob random_training_plan(plan::Dice& dice) {
 plan::PlannedJob alone(const plan::PlannedJob& planned) {
   plan::PlannedJob one{planned.job, plan::Plan{}};
   one.job.kernels.loss_chunks = 1;
-  one.job.kernels.loss_keeps = plan::LossKeeps::kLogits;
+  one.job.kernels.loss_keeps = plan::LossSavedTensors::kLogits;
   one.job.cluster = plan::small_cluster(1, 2);
   one.job.cluster.device.peak_flops[DType::kFp64] = 1e13;
   one.job.cluster.devices_per_node = 1;

@@ -52,7 +52,7 @@ class Model {
   Loss loss(const Tensor& tokens, const Tensor& targets, const runtime::DropoutDraw& of_step) {
     draw_ = of_step;
     Tensor x = at::embedding(p("embedding.word"), tokens) * m_.embedding_scale;
-    if (m_.position == model::Position::kLearned) {
+    if (m_.position == model::PositionEncoding::kLearned) {
       x = x + p("embedding.position").narrow(0, 0, tokens.size(1));
     }
     if (m_.embedding_norm) x = norm(x, "embedding.norm");
@@ -364,7 +364,7 @@ class Model {
 
   /// Rotates [batch, heads, length, dim] by position.
   Tensor rotate(const Tensor& x, const model::LayerClass& of_layer) const {
-    if (m_.position != model::Position::kRope || !of_layer.rotated) return x;
+    if (m_.position != model::PositionEncoding::kRope || !of_layer.rotated) return x;
     const auto turned =
         static_cast<std::int64_t>(static_cast<double>(x.size(-1)) * m_.rotary_fraction);
     const bool own_base = of_layer.window > 0 && m_.window_rotary_base > 0;
@@ -460,7 +460,7 @@ class Model {
     const double scale =
         m_.attention_scale > 0 ? m_.attention_scale : 1 / std::sqrt(1.0 * m_.head_dim);
     Tensor scores = capped(at::matmul(q, k.transpose(-1, -2)) * scale, m_.attention_cap);
-    if (m_.position == model::Position::kAlibi) scores = scores + distances(x.size(1));
+    if (m_.position == model::PositionEncoding::kAlibi) scores = scores + distances(x.size(1));
     Tensor seen = seen_keys(of_layer, x.size(1));
     if (m_.has_indexer()) {
       const Tensor of_keys = index_scores(x, at_layer, of_layer);

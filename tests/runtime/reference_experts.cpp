@@ -79,7 +79,7 @@ Feed::Mixture Feed::mixture(const Tensor& batch) const {
   const Tensor x = batch.reshape({-1, m_.hidden});
   const Tensor logits = linear(x, "router.weight");
   const bool sigmoid =
-      m_.experts->scoring == model::Scoring::kSigmoid || m_.experts->correction_bias;
+      m_.experts->scoring == model::RouterScoring::kSigmoid || m_.experts->correction_bias;
   const Tensor all = sigmoid ? logits.sigmoid() : logits.softmax(-1);
   const Tensor bias = p_("router.correction_bias");
   const Tensor which = chosen(bias.defined() ? all.detach() + bias : all.detach());

@@ -37,7 +37,7 @@ TEST(ScheduleFacts, EveryPositionRunsEveryPartOnceAndInOrder) {
   for (const Schedule& schedule : kSchedules) {
     for (const Turns& turns : turns_of(schedule, 4, 12)) {
       std::set<Part> done;
-      for (const Part& part : parts_of(turns)) {
+      for (const Part& part : turn_parts(turns)) {
         EXPECT_TRUE(done.insert(part).second);
         Part before = part;
         before.direction = part.direction == Direction::kWeightGradient ? Direction::kDataGradient
@@ -72,7 +72,7 @@ TEST(ScheduleFacts, NoWholeBackwardStandsBetweenTheLastDataAndWeightGradient) {
   for (const Schedule& schedule : kSchedules) {
     for (std::int64_t stages = 2; stages <= 9; ++stages) {
       for (const Turns& turns : turns_of(schedule, stages, 3 * stages)) {
-        const auto parts = parts_of(turns);
+        const auto parts = turn_parts(turns);
         for (std::int32_t chunk = 0; chunk < schedule.chunks; ++chunk) {
           const ChunkEnds ends = chunk_ends(parts, chunk);
           const Part& last = parts[static_cast<std::size_t>(ends.last_backward)];
@@ -84,13 +84,13 @@ TEST(ScheduleFacts, NoWholeBackwardStandsBetweenTheLastDataAndWeightGradient) {
 }
 
 TEST(ScheduleFacts, EndsOfAChunkAreItsFirstForwardAndLastGradients) {
-  const auto parts = parts_of(all_turns({ScheduleKind::kInterleaved, 2}, 2, 2)[1]);
+  const auto parts = turn_parts(all_turns({ScheduleKind::kInterleaved, 2}, 2, 2)[1]);
   // F0 F1 F0'1 B0'1 F1'1 B1'1 B0 B1
   const ChunkEnds second = chunk_ends(parts, 1);
   EXPECT_EQ(second.first_forward, 2);
   EXPECT_EQ(second.last_backward, 5);
   EXPECT_EQ(second.last_weight, -1);
-  const auto cut = parts_of(all_turns({ScheduleKind::kZeroBubbleH1, 1}, 3, 4)[1]);
+  const auto cut = turn_parts(all_turns({ScheduleKind::kZeroBubbleH1, 1}, 3, 4)[1]);
   const ChunkEnds ends = chunk_ends(cut, 0);  // F0 F1 D0 F2 D1 W0 F3 D2 W1 D3 W2 W3
   EXPECT_EQ(ends.last_backward, 9);
   EXPECT_EQ(ends.last_weight, 11);
@@ -99,8 +99,9 @@ TEST(ScheduleFacts, EndsOfAChunkAreItsFirstForwardAndLastGradients) {
 TEST(ScheduleFacts, OfTwoThatRunTogetherTheBackwardFreesFirst) {
   const Part forward{Direction::kForward, 0, 3};
   const Part backward{Direction::kBackward, 1, 1};
-  for (const Turn& turn : {Turn{forward, backward}, Turn{backward, forward}}) {
-    EXPECT_EQ(parts_of(std::vector<Turn>{turn}), (std::vector<Part>{backward, forward}));
+  for (const ScheduleTurn& turn :
+       {ScheduleTurn{forward, backward}, ScheduleTurn{backward, forward}}) {
+    EXPECT_EQ(turn_parts(std::vector<ScheduleTurn>{turn}), (std::vector<Part>{backward, forward}));
   }
 }
 
@@ -119,15 +120,15 @@ TEST(ScheduleFacts, ZeroBubbleH1HoldsPMinusRActivationsAndTheOperandsOfR) {
     }
     EXPECT_EQ(backward, 4 - r);
     EXPECT_EQ(weight, r);
-    EXPECT_EQ(weights_at_end(parts_of(turns)), r + 1);
+    EXPECT_EQ(weights_at_end(turn_parts(turns)), r + 1);
   }
 }
 
 TEST(ScheduleFacts, TwoThatRunTogetherHaveOneMoment) {
   const Part backward{Direction::kDataGradient, 0, 0};
-  const Turns turns = {turn_of(Direction::kForward, 0, 0),
+  const Turns turns = {make_single_part_turn(Direction::kForward, 0, 0),
                        {.part = backward, .beside = Part{Direction::kForward, 0, 1}},
-                       turn_of(Direction::kForward, 0, 2)};
+                       make_single_part_turn(Direction::kForward, 0, 2)};
   const std::vector<Moment> moments = fullest_moments(turns, 1);
   ASSERT_EQ(moments.size(), 2U);  // That before the first forward is covered by the last one's.
   EXPECT_EQ(moments[0].part.direction, Direction::kForward);
@@ -156,7 +157,7 @@ TEST(ScheduleFacts, AFullestMomentCoversEveryMoment) {
       if (part.direction == Direction::kDataGradient) --backward[chunk], ++weight[chunk];
       if (part.direction == Direction::kWeightGradient) --weight[chunk];
     };
-    for (const Turn& turn : turns) {
+    for (const ScheduleTurn& turn : turns) {
       const auto covers = [&](const Moment& m) {
         bool all = m.beside.has_value() == turn.beside.has_value() && alike(m.part, turn.part);
         if (turn.beside) all = all && alike(*m.beside, *turn.beside);

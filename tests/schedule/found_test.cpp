@@ -78,7 +78,7 @@ bool holds(const Uneven& u, std::span<const Turns> turns, std::int64_t chunks) {
 }
 
 double played_s(const Uneven& u, const Placement& placement, const std::vector<Turns>& turns) {
-  TurnPlayer player;
+  TurnSimulator player;
   return makespan_s(player.play(turns, placement, seconds_of(u, placement)));
 }
 
@@ -172,7 +172,7 @@ TEST(FoundSchedule, IsTheShortestByHand) {
   const PartSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
   const std::vector<Turns> turns =
       found_turns(evenly_held(Placement(PlacementKind::kV, 2, 1), 2, {.parts = {2, {part}}}, 2));
-  TurnPlayer player;
+  TurnSimulator player;
   EXPECT_DOUBLE_EQ(
       makespan_s(player.play(turns, Placement(PlacementKind::kV, 2, 1), {.parts = {2, {part}}})),
       7);
@@ -182,7 +182,7 @@ TEST(FoundSchedule, IsTheShortestByHand) {
 std::int64_t parts_in(std::span<const Turns> turns, Direction direction) {
   std::int64_t sum = 0;
   for (const Turns& list : turns) {
-    sum += std::ranges::count(parts_of(list), direction, &Part::direction);
+    sum += std::ranges::count(turn_parts(list), direction, &Part::direction);
   }
   return sum;
 }
@@ -198,7 +198,7 @@ UnevenPipeline four(double backward) {
 // half a unit.
 TEST(FoundSchedule, CutsFewBackwardsWhereThatCosts) {
   const std::vector<Turns> turns = found_turns(four(1.5));
-  TurnPlayer player;
+  TurnSimulator player;
   const UnevenPipeline pipeline = four(1.5);
   EXPECT_LT(makespan_s(player.play(turns, pipeline.placement, pipeline.seconds)), 47.5);
   EXPECT_LE(parts_in(turns, Direction::kDataGradient), 16);
@@ -215,7 +215,7 @@ TEST(FoundSchedule, HasRoomForOneMicroBatchAtATime) {
   UnevenPipeline pipeline = four(1.5);
   pipeline.room.assign(4, 1);
   const std::vector<Turns> turns = found_turns(pipeline);
-  TurnPlayer player;
+  TurnSimulator player;
   EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, pipeline.placement, pipeline.seconds)), 16 * 8.5);
 }
 
@@ -232,7 +232,7 @@ TEST(FoundSchedule, TheSamePipelineHasTheSameOrder) {
   const auto find = [&] { return found_turns(pipeline_of(u, placement)); };
   const auto a = find();
   const auto b = find();
-  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(parts_of(a[i]), parts_of(b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(turn_parts(a[i]), turn_parts(b[i]));
 }
 
 }  // namespace

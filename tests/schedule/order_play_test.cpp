@@ -42,14 +42,14 @@ double turns_s(const UnevenPipeline& pipeline, const std::vector<Order>& orders)
     Turns& list = turns.emplace_back();
     for (const Part& part : order) list.push_back({.part = part, .beside = std::nullopt});
   }
-  TurnPlayer player;
+  TurnSimulator player;
   return makespan_s(player.play(turns, pipeline.placement, pipeline.seconds));
 }
 
 /// Returns an order with two neighbouring parts of a position swapped; nullopt: at the end.
-std::optional<std::vector<Part>> swapped(const OrderPlay& play, OrderPlay::Node first) {
-  const OrderPlay::Node second = play.after(first);
-  if (second == OrderPlay::kNone) return std::nullopt;
+std::optional<std::vector<Part>> swapped(const OrderSimulator& play, OrderSimulator::Node first) {
+  const OrderSimulator::Node second = play.after(first);
+  if (second == OrderSimulator::kNone) return std::nullopt;
   const Part& a = play.part(first);
   const Part& b = play.part(second);
   if (a.chunk == b.chunk && a.micro_batch == b.micro_batch) return std::nullopt;
@@ -57,7 +57,8 @@ std::optional<std::vector<Part>> swapped(const OrderPlay& play, OrderPlay::Node 
 }
 
 /// Splits a backward pass (with its weight gradients at once), or merges a split one.
-std::pair<OrderPlay::Node, std::vector<Part>> recut(const OrderPlay& play, OrderPlay::Node first) {
+std::pair<OrderSimulator::Node, std::vector<Part>> recut(const OrderSimulator& play,
+                                                         OrderSimulator::Node first) {
   Part part = play.part(first);
   if (part.direction == Direction::kBackward) {
     Part weight = part;
@@ -67,7 +68,7 @@ std::pair<OrderPlay::Node, std::vector<Part>> recut(const OrderPlay& play, Order
   }
   std::vector<Part> parts{part};
   parts.front().direction = Direction::kBackward;
-  OrderPlay::Node last = play.after(first);
+  OrderSimulator::Node last = play.after(first);
   for (;; last = play.after(last)) {
     const Part& each = play.part(last);
     if (each.direction == Direction::kWeightGradient && each.chunk == part.chunk &&
@@ -79,8 +80,8 @@ std::pair<OrderPlay::Node, std::vector<Part>> recut(const OrderPlay& play, Order
 }
 
 /// Returns orders in which the parts from one to another are replaced.
-std::vector<Order> replaced(const OrderPlay& play, OrderPlay::Node first, OrderPlay::Node last,
-                            const std::vector<Part>& parts) {
+std::vector<Order> replaced(const OrderSimulator& play, OrderSimulator::Node first,
+                            OrderSimulator::Node last, const std::vector<Part>& parts) {
   std::vector<Order> orders = play.orders();
   Order& order = orders[play.position(first)];
   const auto begin = std::ranges::find(order, play.part(first));
@@ -89,7 +90,7 @@ std::vector<Order> replaced(const OrderPlay& play, OrderPlay::Node first, OrderP
   return orders;
 }
 
-// After any accepted change, the result equals that of `TurnPlayer` for all turns, and never
+// After any accepted change, the result equals that of `TurnSimulator` for all turns, and never
 // exceeds the limit. A refused change would be longer, and leaves everything unchanged. A chain of
 // parts without gaps explains the length.
 TEST(OrderPlay, PlaysChangesAsTurnPlayerPlaysAll) {
@@ -103,16 +104,16 @@ TEST(OrderPlay, PlaysChangesAsTurnPlayerPlaysAll) {
         .chunks = 2};
     std::vector<Order> orders;
     for (const Turns& list : all_turns(named, kStages, kMicroBatches)) {
-      orders.push_back(parts_of(list));
+      orders.push_back(turn_parts(list));
     }
-    OrderPlay play(pipeline);
+    OrderSimulator play(pipeline);
     EXPECT_DOUBLE_EQ(play.start(orders), turns_s(pipeline, orders));
     for (int i = 0; i < 4000; ++i) {
-      const auto node = static_cast<OrderPlay::Node>(random() % play.nodes());
+      const auto node = static_cast<OrderSimulator::Node>(random() % play.nodes());
       const double limit_s = play.seconds() + 0.5 * static_cast<double>(random() % 3);
       if (!play.has_turn(node)) continue;
       const Direction direction = play.part(node).direction;
-      OrderPlay::Node last = play.after(node);
+      OrderSimulator::Node last = play.after(node);
       std::vector<Part> parts;
       if (direction != Direction::kForward && direction != Direction::kWeightGradient &&
           random() % 3 == 0) {
@@ -125,11 +126,11 @@ TEST(OrderPlay, PlaysChangesAsTurnPlayerPlaysAll) {
       const std::vector<Order> before = play.orders();
       const double before_s = play.seconds();
       const double seconds = play.change(node, last, parts, limit_s);
-      if (seconds == OrderPlay::kNever) {
+      if (seconds == OrderSimulator::kNever) {
         ++refused;
         ASSERT_EQ(play.orders(), before);
         ASSERT_EQ(play.seconds(), before_s);
-        ASSERT_GT(OrderPlay(pipeline).start(replaced(play, node, last, parts)), limit_s);
+        ASSERT_GT(OrderSimulator(pipeline).start(replaced(play, node, last, parts)), limit_s);
       } else {
         ++taken;
         EXPECT_LE(seconds, limit_s);

@@ -33,7 +33,7 @@ TurnSeconds seconds_of(const Uniform& u, std::int64_t chunks) {
 
 double played_s(const Schedule& schedule, const Uniform& u) {
   const Placement placement(PlacementKind::kCyclic, u.stages, schedule.chunks);
-  TurnPlayer player;
+  TurnSimulator player;
   return makespan_s(player.play(all_turns(schedule, u.stages, u.micro_batches), placement,
                                 seconds_of(u, schedule.chunks)));
 }
@@ -50,7 +50,7 @@ TEST(TurnPlay, PositionsBeginAndEndTogetherWhatTheyShare) {
     position.front().embed_gradient = 0.125;
   }
   const Placement placement(PlacementKind::kCyclic, 2, 1);
-  TurnPlayer player;
+  TurnSimulator player;
   const auto played_s = [&](std::int64_t count) {
     return makespan_s(player.play(all_turns(schedule, 2, count), placement, seconds));
   };
@@ -125,7 +125,7 @@ TEST(TurnPlay, PassesHideTheirMessages) {
       add(seconds.passes.front(), Direction::kTakeRows);
       add(seconds.passes.back(), Direction::kTakeGradient);
       const Placement placement(PlacementKind::kCyclic, stages, 1);
-      TurnPlayer player;
+      TurnSimulator player;
       const auto played_s = [&](std::int64_t count) {
         return makespan_s(player.play(all_turns({kind, 1}, stages, count), placement, seconds));
       };
@@ -177,7 +177,7 @@ TEST(TurnPlay, TurnsOfTwoPartsTakeThePairedTime) {
   const Part b1{Direction::kBackward, 0, 1};
   const std::vector<Turns> turns{{{f0, std::nullopt}, {f1, b0}, {b1, std::nullopt}}};
   TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 2}}}, .hop_s = 0};
-  TurnPlayer player;
+  TurnSimulator player;
   EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 6);
   seconds.parts[0][0].beside.backward = {2.4};
   EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 5.4);
@@ -188,7 +188,7 @@ TEST(TurnPlay, AForwardBesideAPartOfABackwardTakesThatPairsTime) {
   const Part f0{Direction::kForward, 0, 0};
   const Part f1{Direction::kForward, 0, 1};
   const auto alone = [](Direction direction, std::int32_t i) {
-    return Turn{{direction, 0, i}, std::nullopt};
+    return ScheduleTurn{{direction, 0, i}, std::nullopt};
   };
   const std::vector<Turns> turns{{{f0, std::nullopt},
                                   {f1, Part{Direction::kDataGradient, 0, 0}},
@@ -197,7 +197,7 @@ TEST(TurnPlay, AForwardBesideAPartOfABackwardTakesThatPairsTime) {
                                   alone(Direction::kWeightGradient, 1)}};
   TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 3, .data = 2, .weight = 1}}}};
   seconds.parts[0][0].beside.backward = {3.5};
-  TurnPlayer player;
+  TurnSimulator player;
   EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 8);
   seconds.parts[0][0].beside.data = {2.25};
   EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 7.25);
@@ -224,7 +224,7 @@ Turns with_pairs_in_the_fill(const Turns& turns) {
 }
 
 TEST(TurnPlay, PairsInTheFillOfDualPipeVMakeItLonger) {
-  TurnPlayer player;
+  TurnSimulator player;
   for (const std::int64_t stages : {4, 8}) {
     for (const std::int64_t rounds : {2, 4}) {
       for (const double paired_s : {2.1, 2.4, 2.7, 3.0}) {
@@ -256,7 +256,7 @@ TEST(TurnPlay, NothingIsSentToTheOwnPosition) {
                  {{Direction::kBackward, first, 0}, std::nullopt}};
   };
   const std::vector<PartSeconds> chunks(2, {.forward = 1, .backward = 2});
-  TurnPlayer player;
+  TurnSimulator player;
   const TurnSeconds seconds{.parts = {chunks, chunks}, .hop_s = 0.25};
   EXPECT_DOUBLE_EQ(makespan_s(player.play(std::vector{turns_of(0, 1), turns_of(0, 1)}, v, seconds)),
                    4 + 8 + 4 * 0.25);
@@ -265,7 +265,7 @@ TEST(TurnPlay, NothingIsSentToTheOwnPosition) {
 TEST(TurnPlay, ATurnThatWaitsForeverIsNamed) {
   const std::vector<Turns> turns{
       {{{Direction::kBackward, 0, 0}, std::nullopt}, {{Direction::kForward, 0, 0}, std::nullopt}}};
-  TurnPlayer player;
+  TurnSimulator player;
   const TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 1}}}, .hop_s = 0};
   EXPECT_THROW(player.play(turns, Placement(), seconds), Error);
 }
@@ -279,7 +279,7 @@ std::vector<int> fullest(const Schedule& schedule, const PipelineSize& at) {
   std::vector<int> found = waiting;
   int most = 0;
   int all = 0;
-  for (const Part& part : parts_of(all_turns(
+  for (const Part& part : turn_parts(all_turns(
            schedule, at.stages, at.micro_batches)[static_cast<std::size_t>(at.position)])) {
     const int change = part.direction == Direction::kForward ? 1 : -1;
     waiting[static_cast<std::size_t>(part.chunk)] += change;
@@ -353,7 +353,7 @@ TEST(ScheduleForms, HoldForEveryGroupOfMicroBatches) {
 }
 
 TEST(ScheduleForms, NoTurnOfPairedGroupsWaitsForever) {
-  TurnPlayer player;
+  TurnSimulator player;
   for (const std::int64_t stages : {2, 3, 4}) {
     for (std::int64_t m = stages; m <= 4 * stages + 1; ++m) {
       const Schedule schedule{.kind = ScheduleKind::kPaired, .chunks = 2};
@@ -401,7 +401,7 @@ TEST(ScheduleForms, PriceUnequalInterleavedChunksOnTheSafeSide) {
     const UnequalSplit split = unequal_split(stages, chunks, random);
     const Schedule schedule{ScheduleKind::kInterleaved, static_cast<std::int64_t>(chunks)};
     const auto p = static_cast<std::int64_t>(stages);
-    TurnPlayer player;
+    TurnSimulator player;
     const double played = makespan_s(
         player.play(all_turns(schedule, p, m),
                     Placement(PlacementKind::kCyclic, p, schedule.chunks), split.seconds));

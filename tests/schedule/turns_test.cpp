@@ -18,14 +18,14 @@ constexpr const char* kLetters = "FBUDWHEPGerhsTctgk";
 /// deferred work of a head; E, P and G are passes of all positions together, and other letters are
 /// passes over the vocabulary in the order of their enumeration. Chunks above 0 are "F1'2"
 /// (micro-batch 1 of chunk 2); two concurrent parts have a plus between them.
-std::string text(const std::vector<Turn>& turns) {
+std::string text(const std::vector<ScheduleTurn>& turns) {
   std::string out;
   const auto add = [&out](const Part& part) {
     out += kLetters[static_cast<int>(part.direction)];
     out += std::to_string(part.micro_batch);
     if (part.chunk > 0) out += "'" + std::to_string(part.chunk);
   };
-  for (const Turn& turn : turns) {
+  for (const ScheduleTurn& turn : turns) {
     if (!out.empty()) out += ' ';
     add(turn.part);
     if (!turn.beside) continue;
@@ -143,7 +143,7 @@ TEST(PipelineSchedule, PositionsMeetInOneOrder) {
       std::vector<std::vector<Part>> met;
       for (const Turns& turns : all_turns({ScheduleKind::kSpreadVocabulary, 1}, stages, m)) {
         std::vector<Part>& own = met.emplace_back();
-        for (const Part& part : parts_of(turns)) {
+        for (const Part& part : turn_parts(turns)) {
           if (is_joint(part.direction)) own.push_back(part);
         }
       }
@@ -163,7 +163,7 @@ TEST(PipelineSchedule, PassesPostTheirMessagesInOneOrder) {
         for (const Turns& turns : all_turns({kind, 1}, stages, m)) {
           std::vector<Part>& own = posted.emplace_back();
           std::map<Direction, std::int64_t> count;
-          for (const Part& part : parts_of(turns)) {
+          for (const Part& part : turn_parts(turns)) {
             EXPECT_EQ(part.micro_batch, count[part.direction]++);
             if (posts(part.direction)) own.push_back(part);
           }
@@ -192,7 +192,7 @@ TEST(PipelineSchedule, StepsOfDualPipeSumToTheMicroBatches) {
       for (const ScheduleKind kind : {ScheduleKind::kDualPipe, ScheduleKind::kDualPipeV}) {
         for (const Turns& turns : all_turns({kind, 2}, stages, m)) {
           std::map<std::pair<bool, std::int32_t>, std::int64_t> count;
-          for (const Turn& turn : turns) {
+          for (const ScheduleTurn& turn : turns) {
             for (const std::optional<Part>& part : {std::optional(turn.part), turn.beside}) {
               if (!part || part->direction == Direction::kWeightGradient) continue;
               ++count[{part->direction == Direction::kForward, part->chunk}];

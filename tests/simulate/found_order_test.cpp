@@ -184,7 +184,7 @@ std::vector<UnevenJob> cases() {
 /// fit.
 double named_s(plan::PlannedJob planned, const schedule::Schedule& schedule) {
   planned.plan.schedule = schedule;
-  if (plan::broken_rule(planned.job, planned.plan)) return kNotRun;
+  if (plan::first_broken_rule(planned.job, planned.plan)) return kNotRun;
   const Prediction prediction = predict(planned);
   return prediction.memory.fits() ? prediction.step_time_s() : kNotRun;
 }
@@ -211,7 +211,7 @@ double least_s(const plan::PlannedJob& planned) {
     for (const auto& [placement, name] : schedule::kFoundPlacements) {
       plan::Plan plan = planned.plan;
       plan.schedule = {.kind = schedule::ScheduleKind::kAuto, .chunks = chunks};
-      if (plan::broken_rule(planned.job, plan)) continue;
+      if (plan::first_broken_rule(planned.job, plan)) continue;
       plan.schedule.basis.placement = placement;
       plan.schedule.basis = priced_basis(pricer, plan, 2 * plan.parallel.pipeline);
       least =
@@ -232,7 +232,7 @@ struct Outcome {
 
 Outcome outcome_of(const plan::PlannedJob& planned) {
   const double named = best_named_s(planned);
-  const plan::PlannedJob settled = with_order(planned);
+  const plan::PlannedJob settled = resolve_schedule_order(planned);
   const Prediction prediction = predict(settled);
   EXPECT_TRUE(prediction.memory.fits());
   const schedule::Schedule& schedule = settled.plan.schedule;
@@ -243,10 +243,10 @@ Outcome outcome_of(const plan::PlannedJob& planned) {
   if (!schedule::traits_of(schedule.kind).found) return outcome;
   outcome.best = fmt::format(
       "{} x {}", name_of(schedule::kFoundPlacements, schedule.basis.placement), schedule.chunks);
-  const double turns_s =
-      schedule::order_s(settled.plan.schedule,
-                        schedule::all_turns(settled.plan.schedule, settled.plan.parallel.pipeline,
-                                            plan::micro_batches(settled.job, settled.plan)));
+  const double turns_s = schedule::found_order_seconds(
+      settled.plan.schedule,
+      schedule::all_turns(settled.plan.schedule, settled.plan.parallel.pipeline,
+                          plan::micro_batches(settled.job, settled.plan)));
   outcome.least_ratio = (step_s - turns_s + std::min(turns_s, least_s(planned))) / named;
   return outcome;
 }
@@ -274,13 +274,13 @@ TEST(FoundOrder, IsInThePlacementThatIsAskedForWhereThatFits) {
     plan::PlannedJob asked = planned(cases().front());
     asked.plan.schedule.chunks = 2;
     asked.plan.schedule.placement = placement;
-    const plan::PlannedJob settled = with_order(asked);
+    const plan::PlannedJob settled = resolve_schedule_order(asked);
     EXPECT_EQ(settled.plan.schedule.basis.placement, placement);
     EXPECT_EQ(settled.plan.schedule.chunks, 2);
     EXPECT_EQ(settled.job.notes.back(),
               fmt::format("schedule auto: an order found with placement {}", name));
     asked.job.objective.memory_limit_bytes = 1e9;
-    const plan::PlannedJob large = with_order(asked);
+    const plan::PlannedJob large = resolve_schedule_order(asked);
     EXPECT_EQ(large.job.notes.back(),
               fmt::format("schedule auto: no order found with placement {} fits, taken is {}/{}",
                           name, name_of(schedule::kScheduleNames, large.plan.schedule.kind),
@@ -298,10 +298,10 @@ TEST(FoundOrder, IsFoundWhereItMayTakeLessThanIsAskedFor) {
 }
 
 TEST(FoundOrder, IsSettledOnce) {
-  const plan::PlannedJob settled = with_order(planned(cases().front()));
+  const plan::PlannedJob settled = resolve_schedule_order(planned(cases().front()));
   EXPECT_TRUE(schedule::is_settled(settled.plan.schedule));
-  EXPECT_EQ(with_order(settled).plan, settled.plan);
-  EXPECT_EQ(with_order(planned(cases().front())).plan, settled.plan);
+  EXPECT_EQ(resolve_schedule_order(settled).plan, settled.plan);
+  EXPECT_EQ(resolve_schedule_order(planned(cases().front())).plan, settled.plan);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST(WriteSnapshot, IsReadAsThePlanWhateverItIs) {
     ASSERT_EQ(snapshot.devices.size(), program.stages.size());
     for (std::size_t stage = 0; stage < program.stages.size(); ++stage) {
       const PlannedPeak planned_blocks = planned_peak(planned.job, program, program.stages[stage]);
-      const Recording& recording = snapshot.devices[stage];
+      const DeviceRecording& recording = snapshot.devices[stage];
       EXPECT_EQ(recording.peak_bytes, planned_blocks.bytes);
       EXPECT_GE(recording.reserved_bytes, recording.peak_bytes);
       const SnapshotMatch match = match_blocks(recording, snapshot.stacks, planned_blocks);
@@ -67,7 +67,7 @@ class OneDevice : public ::testing::Test {
     planned_ = planned_peak(job_, program_, program_.stages.front());
     snapshot_ = read_bytes(written(job_, program_));
   }
-  Recording& recording() { return snapshot_.devices.front(); }
+  DeviceRecording& recording() { return snapshot_.devices.front(); }
   SnapshotMatch match() { return match_blocks(recording(), snapshot_.stacks, planned_); }
 
   plan::Job job_;
@@ -107,7 +107,7 @@ TEST_F(OneDevice, NamesWhatTheRunLacks) {
 }
 
 /// Replaces the blocks allocated before the recording by others with the same sum.
-void replace_states(Recording& recording, const std::vector<std::int64_t>& sizes) {
+void replace_states(DeviceRecording& recording, const std::vector<std::int64_t>& sizes) {
   std::erase_if(recording.at_peak, [](const Block& block) { return block.event < 0; });
   for (const std::int64_t size : sizes) recording.at_peak.push_back({.bytes = size});
 }
@@ -205,7 +205,7 @@ TEST_F(Ranks, AreTakenFromTheNamesOfFilesOrFromTheirOrder) {
 TEST_F(Ranks, TeachWhatTheFrameworkHoldsBesideThePlan) {
   SnapshotComparison comparison = compare({file("plan.pickle", bytes_)});
   const memory::MemoryReport report = memory::memory_report(job_, program_);
-  Recording& recording = comparison.ranks[comparison.fullest].recording;
+  DeviceRecording& recording = comparison.ranks[comparison.fullest].recording;
   const LearnedMargins exact = learned_margins(comparison, report);
   EXPECT_EQ(exact.other_bytes, 0);
   recording.peak_bytes += 1000;

@@ -39,7 +39,7 @@ TEST(ReadSnapshot, SaysTheSameOfEveryVersionOfTheFormat) {
     SCOPED_TRACE(form);
     const Snapshot snapshot = read_snapshot(std::filesystem::path(fixture(form)));
     ASSERT_EQ(snapshot.devices.size(), 1U);
-    const Recording& recording = snapshot.devices.front();
+    const DeviceRecording& recording = snapshot.devices.front();
     EXPECT_EQ(recording.events, 8);
     EXPECT_EQ(recording.before_bytes, 3000);
     EXPECT_EQ(recording.peak_bytes, 3000 + 3 * kMiB);

@@ -274,7 +274,7 @@ TEST(Adapters, OfExpertsThatAreCutAreSummed) {
   EXPECT_EQ(size.expert_partial, static_cast<std::int64_t>(2 * 8 * (2 * kHidden + kHidden)));
   const auto messages = partial_gradients(plan, {.expert_partial = size.expert_partial});
   const auto found =
-      std::ranges::find(messages, plan::GroupKind::kExpertTensor, &EndMessage::group);
+      std::ranges::find(messages, plan::GroupKind::kExpertTensor, &StepEndMessage::group);
   ASSERT_NE(found, messages.end());
   EXPECT_EQ(found->elements, size.expert_partial);
 }

@@ -92,7 +92,7 @@ TEST(DeferredHead, HasASlotForEachMicroBatchBehindAllTurnsOfItsPosition) {
         schedule::Schedule{schedule::ScheduleKind::kFolded, 2}}) {
     plan::Plan plan = deferring(job, 2, 2);
     plan.schedule = schedule;
-    ASSERT_FALSE(plan::illegal(job, plan));
+    ASSERT_FALSE(plan::find_plan_rejection(job, plan));
     const StepProgram program = build_program(job, plan);
     const auto head = static_cast<std::size_t>(program.placement.head_position());
     EXPECT_THAT(deferred(program.stages[head]), ElementsAre(0, 1, 2, 3));

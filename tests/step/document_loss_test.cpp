@@ -17,7 +17,7 @@ plan::Job job_of_documents(std::int64_t length) {
   const packing::LengthHistogram lengths = {{length, 1}};
   const packing::Packing packing{.kind = packing::PackingKind::kGreedy};
   job.documents = plan::DocumentBatch{.lengths = lengths, .packing = packing};
-  job.documents->packs = packing::make_packs(lengths, packing, job.length);
+  job.documents->packs = packing::pack_with_statistics(lengths, packing, job.length);
   job.kernels.document_loss = true;
   return job;
 }

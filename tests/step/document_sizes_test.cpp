@@ -13,7 +13,7 @@ plan::Job with_documents(packing::LengthHistogram lengths, const packing::Packin
                          std::int64_t length = 1024) {
   plan::Job job = job_of("llama-3-8b", 1, 64, length);
   job.documents = plan::DocumentBatch{.lengths = lengths, .packing = packing};
-  job.documents->packs = packing::make_packs(lengths, packing, length);
+  job.documents->packs = packing::pack_with_statistics(lengths, packing, length);
   return job;
 }
 
@@ -50,8 +50,9 @@ TEST(DocumentSizes, PaddedSequencesComputeTheirPadding) {
 }
 
 TEST(DocumentSizes, ToTheLongestTimesGoByTheMeanAndMemoryByTheLargest) {
-  const plan::Job job = with_documents({{100, 1}, {300, 1}}, {.kind = packing::PackingKind::kNone,
-                                                              .pad_to = packing::PadTo::kLongest});
+  const plan::Job job = with_documents(
+      {{100, 1}, {300, 1}},
+      {.kind = packing::PackingKind::kNone, .pad_to = packing::PaddingTarget::kLongest});
   plan::Plan plan = plan_of(job, 1, 1);
   plan.micro_batch = 2;
   // The longest of two is 300 in three of four cases: 250, to within what was drawn.
@@ -67,7 +68,8 @@ TEST(DocumentSizes, ToTheLongestTimesGoByTheMeanAndMemoryByTheLargest) {
 
 TEST(DocumentSizes, WithoutPaddingMicroBatchesHaveTheTokensOfTheirDocuments) {
   const plan::Job job = with_documents(
-      {{100, 1}, {300, 1}}, {.kind = packing::PackingKind::kNone, .pad_to = packing::PadTo::kNone});
+      {{100, 1}, {300, 1}},
+      {.kind = packing::PackingKind::kNone, .pad_to = packing::PaddingTarget::kNone});
   plan::Plan plan = plan_of(job, 1, 1);
   EXPECT_NEAR(sequence_length(job, plan, MicroBatchSize::kMean), 200, 1);
   EXPECT_NEAR(sequence_length(job, plan, MicroBatchSize::kLargest), 500, 1) << "three deviations";
@@ -94,8 +96,9 @@ TEST(DocumentSizes, FloorsAreBelowEveryPlansWork) {
   for (const packing::PackingKind kind :
        {packing::PackingKind::kGreedy, packing::PackingKind::kFirstFit}) {
     for (const double sigma : {0.3, 1.2}) {
-      const plan::Job job = with_documents(packing::lognormal_lengths(120, sigma),
-                                           {.kind = kind, .too_long = packing::TooLong::kDrop});
+      const plan::Job job =
+          with_documents(packing::lognormal_lengths(120, sigma),
+                         {.kind = kind, .too_long = packing::LongDocumentPolicy::kDrop});
       for (const std::int64_t context : {1, 2, 4, 8}) {
         const plan::Plan plan = plan_of(job, 1, 1, context);
         for (const auto& [layer, count] : job.model.layer_classes()) {

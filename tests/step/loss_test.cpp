@@ -20,7 +20,7 @@ constexpr double kLossHidden = 4096;
 constexpr double kLossVocabulary = 128256;
 constexpr double kProduct = 2 * kLossTokens * kLossHidden * kLossVocabulary;
 
-StepProgram program_of(std::int64_t chunks, plan::LossKeeps keeps, std::int64_t tensor = 1) {
+StepProgram program_of(std::int64_t chunks, plan::LossSavedTensors keeps, std::int64_t tensor = 1) {
   plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
   job.kernels.cross_entropy = plan::CrossEntropy::kCompiled;
   job.kernels.loss_chunks = chunks;
@@ -63,7 +63,7 @@ constexpr double kOfNorm = kLossTokens * (2 * kLossHidden + 4);
 constexpr double kLossRows = 2 * kLossTokens * kLossHidden;
 
 TEST(Loss, ChunksKeepAllLogitsAndHaveOneGradientAtATime) {
-  const StepProgram program = program_of(8, plan::LossKeeps::kLogits);
+  const StepProgram program = program_of(8, plan::LossSavedTensors::kLogits);
   const Template& forward = piece_of(program, "head.forward");
   const Template& backward = piece_of(program, "head.backward");
   // In bf16, with the input of the head, and two numbers of each token in fp32.
@@ -75,7 +75,7 @@ TEST(Loss, ChunksKeepAllLogitsAndHaveOneGradientAtATime) {
 }
 
 TEST(Loss, AForwardThatGoesOnKeepsGradients) {
-  const StepProgram program = program_of(0, plan::LossKeeps::kGradients);
+  const StepProgram program = program_of(0, plan::LossSavedTensors::kGradients);
   const Template& forward = piece_of(program, "head.forward");
   const Template& backward = piece_of(program, "head.backward");
   EXPECT_EQ(bytes_saved(forward), kOfNorm + kLossRows + 2 * kLossHidden * kLossVocabulary);
@@ -88,7 +88,7 @@ TEST(Loss, AForwardThatGoesOnKeepsGradients) {
 
 TEST(Loss, AForwardAloneMakesNoGradients) {
   plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
-  job.kernels.loss_keeps = plan::LossKeeps::kGradients;
+  job.kernels.loss_keeps = plan::LossSavedTensors::kGradients;
   for (const Template& piece : forwards_of(job, plan_of(job, 1, 1)).templates) {
     if (piece.name != "head.forward") continue;
     EXPECT_TRUE(std::ranges::none_of(piece.operators,
@@ -97,7 +97,7 @@ TEST(Loss, AForwardAloneMakesNoGradients) {
 }
 
 TEST(Loss, ChunksThatKeepRowsMakeTheirLogitsAgain) {
-  const StepProgram program = program_of(5, plan::LossKeeps::kRows);
+  const StepProgram program = program_of(5, plan::LossSavedTensors::kRows);
   const Template& backward = piece_of(program, "head.backward");
   EXPECT_EQ(bytes_saved(piece_of(program, "head.forward")), kOfNorm + kLossRows);
   EXPECT_EQ(products(backward, Phase::kRecompute), kProduct);
@@ -106,7 +106,7 @@ TEST(Loss, ChunksThatKeepRowsMakeTheirLogitsAgain) {
 }
 
 TEST(Loss, ACutOneWritesNoLogits) {
-  const StepProgram program = program_of(1, plan::LossKeeps::kSums);
+  const StepProgram program = program_of(1, plan::LossSavedTensors::kSums);
   const Template& forward = piece_of(program, "head.forward");
   const Template& backward = piece_of(program, "head.backward");
   EXPECT_EQ(bytes_saved(forward), kOfNorm + kLossRows + kLossTokens * 3 * 4);
@@ -118,7 +118,7 @@ TEST(Loss, ACutOneWritesNoLogits) {
 
 // A tile of 4,096 tokens by 32,768 entries in bf16, and sums of both gradients in fp32.
 TEST(Loss, ATiledOneHoldsATileAndSumsInFp32) {
-  const StepProgram program = program_of(1, plan::LossKeeps::kTiles);
+  const StepProgram program = program_of(1, plan::LossSavedTensors::kTiles);
   const Template& forward = piece_of(program, "head.forward");
   const Template& backward = piece_of(program, "head.backward");
   EXPECT_EQ(bytes_saved(forward), kOfNorm + kLossRows + kLossTokens * 3 * 4);
@@ -146,7 +146,7 @@ TEST(Loss, ALoopOverChunksHoldsItsVariables) {
   job.kernels.plain_loss = true;
   job.kernels.fused_accumulation = false;
   job.kernels.loss_chunks = 8;
-  job.kernels.loss_keeps = plan::LossKeeps::kGradients;
+  job.kernels.loss_keeps = plan::LossSavedTensors::kGradients;
   const auto bytes_at_the_end = [&](std::int64_t micro_batch) {
     plan::Plan plan = plan_of(job, 1, 1);
     plan.micro_batch = micro_batch;
@@ -167,7 +167,7 @@ TEST(Loss, ALoopOverChunksHoldsItsVariables) {
 TEST(Loss, EveryChunkOfASharedVocabularySendsItsOwnNumbers) {
   const auto sent = [](std::int64_t chunks) {
     std::vector<std::int64_t> payloads;
-    const StepProgram program = program_of(chunks, plan::LossKeeps::kLogits, 2);
+    const StepProgram program = program_of(chunks, plan::LossSavedTensors::kLogits, 2);
     for (const Operator& op : piece_of(program, "head.forward").operators) {
       if (op.kind == OperatorKind::kAllReduce) payloads.push_back(op.payload_elements);
     }

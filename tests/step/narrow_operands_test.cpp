@@ -67,7 +67,7 @@ TEST(NarrowOperands, DelayedScalesKeepACopyOfWhatTheCoreKeeps) {
 
 TEST(NarrowOperands, ProductsThatCastForEachUseKeepSixteenBits) {
   plan::Job job = narrow_job(DType::kFp8);
-  job.kernels.casts = plan::Casts::kRowwise;
+  job.kernels.casts = plan::CastScaling::kRowwise;
   EXPECT_EQ(bytes_kept(narrow_layer(job)), bytes_kept(narrow_layer(narrow_job(DType::kBf16))));
 }
 

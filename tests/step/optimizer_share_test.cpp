@@ -45,7 +45,7 @@ TEST(OptimizerShare, MatricesHaveOneMomentOrSumsOfRowsAndColumns) {
 
 TEST(OptimizerShare, ShardsAreFp32AloneWhereParametersAreSplitAsTheOptimizerIs) {
   plan::Job job;
-  job.kernels.masters = plan::Masters::kAlone;
+  job.kernels.masters = plan::MasterWeights::kAlone;
   plan::Plan plan;
   plan.parallel.data = 2;
   plan.accumulate = DType::kBf16;
@@ -66,7 +66,7 @@ TEST(OptimizerShare, ShardsAreFp32AloneWhereParametersAreSplitAsTheOptimizerIs) 
 
 TEST(OptimizerShare, WithoutMastersAllIsInTheTypeOfTheParameters) {
   plan::Job job;
-  job.kernels.masters = plan::Masters::kNone;
+  job.kernels.masters = plan::MasterWeights::kNone;
   const plan::StateTypes types = plan::state_types(job, {.accumulate = DType::kBf16});
   const OptimizerShare share{.elements = 1000};
   EXPECT_EQ(optimizer_state_bytes(plan::Optimizer::kAdamW, types, share), 4000);
@@ -145,11 +145,11 @@ TEST(OptimizerShare, TheHostHasItsPartAndUpdatesItBetweenCopies) {
   plan.offload.optimizer = 0.25;
   const plan::Job job;
   const OptimizerShare share = optimizer_share(job, plan, {.dense = 1000});
-  EXPECT_EQ(moved_bytes(job, plan, share), 3000);
+  EXPECT_EQ(offloaded_state_bytes(job, plan, share), 3000);
   EXPECT_EQ(update_operators(job, plan, share)[3].dtype, DType::kFp32)
       << "the device casts what comes up";
   plan.offload.masters = false;
-  EXPECT_EQ(moved_bytes(job, plan, share), 2000);
+  EXPECT_EQ(offloaded_state_bytes(job, plan, share), 2000);
   const std::vector<Operator> list = update_operators(job, plan, share);
   ASSERT_EQ(list.size(), 4U);
   EXPECT_EQ(list[0].shape.rows, 750);
@@ -165,7 +165,7 @@ TEST(OptimizerShare, AHostScalesGradientsAsItsFrameworkDoes) {
   const auto bytes = [&](std::string name, std::string variant) {
     plan::Job job;
     job.framework = {.name = std::move(name), .variant = std::move(variant)};
-    if (plan.offload.parameters) job.kernels.masters = plan::Masters::kNone;
+    if (plan.offload.parameters) job.kernels.masters = plan::MasterWeights::kNone;
     const OptimizerShare share = optimizer_share(job, plan, {.dense = 1000});
     const std::vector<Operator> list = update_operators(job, plan, share);
     return std::ranges::find(list, OperatorKind::kHostOptimizer, &Operator::kind)->shape.inner;
@@ -191,7 +191,7 @@ TEST(OptimizerShare, AHostThatHoldsParametersUpdatesThemWithoutCopies) {
 
 MatrixSize of_square(plan::MuonForm form, std::int64_t cut) {
   const model::Parameter whole{
-      .name = "mlp.fc1", .rows = 8, .columns = 4, .split = model::Split::kColumn};
+      .name = "mlp.fc1", .rows = 8, .columns = 4, .split = model::TensorSplit::kColumn};
   const LocalParameter local{.name = "mlp.fc1", .rows = 8 / cut, .columns = 4};
   return matrices_of(whole, local, {plan::Optimizer::kMuon, form, cut});
 }
@@ -210,7 +210,7 @@ TEST(Matrices, TensorRanksShareOneInThreeWays) {
 
 TEST(Matrices, QueriesKeysAndValuesAreOneEachAndTablesNone) {
   model::Parameter whole{
-      .name = "attention.qkv", .rows = 16, .columns = 4, .split = model::Split::kColumn};
+      .name = "attention.qkv", .rows = 16, .columns = 4, .split = model::TensorSplit::kColumn};
   whole.fused = {8, 4, 4};
   const LocalParameter local{.name = "attention.qkv", .rows = 16, .columns = 4};
   const MatrixSize size =
@@ -227,7 +227,7 @@ TEST(Matrices, QueriesKeysAndValuesAreOneEachAndTablesNone) {
 
 TEST(Matrices, SumsAreOfRowsOnceAndOfColumnsForEachMatrix) {
   model::Parameter whole{
-      .name = "attention.qkv", .rows = 16, .columns = 4, .split = model::Split::kColumn};
+      .name = "attention.qkv", .rows = 16, .columns = 4, .split = model::TensorSplit::kColumn};
   whole.fused = {8, 4, 4};
   const auto size = [&](const LocalParameter& local, std::int64_t cut) {
     return matrices_of(whole, local,
@@ -242,7 +242,7 @@ TEST(Matrices, SumsAreOfRowsOnceAndOfColumnsForEachMatrix) {
   EXPECT_EQ(cut.elements, 33);
   EXPECT_EQ(cut.payload, 12) << "columns: each rank has seen some of the rows";
   EXPECT_EQ(cut.cut_updates, 3);
-  whole.split = model::Split::kRow;
+  whole.split = model::TensorSplit::kRow;
   EXPECT_EQ(size({.name = whole.name, .rows = 16, .columns = 2}, 2).payload, 16);
   whole.vector = true;
   const MatrixSize vector = size({.name = whole.name, .rows = 16, .columns = 1}, 1);
@@ -271,7 +271,7 @@ TEST(Matrices, RanksOfSumsShareThemAndTheNormsOfUpdates) {
   const UnitSize size{.dense = 200, .dense_matrices = matrices};
   const auto sent = [&] {
     std::vector<std::int64_t> elements;
-    for (const EndMessage& one : matrix_messages(job, plan, optimizer_share(job, plan, size))) {
+    for (const StepEndMessage& one : matrix_messages(job, plan, optimizer_share(job, plan, size))) {
       elements.push_back(one.elements);
     }
     return elements;

@@ -535,7 +535,7 @@ TEST(StepProgram, KernelsOfTheLossDifferInTheirCopiesOfLogits) {
 
 TEST(StepProgram, Fp32ShardsOnTheHostTravelAsTheyAre) {
   plan::Job job = job_of("llama-3-8b", 2, 64, 8192);
-  job.kernels.masters = plan::Masters::kAlone;
+  job.kernels.masters = plan::MasterWeights::kAlone;
   plan::Plan plan = plan_of(job, 1, 1);
   plan.accumulate = DType::kBf16;
   plan.sharding = {plan::Spread::kGlobal, plan::Spread::kGlobal, plan::Spread::kGlobal};
@@ -623,7 +623,7 @@ TEST(StepProgram, EveryMicroBatchPassesEveryChunkOnceEachWay) {
   const plan::Job job = job_of("llama-3-70b", 8, 128, 4096);
   plan::Plan plan = plan_of(job, 2, 4);
   plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 5};
-  ASSERT_FALSE(plan::illegal(job, plan));
+  ASSERT_FALSE(plan::find_plan_rejection(job, plan));
   const StepProgram program = build_program(job, plan);
   for (const Stage& stage : program.stages) {
     std::map<std::tuple<schedule::Direction, std::int32_t, std::int32_t>, int> seen;

@@ -88,7 +88,7 @@ TEST(UnfusedLayers, OfTorchtuneNormInFp32AndExpandKeys) {
 // the product behind attention.
 TEST(UnfusedLayers, WithAdaptersInFp32CastTheirInputs) {
   plan::Job job = unfused_job("llama-3-8b", "accelerate");
-  job.kernels.masters = plan::Masters::kAlone;
+  job.kernels.masters = plan::MasterWeights::kAlone;
   adapt(job, 16);
   job.model.adapters->joined = false;
   for (const model::AdapterTarget mlp :

@@ -126,7 +126,7 @@ TEST(LayerVariants, AnIndexerLeavesAttentionItsChosenKeys) {
     EXPECT_EQ(op.shape.pairs, reach * (reach + 1) / 2 + (512 - reach) * reach);
   }
   plan::Plan plan = plan_of(job, 1, 1, 2);
-  EXPECT_TRUE(plan::illegal(job, plan).has_value());
+  EXPECT_TRUE(plan::find_plan_rejection(job, plan).has_value());
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ TEST_P(SearchComparisonTest, NobodyChoosesBetterThanTheTuner) {
   ASSERT_TRUE(ours.plan);
   for (const Choice& choice : comparison.choices) {
     ASSERT_TRUE(choice.plan) << choice.by;
-    EXPECT_FALSE(plan::illegal(comparison.job, *choice.plan)) << choice.by;
+    EXPECT_FALSE(plan::find_plan_rejection(comparison.job, *choice.plan)) << choice.by;
     EXPECT_LE(ours.step_time_s, 1.001 * choice.step_time_s) << choice.by;
     EXPECT_GT(choice.evaluated, 0) << choice.by;
   }
@@ -32,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(Examples, SearchComparisonTest,
 TEST(SearchComparison, SaysSoWhenNothingFits) {
   plan::Job job = plan::load_job("examples/inline-model.yaml");
   job.cluster.device.memory_bytes = 1e8;
-  const auto json = comparison_json(compare_searches(job));
+  const auto json = search_comparison_json(compare_searches(job));
   ASSERT_EQ(json["choices"].size(), 3U);
   for (const auto& choice : json["choices"]) EXPECT_FALSE(choice.contains("plan"));
 }

@@ -20,15 +20,15 @@ plan::PlannedJob example() { return plan::load_plan("examples/llama-3-70b.plan.y
 
 std::vector<std::string> keys_of(const Study& study) {
   std::vector<std::string> keys;
-  for (const Panel& panel : study.panels) keys.push_back(panel.key);
+  for (const ChartPanel& panel : study.panels) keys.push_back(panel.key);
   return keys;
 }
 
-const Panel& panel_of(const Study& study, const std::string& key) {
-  return *std::ranges::find(study.panels, key, &Panel::key);
+const ChartPanel& panel_of(const Study& study, const std::string& key) {
+  return *std::ranges::find(study.panels, key, &ChartPanel::key);
 }
 
-const ChartSeries& curve_of(const Panel& panel, const std::string& name) {
+const ChartSeries& curve_of(const ChartPanel& panel, const std::string& name) {
   return *std::ranges::find(panel.chart.series, name, &ChartSeries::name);
 }
 
@@ -90,7 +90,7 @@ TEST(BandwidthStudy, SharedNicsAreSlower) {
   plan::PlannedJob planned = example();
   planned.job.cluster.nics_per_node = 1;
   planned.job.cluster.nic_of_device.assign(8, 0);
-  for (cluster::Level& level : planned.job.cluster.levels) {
+  for (cluster::FabricLevel& level : planned.job.cluster.levels) {
     if (level.network) level.uplink_bytes_per_s /= 8;
   }
   const Study study = study_bandwidth(planned);

@@ -105,9 +105,9 @@ TEST(Scaling, SaysWhereTheHoRingWinsAndWhereNot) {
   ScalingSetting setting = dgx({4, 2048});
   setting.payloads_bytes = {1e9};
   const ScalingStudy study = study_scaling(setting);
-  EXPECT_EQ(study.points[0].rival()->method, collective::Algorithm::kRings);
+  EXPECT_EQ(study.points[0].fastest_rival_schedule()->method, collective::Algorithm::kRings);
   EXPECT_GT(study.points[0].gain().value_or(0), 1.05);
-  EXPECT_EQ(study.points[1].rival()->method, collective::Algorithm::kRailHalving);
+  EXPECT_EQ(study.points[1].fastest_rival_schedule()->method, collective::Algorithm::kRailHalving);
   EXPECT_LT(study.points[1].gain().value_or(1), 0.5);
   for (const ScalingPoint& point : study.points) {
     EXPECT_LT(point.adding_switches_s.value_or(1), *point.seconds(collective::Algorithm::kHoRing));
@@ -120,7 +120,7 @@ TEST(Scaling, LooksAtTheSchedulesAskedForOnly) {
   setting.methods = {collective::Algorithm::kHoRing};
   const ScalingStudy study = study_scaling(setting);
   ASSERT_EQ(study.points[0].schedules.size(), 1U);
-  EXPECT_EQ(study.points[0].rival(), nullptr);
+  EXPECT_EQ(study.points[0].fastest_rival_schedule(), nullptr);
   EXPECT_FALSE(study.points[0].gain());
   EXPECT_FALSE(scaling_json(study)["points"][0].contains("ho_ring_gain"));
 }

@@ -14,9 +14,11 @@ namespace stepwright::study {
 namespace {
 
 /// Returns simulations of the schedules with a fixed order, by kind.
-std::map<schedule::ScheduleKind, SchedulePlay> plays_of(const schedule::UniformPipeline& pipeline) {
-  std::map<schedule::ScheduleKind, SchedulePlay> plays;
-  for (SchedulePlay& play : study_schedules(pipeline, false)) plays[play.schedule.kind] = play;
+std::map<schedule::ScheduleKind, ScheduleSimulation> plays_of(
+    const schedule::UniformPipeline& pipeline) {
+  std::map<schedule::ScheduleKind, ScheduleSimulation> plays;
+  for (ScheduleSimulation& play : study_schedules(pipeline, false))
+    plays[play.schedule.kind] = play;
   return plays;
 }
 
@@ -48,11 +50,11 @@ TEST(StudySchedules, AFoundOrderIsNeverLonger) {
     schedule::UniformPipeline pipeline = kFour;
     pipeline.weight_s = weight_s;
     pipeline.paired_s.reset();
-    const std::vector<SchedulePlay> plays = study_schedules(pipeline);
-    const SchedulePlay& found = plays.back();
+    const std::vector<ScheduleSimulation> plays = study_schedules(pipeline);
+    const ScheduleSimulation& found = plays.back();
     ASSERT_EQ(found.schedule.kind, schedule::ScheduleKind::kAuto);
     EXPECT_LE(std::ranges::max(found.peak_activations), 4);
-    for (const SchedulePlay& play : plays) {
+    for (const ScheduleSimulation& play : plays) {
       if (!play.refused.empty() || std::ranges::max(play.peak_activations) > 4) continue;
       EXPECT_GE(play.makespan_s, found.makespan_s - 1e-9)
           << name_of(schedule::kScheduleNames, play.schedule.kind);
@@ -76,7 +78,7 @@ TEST(StudySchedules, TakeTheirClosedForms) {
         pipeline.weight_s + (balanced ? pipeline.forward_s : between(1, 12) / 8.0);
     pipeline.paired_s = std::max(pipeline.forward_s, pipeline.backward_s) +
                         between(0, 4) / 4.0 * std::min(pipeline.forward_s, pipeline.backward_s);
-    for (const SchedulePlay& play : study_schedules(pipeline, false)) {
+    for (const ScheduleSimulation& play : study_schedules(pipeline, false)) {
       if (!play.refused.empty() || !play.closed_form_s) continue;
       ++seen[play.schedule.kind];
       EXPECT_NEAR(play.makespan_s, *play.closed_form_s, 1e-9)
@@ -130,7 +132,7 @@ TEST(StudySchedules, FoldedHoldsAsManyMicroBatchesAsPositionsOnEach) {
       schedule::UniformPipeline pipeline = kFour;
       pipeline.stages = stages;
       pipeline.micro_batches = m;
-      const SchedulePlay play = plays_of(pipeline).at(schedule::ScheduleKind::kFolded);
+      const ScheduleSimulation play = plays_of(pipeline).at(schedule::ScheduleKind::kFolded);
       for (std::int64_t r = 0; r < stages; ++r) {
         EXPECT_DOUBLE_EQ(play.peak_activations[static_cast<std::size_t>(r)],
                          std::min(static_cast<double>(stages), static_cast<double>(m + r + 1) / 2))
@@ -209,7 +211,7 @@ TEST(StudySchedules, PlayTheLargestRatio) {
     pipeline.paired_s.reset();
     for (const double weight_s : {0.0, 1.0, 2.0}) {
       pipeline.weight_s = weight_s;
-      for (const SchedulePlay& play : study_schedules(pipeline)) {
+      for (const ScheduleSimulation& play : study_schedules(pipeline)) {
         if (!play.refused.empty()) continue;
         EXPECT_GE(play.makespan_s, 8 * (forward_s + 2) * (1 - 1e-9));
       }

@@ -106,7 +106,7 @@ double middle_tensor_bytes(const plan::Plan& plan) {
   const step::StepProgram program = step::build_program(small_job(), plan);
   const plan::Grid grid(plan);
   const std::int64_t rank = grid.rank_at(1, 0, 1, 1);
-  Ledger layers = ledger(program, rank, grid);
+  TrafficLedger layers = ledger(program, rank, grid);
   std::erase_if(layers.messages,
                 [](const Message& m) { return m.phase == step::Phase::kOptimizer; });
   return totals(layers)[step::Scheme::kTensor].sent_bytes;
@@ -246,7 +246,7 @@ TEST(BuiltProgram, SendsRoundThePipelineWhenInterleaved) {
   const std::int64_t last = grid.rank_at(1, 0, 2, 3);
   const std::int64_t first = grid.rank_at(1, 0, 2, 0);
   const auto bytes = [&](std::int64_t from, std::int64_t to) {
-    for (const Edge& edge : matrix.row(from)) {
+    for (const TrafficEdge& edge : matrix.row(from)) {
       if (edge.to == to) return edge.bytes;
     }
     return 0.0;
@@ -273,7 +273,7 @@ TEST(BuiltProgram, HasAMatrixThatAddsUpToTheLedger) {
       expected += volume.sent_bytes;
     }
     double sent = 0;
-    for (const Edge& edge : matrix.row(rank)) sent += edge.bytes;
+    for (const TrafficEdge& edge : matrix.row(rank)) sent += edge.bytes;
     EXPECT_NEAR(sent, expected, 1e-9 * expected);
   }
 }
@@ -286,7 +286,7 @@ TEST(BuiltProgram, HasTransposedDispatchAndCombine) {
   plan::Plan plan = plan_of({.expert = 4, .data = 8});
   const step::StepProgram program = step::build_program(job, plan);
   const plan::Grid grid(plan);
-  Ledger exchanges = ledger(program, std::nullopt, grid);
+  TrafficLedger exchanges = ledger(program, std::nullopt, grid);
   std::erase_if(exchanges.messages,
                 [](const Message& m) { return m.operation != step::OperatorKind::kAllToAll; });
   std::map<step::Phase, std::int64_t> calls;
@@ -295,7 +295,7 @@ TEST(BuiltProgram, HasTransposedDispatchAndCombine) {
 
   const TrafficMatrix matrix(program, grid, testing::cluster_of(1, 8), plan.collectives);
   const auto bytes = [&](std::int64_t from, std::int64_t to) {
-    for (const Edge& edge : matrix.row(from)) {
+    for (const TrafficEdge& edge : matrix.row(from)) {
       if (edge.to == to) return edge.bytes;
     }
     return 0.0;

@@ -67,7 +67,7 @@ TEST(LinkLoads, OfAnHoRingAreThoseOfItsSchedule) {
                             collective::Collective::kAllGather,
                             {4, 2},
                             2,
-                            collective::inner_for(cluster)});
+                            collective::intra_node_pattern(cluster)});
   const collective::LinkLoads scheduled = collective::schedule_bytes(schedule, cluster, 800).links;
   for (std::size_t i = 0; i < scheduled.levels.size(); ++i) {
     EXPECT_NEAR(loads.levels[i].busiest_bytes, scheduled.levels[i].busiest_bytes, 1e-9);
@@ -104,7 +104,7 @@ TEST(LinkLoads, AreThoseOfTheSchedulesAndSumUpToTheLedger) {
                                                          step::collective_of(op.kind),
                                                          {2, 4},
                                                          1,
-                                                         collective::inner_for(cluster)}),
+                                                         collective::intra_node_pattern(cluster)}),
                                    cluster, 1600)
             .links;
     for (std::size_t i = 0; i < scheduled.levels.size(); ++i) {
@@ -113,7 +113,7 @@ TEST(LinkLoads, AreThoseOfTheSchedulesAndSumUpToTheLedger) {
     }
     double sent = 0;
     for (std::int64_t rank = 0; rank < 8; ++rank) {
-      for (const Edge& edge : matrix.row(rank)) sent += edge.bytes;
+      for (const TrafficEdge& edge : matrix.row(rank)) sent += edge.bytes;
     }
     const auto sums = totals(ledger(program, std::nullopt, grid, {&cluster, plan.collectives}));
     EXPECT_NEAR(sent, sums.at(step::Scheme::kData).sent_bytes, 1e-9);
@@ -125,7 +125,7 @@ TEST(LinkLoads, AreThoseOfTheSchedulesAndSumUpToTheLedger) {
 TEST(LinkLoads, OfAddingSwitchesGoUpOnce) {
   cluster::Cluster cluster = cluster_of(2, 8);
   cluster.device.peak_flops[DType::kBf16] = 989e12;  // of Hopper
-  cluster.levels[0].links = cluster::Links::kNvlink;
+  cluster.levels[0].links = cluster::LinkTechnology::kNvlink;
   plan::Plan plan = plan_of({.data = 16});
   plan.collectives.data = collective::Algorithm::kNvls;
   const step::Operator op = message(step::OperatorKind::kAllReduce, step::Scheme::kData,

@@ -13,7 +13,9 @@
 
 namespace stepwright::traffic {
 
-std::ostream& operator<<(std::ostream& out, const Edge& e) { return out << e.to << ":" << e.bytes; }
+std::ostream& operator<<(std::ostream& out, const TrafficEdge& e) {
+  return out << e.to << ":" << e.bytes;
+}
 
 namespace {
 
@@ -46,9 +48,9 @@ TEST(TrafficMatrix, OfARingSendsToTheNextRankOnly) {
                          plan::GroupKind::kTensor, 100),
                  message(step::OperatorKind::kAllGather, step::Scheme::kTensor,
                          plan::GroupKind::kTensor, 100)});
-  EXPECT_THAT(matrix.row(0), ElementsAre(Edge{1, 225}));
-  EXPECT_THAT(matrix.row(3), ElementsAre(Edge{0, 225}));
-  EXPECT_THAT(matrix.row(4), ElementsAre(Edge{5, 225}));
+  EXPECT_THAT(matrix.row(0), ElementsAre(TrafficEdge{1, 225}));
+  EXPECT_THAT(matrix.row(3), ElementsAre(TrafficEdge{0, 225}));
+  EXPECT_THAT(matrix.row(4), ElementsAre(TrafficEdge{5, 225}));
 }
 
 TEST(TrafficMatrix, OfAShiftSendsTheWholeMessage) {
@@ -56,8 +58,8 @@ TEST(TrafficMatrix, OfAShiftSendsTheWholeMessage) {
       matrix_of(plan_of({.tensor = 2, .context = 3}),
                 {message(step::OperatorKind::kShift, step::Scheme::kContext,
                          plan::GroupKind::kContext, 100)});
-  EXPECT_THAT(matrix.row(0), ElementsAre(Edge{2, 100}));
-  EXPECT_THAT(matrix.row(5), ElementsAre(Edge{1, 100}));
+  EXPECT_THAT(matrix.row(0), ElementsAre(TrafficEdge{2, 100}));
+  EXPECT_THAT(matrix.row(5), ElementsAre(TrafficEdge{1, 100}));
 }
 
 TEST(TrafficMatrix, OfAnAllToAllSendsToEveryPeer) {
@@ -65,16 +67,17 @@ TEST(TrafficMatrix, OfAnAllToAllSendsToEveryPeer) {
       matrix_of(plan_of({.expert = 4, .data = 8}),
                 {message(step::OperatorKind::kAllToAll, step::Scheme::kExpert,
                          plan::GroupKind::kExpert, 400)});
-  EXPECT_THAT(matrix.row(5), ElementsAre(Edge{4, 100}, Edge{6, 100}, Edge{7, 100}));
+  EXPECT_THAT(matrix.row(5),
+              ElementsAre(TrafficEdge{4, 100}, TrafficEdge{6, 100}, TrafficEdge{7, 100}));
 }
 
 TEST(TrafficMatrix, OfAPipelineSendsToTheSamePlaceOfTheNeighbour) {
   const TrafficMatrix matrix = matrix_of(
       plan_of({.tensor = 2, .pipeline = 3}),
       {send(step::Stream::kPipelineForward, 8), send(step::Stream::kPipelineBackward, 5)});
-  EXPECT_THAT(matrix.row(3), ElementsAre(Edge{1, 5}, Edge{5, 8}));
-  EXPECT_THAT(matrix.row(5), ElementsAre(Edge{3, 5}));  // the last forward is not sent on
-  EXPECT_THAT(matrix.row(0), ElementsAre(Edge{2, 8}));
+  EXPECT_THAT(matrix.row(3), ElementsAre(TrafficEdge{1, 5}, TrafficEdge{5, 8}));
+  EXPECT_THAT(matrix.row(5), ElementsAre(TrafficEdge{3, 5}));  // the last forward is not sent on
+  EXPECT_THAT(matrix.row(0), ElementsAre(TrafficEdge{2, 8}));
 }
 
 TEST(TrafficMatrix, OfAnInterleavedPipelineGoesRound) {
@@ -82,14 +85,15 @@ TEST(TrafficMatrix, OfAnInterleavedPipelineGoesRound) {
   plan.schedule = {schedule::ScheduleKind::kInterleaved, 2};
   const TrafficMatrix matrix = matrix_of(
       plan, {send(step::Stream::kPipelineForward, 8), send(step::Stream::kPipelineBackward, 5)});
-  EXPECT_THAT(matrix.row(5), ElementsAre(Edge{1, 8}, Edge{3, 10}));
-  EXPECT_THAT(matrix.row(0), ElementsAre(Edge{2, 16}, Edge{4, 5}));
+  EXPECT_THAT(matrix.row(5), ElementsAre(TrafficEdge{1, 8}, TrafficEdge{3, 10}));
+  EXPECT_THAT(matrix.row(0), ElementsAre(TrafficEdge{2, 16}, TrafficEdge{4, 5}));
 }
 
 TEST(TrafficMatrix, OfBlockingBackwardMessagesGoesBack) {
   step::Operator blocking = send(step::Stream::kPipelineBackward, 5);
   blocking.stream = step::Stream::kCompute;
-  EXPECT_THAT(matrix_of(plan_of({.pipeline = 3}), {blocking}).row(2), ElementsAre(Edge{1, 5}));
+  EXPECT_THAT(matrix_of(plan_of({.pipeline = 3}), {blocking}).row(2),
+              ElementsAre(TrafficEdge{1, 5}));
 }
 
 TEST(TrafficMatrix, OfATiedTableJoinsTheEndsEvenWhereThePipelineIsFast) {
@@ -99,9 +103,9 @@ TEST(TrafficMatrix, OfATiedTableJoinsTheEndsEvenWhereThePipelineIsFast) {
   const TrafficMatrix matrix =
       matrix_of(plan, {message(step::OperatorKind::kAllReduce, step::Scheme::kData,
                                plan::GroupKind::kEmbedding, 64)});
-  EXPECT_THAT(matrix.row(3), ElementsAre(Edge{5, 64}));
+  EXPECT_THAT(matrix.row(3), ElementsAre(TrafficEdge{5, 64}));
   EXPECT_THAT(matrix.row(4), IsEmpty());
-  EXPECT_THAT(matrix.row(5), ElementsAre(Edge{3, 64}));
+  EXPECT_THAT(matrix.row(5), ElementsAre(TrafficEdge{3, 64}));
 }
 
 // 2 nodes x 4: of the 7/8 X that a rank sends of X = 800, 3/4 X go round the node and 1/2 X/4 along
@@ -112,10 +116,10 @@ TEST(TrafficMatrix, OfTwoLevelsGoesRoundTheNodeAndTheRail) {
   const std::vector<step::Operator> gather = {message(
       step::OperatorKind::kAllGather, step::Scheme::kData, plan::GroupKind::kDataContext, 800)};
   const TrafficMatrix matrix = matrix_of(plan, gather, cluster_of(2, 4));
-  EXPECT_THAT(matrix.row(3), ElementsAre(Edge{0, 600}, Edge{7, 100}));
-  EXPECT_THAT(matrix.row(4), ElementsAre(Edge{0, 100}, Edge{5, 600}));
+  EXPECT_THAT(matrix.row(3), ElementsAre(TrafficEdge{0, 600}, TrafficEdge{7, 100}));
+  EXPECT_THAT(matrix.row(4), ElementsAre(TrafficEdge{0, 100}, TrafficEdge{5, 600}));
   const TrafficMatrix uneven = matrix_of(plan, gather, cluster_of(3, 3));
-  EXPECT_THAT(uneven.row(3), ElementsAre(Edge{4, 700}));
+  EXPECT_THAT(uneven.row(3), ElementsAre(TrafficEdge{4, 700}));
 }
 
 /// Inside a node each rank sends to every other behind one switch; the rail is a ring.
@@ -125,9 +129,10 @@ TEST(TrafficMatrix, OfAnHoRingGoesToEachInTheNodeAndAlongTheRail) {
   const std::vector<step::Operator> gather = {message(
       step::OperatorKind::kAllGather, step::Scheme::kData, plan::GroupKind::kDataContext, 800)};
   const TrafficMatrix matrix = matrix_of(plan, gather, cluster_of(2, 4));
-  EXPECT_THAT(matrix.row(3), ElementsAre(Edge{0, 200}, Edge{1, 200}, Edge{2, 200}, Edge{7, 100}));
+  EXPECT_THAT(matrix.row(3), ElementsAre(TrafficEdge{0, 200}, TrafficEdge{1, 200},
+                                         TrafficEdge{2, 200}, TrafficEdge{7, 100}));
   const TrafficMatrix uneven = matrix_of(plan, gather, cluster_of(3, 3));
-  EXPECT_THAT(uneven.row(3), ElementsAre(Edge{4, 700}));
+  EXPECT_THAT(uneven.row(3), ElementsAre(TrafficEdge{4, 700}));
 }
 
 TEST(TrafficMatrix, OfTwoLevelsLeavesModelParallelTrafficOnItsRing) {
@@ -138,7 +143,7 @@ TEST(TrafficMatrix, OfTwoLevelsLeavesModelParallelTrafficOnItsRing) {
                 {message(step::OperatorKind::kAllGather, step::Scheme::kTensor,
                          plan::GroupKind::kTensor, 800)},
                 cluster_of(2, 4));
-  EXPECT_THAT(matrix.row(3), ElementsAre(Edge{4, 700}));
+  EXPECT_THAT(matrix.row(3), ElementsAre(TrafficEdge{4, 700}));
 }
 
 // The published claim (2512.24750): combine and the backwards of both use the same pairs, as they
@@ -149,8 +154,8 @@ TEST(TrafficMatrix, OfDispatchAndCombineAreEachOthersTranspose) {
                 {message(step::OperatorKind::kAllToAll, step::Scheme::kExpert,
                          plan::GroupKind::kExpert, 4000)});
   for (std::int64_t from = 0; from < 8; ++from) {
-    for (const Edge& edge : matrix.row(from)) {
-      EXPECT_THAT(matrix.row(edge.to), ::testing::Contains(Edge{from, edge.bytes}));
+    for (const TrafficEdge& edge : matrix.row(from)) {
+      EXPECT_THAT(matrix.row(edge.to), ::testing::Contains(TrafficEdge{from, edge.bytes}));
     }
   }
 }
@@ -204,7 +209,7 @@ std::map<std::pair<std::int64_t, std::int64_t>, double> listed(const plan::Plan&
   std::map<std::pair<std::int64_t, std::int64_t>, double> result;
   for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
     const plan::Coordinates at = grid.coordinates(rank);
-    for (const Call& call : calls_of(program, program.stages[at.pipeline], grid, {})) {
+    for (const Call& call : rank_calls(program, program.stages[at.pipeline], grid, {})) {
       const double bytes = static_cast<double>(call.count) * sent_bytes(call);
       if (call.op->kind == step::OperatorKind::kSend) {
         const std::int64_t stage =
@@ -234,7 +239,7 @@ TEST(TrafficMatrix, EqualsTheRankListsOfTheGrid) {
     const TrafficMatrix matrix(program, plan::Grid(plan), cluster_of(1, 1), plan.collectives);
     auto expected = listed(plan, program);
     for (std::int64_t from = 0; from < matrix.ranks(); ++from) {
-      for (const Edge& edge : matrix.row(from)) {
+      for (const TrafficEdge& edge : matrix.row(from)) {
         EXPECT_NE(edge.to, from);
         EXPECT_NEAR((expected[{from, edge.to}]), edge.bytes, 1e-9 * edge.bytes);
         expected.erase({from, edge.to});
@@ -257,7 +262,7 @@ TEST(TrafficMatrix, AddsUpToTheLedgerOfEveryRank) {
         expected += volume.sent_bytes;
       }
       double sent = 0;
-      for (const Edge& edge : matrix.row(rank)) sent += edge.bytes;
+      for (const TrafficEdge& edge : matrix.row(rank)) sent += edge.bytes;
       EXPECT_NEAR(sent, expected, 1e-9 * expected);
     }
   }

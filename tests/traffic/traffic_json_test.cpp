@@ -8,14 +8,14 @@ namespace stepwright::traffic {
 namespace {
 
 TEST(TrafficJson, HasTheDocumentedKeys) {
-  const Ledger ledger = {{{.operation = step::OperatorKind::kAllReduce,
-                           .scheme = step::Scheme::kTensor,
-                           .phase = step::Phase::kDataGradient,
-                           .group = plan::GroupKind::kTensor,
-                           .group_size = 4,
-                           .payload_bytes = 100,
-                           .count = 8,
-                           .sent_bytes_per_rank = 150}}};
+  const TrafficLedger ledger = {{{.operation = step::OperatorKind::kAllReduce,
+                                  .scheme = step::Scheme::kTensor,
+                                  .phase = step::Phase::kDataGradient,
+                                  .group = plan::GroupKind::kTensor,
+                                  .group_size = 4,
+                                  .payload_bytes = 100,
+                                  .count = 8,
+                                  .sent_bytes_per_rank = 150}}};
   EXPECT_EQ(traffic_json(ledger, 8).dump(),
             R"({"ranks":8,"messages":[{"operation":"all_reduce","scheme":"tensor",)"
             R"("phase":"backward","group":"tensor","group_size":4,"payload_bytes":100,"count":8,)"

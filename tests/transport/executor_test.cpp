@@ -84,7 +84,7 @@ std::optional<std::int64_t> due(collective::Collective collective, std::int32_t 
 void expect_promised(const collective::ScheduleSpec& spec, std::size_t piece,
                      ExecutionLimits limits = {}) {
   const std::vector<Numbers> result = outputs(spec, piece, limits);
-  const std::size_t block = static_cast<std::size_t>(collective::block_pieces(spec)) * piece;
+  const std::size_t block = static_cast<std::size_t>(collective::pieces_per_block(spec)) * piece;
   for (std::int32_t rank = 0; rank < collective::ranks_of(spec); ++rank) {
     const Numbers& numbers = result[static_cast<std::size_t>(rank)];
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -112,7 +112,7 @@ TEST_P(EveryAlgorithm, GivesWhatItPromises) {
         collective::Collective::kBroadcast, collective::Collective::kReduce}) {
     const auto& [method, tiers, chunks] = GetParam();
     const collective::ScheduleSpec spec{method, collective, tiers, chunks};
-    if (collective::why_not(spec)) continue;
+    if (collective::no_schedule_reason(spec)) continue;
     ++covered;
     expect_promised(spec, 3);
   }

@@ -29,7 +29,8 @@ using ::testing::StartsWith;
 TuneOptions one_thread() { return {.threads = 1, .top = 5}; }
 
 /// Applies the listed changes as a user would, with `predict --set`.
-void expect_reachable(const TuneResult& result, const plan::Plan& own, const Against& found) {
+void expect_reachable(const TuneResult& result, const plan::Plan& own,
+                      const UserPlanComparison& found) {
   plan::PlannedJob at{result.job, own};
   double before_s = found.own.step_time_s;
   for (const Change& change : found.changes) {
@@ -46,7 +47,7 @@ void expect_reachable(const TuneResult& result, const plan::Plan& own, const Aga
     EXPECT_NEAR(before_s - prediction.step_time_s(), change.gain_s, 1e-12);
     before_s = prediction.step_time_s();
   }
-  EXPECT_LE(before_s, result.plans.front().step_time_s * (1 + kAsGood));
+  EXPECT_LE(before_s, result.plans.front().step_time_s * (1 + kEqualPlanTolerance));
 }
 
 TEST(Against, EveryChangeIsALegalPlanThatFitsAndEndsAtTheBest) {
@@ -55,7 +56,7 @@ TEST(Against, EveryChangeIsALegalPlanThatFitsAndEndsAtTheBest) {
   own.parallel = {.tensor = 4, .data = 2};
   own.recompute.kind = plan::RecomputeKind::kFull;
   own.overlap.gradients = false;
-  const Against found = against(result, own, one_thread());
+  const UserPlanComparison found = compare_user_plan(result, own, one_thread());
   EXPECT_TRUE(found.own.fits);
   EXPECT_NE(found.own.lost, "");
   ASSERT_GT(found.changes.size(), 1U);
@@ -72,7 +73,7 @@ TEST(Against, TheFirstChangeMakesAPlanFit) {
   job.objective.memory_limit_bytes = 0.8 * needs;
   const TuneResult result = tune(job, one_thread());
   ASSERT_TRUE(result.plans.front().fits);
-  const Against found = against(result, own, one_thread());
+  const UserPlanComparison found = compare_user_plan(result, own, one_thread());
   EXPECT_FALSE(found.own.fits);
   EXPECT_GT(found.own.over_by_bytes, 0);
   ASSERT_FALSE(found.changes.empty());
@@ -93,7 +94,7 @@ TEST(Against, WhatAFrameworkRunsOnlyTogetherIsOneChangeWithoutWhatCanWait) {
   own.parallel.data = 8;
   own.recompute.kind = plan::RecomputeKind::kFull;
   own = plan::FrameworkLaw(job.framework).with_buckets(job, plan::canonical(own, job));
-  const Against found = against(result, own, one_thread());
+  const UserPlanComparison found = compare_user_plan(result, own, one_thread());
   EXPECT_FALSE(found.own.fits);
   ASSERT_GT(found.changes.size(), 1U);
   EXPECT_THAT(found.changes.front().set, Contains("accumulate=bf16"));
@@ -109,7 +110,7 @@ TEST(Against, LeadsFromAnyPlanOfARandomJobToTheBest) {
     const TuneResult result = tune(small_random_job(seed), one_thread());
     if (!result.plans.front().fits) continue;
     for (const plan::Plan& own : {result.simulated.back().plan, result.pareto.back().plan}) {
-      expect_reachable(result, own, against(result, own, one_thread()));
+      expect_reachable(result, own, compare_user_plan(result, own, one_thread()));
     }
   }
 }
@@ -126,7 +127,7 @@ TEST(Against, OtherLayersOfAPositionAreALayout) {
   plan::Plan own = result.plans.front().plan;
   own.schedule = {};
   own.layers.clear();
-  const Against found = against(result, own, one_thread());
+  const UserPlanComparison found = compare_user_plan(result, own, one_thread());
   ASSERT_FALSE(found.changes.empty());
   for (const Change& change : found.changes) {
     const bool chunks = std::ranges::count(change.set, "schedule.chunks=2") > 0;
@@ -136,7 +137,8 @@ TEST(Against, OtherLayersOfAPositionAreALayout) {
 
 TEST(Against, TheBestHasNothingToChange) {
   const TuneResult result = tune(small_tune_job(), one_thread());
-  const Against found = against(result, result.plans.front().plan, one_thread());
+  const UserPlanComparison found =
+      compare_user_plan(result, result.plans.front().plan, one_thread());
   EXPECT_EQ(found.own.lost, "");
   EXPECT_TRUE(found.changes.empty());
 }
@@ -146,7 +148,8 @@ TEST(Against, AnotherKernelOfAttentionIsTheFirstChange) {
   job.cluster = cluster::built_in_cluster("dgx-h100", 1).value();
   const TuneResult result = tune(job, one_thread());
   const plan::Plan& best = result.plans.front().plan;
-  const Against found = against(result, best, one_thread(), cluster::AttentionKernel::kFlash2);
+  const UserPlanComparison found =
+      compare_user_plan(result, best, one_thread(), cluster::AttentionKernel::kFlash2);
   ASSERT_EQ(found.changes.size(), 1U);
   const Change& change = found.changes.front();
   EXPECT_EQ(change.set, std::vector<std::string>{"kernels.attention=flash3"});
@@ -162,7 +165,7 @@ TEST(Against, RefusesAPlanThatIsNotLegal) {
   const TuneResult result = tune(small_tune_job(), one_thread());
   plan::Plan own;
   own.parallel = {.tensor = 3};
-  EXPECT_THROW(against(result, own, one_thread()), Error);
+  EXPECT_THROW(compare_user_plan(result, own, one_thread()), Error);
 }
 
 TEST(Against, JobsDifferInFieldsNotInNames) {

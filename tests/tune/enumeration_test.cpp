@@ -21,7 +21,7 @@ struct Visit {
 /// Returns a kind of schedule with all listed chunks and strands, whether the kind allows a choice
 /// or not.
 std::vector<schedule::Schedule> all_schedules(schedule::ScheduleKind kind,
-                                              const Dimensions& space) {
+                                              const SpaceDimensions& space) {
   std::vector<schedule::Schedule> all;
   for (const std::int64_t chunks : space.chunks) {
     for (const std::int64_t strands : space.strands) {
@@ -41,7 +41,7 @@ void take(const plan::Job& job, plan::Plan plan, Visit& visit) {
     plan.sharding.group = plan.sharding.expert_group = 1;
   }
   if (!job.model.experts) plan.sharding.expert_group = 1;
-  if (const auto rule = plan::broken_rule(job, plan)) {
+  if (const auto rule = plan::first_broken_rule(job, plan)) {
     ++visit.refused[static_cast<std::size_t>(*rule)];
     return;
   }
@@ -59,7 +59,8 @@ void each(const Values& values, plan::Plan& plan, Put put, Next next) {
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-void visit_states(const plan::Job& job, const Dimensions& space, plan::Plan plan, Visit& visit) {
+void visit_states(const plan::Job& job, const SpaceDimensions& space, plan::Plan plan,
+                  Visit& visit) {
   const bool grid =
       plan.parallel.expert_data() > 0 && plan.parallel.ranks() == job.cluster.devices();
   for (const plan::Sharding& states : space.sharding) {
@@ -88,7 +89,8 @@ void visit_states(const plan::Job& job, const Dimensions& space, plan::Plan plan
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-void visit_stages(const plan::Job& job, const Dimensions& space, plan::Plan plan, Visit& visit) {
+void visit_stages(const plan::Job& job, const SpaceDimensions& space, plan::Plan plan,
+                  Visit& visit) {
   for (const std::int64_t micro_batch : space.micro_batch) {
     for (const schedule::ScheduleKind kind : space.schedule) {
       for (const schedule::Schedule& schedule : all_schedules(kind, space)) {
@@ -107,7 +109,8 @@ void visit_stages(const plan::Job& job, const Dimensions& space, plan::Plan plan
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-void visit_blocks(const plan::Job& job, const Dimensions& space, plan::Plan plan, Visit& visit) {
+void visit_blocks(const plan::Job& job, const SpaceDimensions& space, plan::Plan plan,
+                  Visit& visit) {
   for (const bool sequence_parallel : space.sequence_parallel) {
     for (const plan::TensorInput input : space.tensor_input) {
       for (const plan::ContextKind kind : space.context_kind) {
@@ -130,7 +133,7 @@ void visit_blocks(const plan::Job& job, const Dimensions& space, plan::Plan plan
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-Visit visit_all(const plan::Job& job, const Dimensions& space) {
+Visit visit_all(const plan::Job& job, const SpaceDimensions& space) {
   Visit visit;
   plan::Plan plan;
   auto& degrees = plan.parallel;
@@ -166,7 +169,7 @@ TEST(Enumeration, CountsWhatVisitingEveryPointFinds) {
       job.space.overlap = {plan::Overlap{}, {.defer_embedding_gradient = true}};
       job.kernels.loss_chunks = ++deferring % 2 == 0 ? 1 : 4;
     }
-    const Dimensions space = dimensions(job);
+    const SpaceDimensions space = dimensions(job);
     if (space.total() > 400'000) continue;
     SCOPED_TRACE(seed);
     ++visited;
@@ -186,7 +189,7 @@ TEST(Enumeration, CountsWhatVisitingEveryPointFinds) {
 
 TEST(Enumeration, GivesAnExampleOfEveryRefusal) {
   const plan::Job job = small_tune_job();
-  const Dimensions space = dimensions(job);
+  const SpaceDimensions space = dimensions(job);
   const Enumeration enumeration(job, space);
   for (std::size_t i = 0; i < plan::kRules; ++i) {
     EXPECT_EQ(enumeration.refused()[i] > 0,

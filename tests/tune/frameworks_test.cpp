@@ -40,7 +40,7 @@ TuneOptions few() { return {.threads = 1, .top = 5}; }
 
 TEST(FrameworkSearch, ASpaceWithoutFrameworkIsTheUnion) {
   const plan::Job job = small_tune_job();
-  const Dimensions space = dimensions(job);
+  const SpaceDimensions space = dimensions(job);
   const auto run = [&](plan::Ability ability, const plan::Plan& plan) {
     return std::ranges::any_of(plan::kFrameworkNames, [&](std::string_view name) {
       return plan::FrameworkLaw({.name = std::string(name), .version = ""})
@@ -86,7 +86,8 @@ TEST(FrameworkSearch, FindsOnlyWhatTheFrameworkRuns) {
     EXPECT_EQ(result.space.total, result.space.legal + result.space.duplicates + refused);
     EXPECT_EQ(framework, name != "stepwright");
     for (const TunedPlan& tuned : result.plans) {
-      EXPECT_THAT(plan::runs_on(result.job, tuned.plan), Contains(name)) << plan::shown(tuned.plan);
+      EXPECT_THAT(plan::frameworks_running_plan(result.job, tuned.plan), Contains(name))
+          << plan::shown(tuned.plan);
     }
   }
 }
@@ -108,7 +109,7 @@ TEST(FrameworkSearch, OfTheJobsOwnSaysWhatTheAnswerSays) {
 /// Returns the distinct plans of a space.
 std::set<plan::Plan> plans_of(const plan::Job& job,
                               const std::function<bool(plan::Plan&)>& wanted) {
-  const Dimensions space = dimensions(job);
+  const SpaceDimensions space = dimensions(job);
   const Enumeration enumeration(job, space);
   std::set<plan::Plan> plans;
   const auto take = [&](const plan::Plan& plan) {
@@ -147,7 +148,7 @@ TEST(FrameworkSearch, FindsAllThatTheFrameworkRuns) {
                           *plan::sharding_of("GGG")};
     job.space.recompute = {{plan::RecomputeKind::kFull, 1}, {plan::RecomputeKind::kEvery, 2}};
     job.space.overlap = dimensions(job).overlap;
-    const Dimensions space = dimensions(job);
+    const SpaceDimensions space = dimensions(job);
     const plan::FrameworkLaw law(job.framework);
     plan::Job free = job;
     free.framework = {};

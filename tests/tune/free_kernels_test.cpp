@@ -55,8 +55,8 @@ TEST(FreeKernels, AreWhatASearchTrainsWith) {
 
 TEST(FreeKernels, AreTheUsualOnesForPlansThatNeedThem) {
   plan::Job job = job_on("dgx-h100", "torchtitan");
-  EXPECT_FALSE(narrows_plans(job));
-  EXPECT_TRUE(narrows_plans(with_free_kernels(job)));
+  EXPECT_FALSE(kernel_limits_plans(job));
+  EXPECT_TRUE(kernel_limits_plans(with_free_kernels(job)));
   job.space.context = {2};
   const TuneResult result = tune(job, {.threads = 1});
   EXPECT_EQ(result.plans.front().plan.parallel.context, 2);

@@ -54,13 +54,15 @@ void draw_training(Draw& draw, plan::Job& job) {
       .kind = draw.of<packing::PackingKind>(
           {packing::PackingKind::kNone, packing::PackingKind::kGreedy,
            packing::PackingKind::kFirstFit, packing::PackingKind::kSorted}),
-      .pad_to = draw.of<packing::PadTo>({packing::PadTo::kLength, packing::PadTo::kLongest}),
-      .too_long = packing::TooLong::kDrop,
-      .balance = draw.of<packing::Deal>({packing::Deal::kAsTheyCome, packing::Deal::kByCost})};
+      .pad_to = draw.of<packing::PaddingTarget>(
+          {packing::PaddingTarget::kLength, packing::PaddingTarget::kLongest}),
+      .too_long = packing::LongDocumentPolicy::kDrop,
+      .balance = draw.of<packing::SequenceDealing>(
+          {packing::SequenceDealing::kAsTheyCome, packing::SequenceDealing::kByCost})};
   const packing::LengthHistogram lengths =
       packing::lognormal_lengths(static_cast<double>(job.length) / 8, 0.9);
   job.documents = plan::DocumentBatch{.lengths = lengths, .packing = packing};
-  job.documents->packs = packing::make_packs(lengths, packing, job.length);
+  job.documents->packs = packing::pack_with_statistics(lengths, packing, job.length);
 }
 
 /// Draws an image encoder of 24 layers, frozen or trained.
@@ -120,8 +122,8 @@ plan::Job random_job(std::uint64_t seed) {
   draw_space(draw, job);
   draw_training(draw, job);
   if (draw.chance(6)) draw_encoder(draw, job);
-  job.kernels.masters =
-      draw.of<plan::Masters>({plan::Masters::kBeside, plan::Masters::kAlone, plan::Masters::kNone});
+  job.kernels.masters = draw.of<plan::MasterWeights>(
+      {plan::MasterWeights::kBeside, plan::MasterWeights::kAlone, plan::MasterWeights::kNone});
   if (draw.chance(2)) job.cluster.host.memory_bytes *= draw.of<double>({0.02, 0.1, 0.3});
   return job;
 }

@@ -22,18 +22,18 @@ constexpr std::uint64_t kSpaces = 100;
 struct Prepared {
   explicit Prepared(plan::Job with)
       : job(std::move(with)), cost(job), space(dimensions(job)), enumeration(job, space) {}
-  [[nodiscard]] Findings search(bool exhaustive, std::size_t keep, int threads = 1) const {
-    const Goal goal{.room = room(), .keep = keep, .exhaustive = exhaustive};
+  [[nodiscard]] SearchFindings search(bool exhaustive, std::size_t keep, int threads = 1) const {
+    const SearchGoal goal{.room = room(), .keep = keep, .exhaustive = exhaustive};
     return PlanSearch(job, cost, enumeration).run(goal, {.threads = threads, .progress = {}});
   }
   [[nodiscard]] simulate::Room room() const {
-    simulate::Room room = simulate::room_of(job);
+    simulate::Room room = simulate::plan_memory_limit(job);
     room.device_bytes = job.cluster.device.memory_bytes;
     return room;
   }
   plan::Job job;
   cost::CostModel cost;
-  Dimensions space;
+  SpaceDimensions space;
   Enumeration enumeration;
 };
 
@@ -52,7 +52,7 @@ TEST(BestPlans, LookAgainUpToAPlanThatFits) {
   EXPECT_EQ(plans.dropped_bound(), 3.95);
 }
 
-void expect_same(const std::vector<Candidate>& a, const std::vector<Candidate>& b) {
+void expect_same(const std::vector<PlanCandidate>& a, const std::vector<PlanCandidate>& b) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(a[i].plan, b[i].plan) << "place " << i;
@@ -65,8 +65,8 @@ TEST(Search, FindsWhatVisitingEveryPlanFinds) {
   for (std::uint64_t seed = 0; seed < kSpaces; ++seed) {
     SCOPED_TRACE(seed);
     const Prepared prepared(small_random_job(seed));
-    const Findings all = prepared.search(true, 20);
-    const Findings bounded = prepared.search(false, 20);
+    const SearchFindings all = prepared.search(true, 20);
+    const SearchFindings bounded = prepared.search(false, 20);
     expect_same(bounded.kept.list(), all.kept.list());
     EXPECT_LE(bounded.priced, all.priced);
     answered += all.kept.list().empty() ? 0 : 1;
@@ -99,10 +99,10 @@ TEST(Search, FindsWhatVisitingEveryPlanFindsOfDeferredHeads) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     const Prepared prepared(with_deferred_heads(seed));
-    const Findings all = prepared.search(true, 20);
+    const SearchFindings all = prepared.search(true, 20);
     expect_same(prepared.search(false, 20).kept.list(), all.kept.list());
     EXPECT_EQ(all.priced, prepared.enumeration.legal());
-    for (const Candidate& candidate : all.kept.list()) {
+    for (const PlanCandidate& candidate : all.kept.list()) {
       deferring += candidate.plan.overlap.defer_embedding_gradient ? 1 : 0;
     }
     ASSERT_FALSE(::testing::Test::HasFailure());
@@ -115,8 +115,8 @@ TEST(Search, NeverDefersAHeadThatNothingLists) {
     plan::Job job = small_random_job(seed);
     job.space.overlap.clear();
     const Prepared prepared(std::move(job));
-    const Findings found = prepared.search(false, 20);
-    for (const Candidate& candidate : found.kept.list()) {
+    const SearchFindings found = prepared.search(false, 20);
+    for (const PlanCandidate& candidate : found.kept.list()) {
       EXPECT_FALSE(candidate.plan.overlap.defer_embedding_gradient) << plan::shown(candidate.plan);
     }
   }
@@ -125,8 +125,8 @@ TEST(Search, NeverDefersAHeadThatNothingLists) {
 TEST(Search, DoesNotDependOnThreads) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Prepared prepared(small_random_job(seed));
-    const Findings one = prepared.search(false, 10, 1);
-    const Findings three = prepared.search(false, 10, 3);
+    const SearchFindings one = prepared.search(false, 10, 1);
+    const SearchFindings three = prepared.search(false, 10, 3);
     expect_same(one.kept.list(), three.kept.list());
     EXPECT_EQ(one.priced, three.priced);
     EXPECT_EQ(one.fitting, three.fitting);
@@ -137,9 +137,10 @@ TEST(Search, DoesNotDependOnThreads) {
 TEST(Search, KeepsLegalCanonicalPlansThatFit) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const Prepared prepared(small_random_job(seed));
-    const Findings found = prepared.search(false, 50);
-    for (const Candidate& candidate : found.kept.list()) {
-      EXPECT_FALSE(plan::illegal(prepared.job, candidate.plan)) << plan::shown(candidate.plan);
+    const SearchFindings found = prepared.search(false, 50);
+    for (const PlanCandidate& candidate : found.kept.list()) {
+      EXPECT_FALSE(plan::find_plan_rejection(prepared.job, candidate.plan))
+          << plan::shown(candidate.plan);
       EXPECT_EQ(candidate.plan, plan::canonical(candidate.plan, prepared.job))
           << plan::shown(candidate.plan);
       EXPECT_LE(candidate.price.memory_bytes, prepared.job.cluster.device.memory_bytes);
@@ -154,12 +155,12 @@ TEST(Search, PassesOverNothingFasterThanItsBound) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     const Prepared prepared(small_random_job(seed));
-    const Findings bounded = prepared.search(false, kKept);
+    const SearchFindings bounded = prepared.search(false, kKept);
     double bound = std::min(bounded.passed_bound_s, bounded.kept.dropped_bound());
-    for (const Candidate& open : bounded.kept.open()) {
+    for (const PlanCandidate& open : bounded.kept.open()) {
       bound = std::min(bound, open.price.lower_bound_s);
     }
-    const std::vector<Candidate> all = prepared.search(true, 40).kept.list();
+    const std::vector<PlanCandidate> all = prepared.search(true, 40).kept.list();
     for (std::size_t i = kKept; i < all.size(); i += 5, ++checked) {
       const TunedPlan plan = simulate_plan(prepared.job, prepared.cost, all[i].plan, all[i].price);
       EXPECT_LE(bound, plan.step_time_s * (1 + 1e-9)) << plan::shown(all[i].plan);
@@ -191,10 +192,10 @@ TEST(Search, FindsTheBestThatTheHostsHaveRoomFor) {
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     SCOPED_TRACE(seed);
     const Prepared prepared(with_small_hosts(seed));
-    const std::vector<Candidate> all = prepared.search(true, 10).kept.list();
+    const std::vector<PlanCandidate> all = prepared.search(true, 10).kept.list();
     expect_same(prepared.search(false, 10).kept.list(), all);
     std::set<plan::Plan> plans;
-    for (const Candidate& candidate : all) {
+    for (const PlanCandidate& candidate : all) {
       EXPECT_LE(candidate.price.host_bytes, prepared.job.cluster.host.memory_bytes);
       const plan::Offload& there = candidate.plan.offload;
       EXPECT_EQ(plan::canonical(candidate.plan, prepared.job).offload.activations,
@@ -203,7 +204,7 @@ TEST(Search, FindsTheBestThatTheHostsHaveRoomFor) {
     }
     plan::Job roomy = prepared.job;
     roomy.cluster.host.memory_bytes = 1e15;
-    const std::vector<Candidate> free = Prepared(roomy).search(false, 1).kept.list();
+    const std::vector<PlanCandidate> free = Prepared(roomy).search(false, 1).kept.list();
     if (!free.empty() && (all.empty() || free.front().plan != all.front().plan)) ++bound;
   }
   EXPECT_GE(bound, 3U) << "hosts with more room have another best plan";
@@ -216,19 +217,19 @@ TEST(Search, FindsWhatLacksLeastWhereHostsAreTooSmall) {
     plan::Job job = with_small_hosts(seed);
     job.space.offload.activations.erase(job.space.offload.activations.begin());
     const Prepared prepared(std::move(job));
-    Goal least{.room = prepared.room(), .keep = 1, .least_memory = true};
+    SearchGoal least{.room = prepared.room(), .keep = 1, .least_memory = true};
     // Hosts with no more memory than the law allows plans to use.
     least.room.host_bytes /= 100;
-    Goal visit_all = least;
+    SearchGoal visit_all = least;
     visit_all.exhaustive = true;
-    const auto search = [&](const Goal& goal) {
+    const auto search = [&](const SearchGoal& goal) {
       return PlanSearch(prepared.job, prepared.cost, prepared.enumeration).run(goal, {}).kept;
     };
     const BestPlans all = search(visit_all);
     const BestPlans bounded = search(least);
     expect_same(bounded.list(), all.list());
     if (all.list().empty()) continue;  // No plan is legal.
-    const Candidate& first = all.list().front();
+    const PlanCandidate& first = all.list().front();
     EXPECT_GE(first.key, first.price.memory_bytes);
     on_hosts += first.key > first.price.memory_bytes ? 1 : 0;
   }
@@ -239,14 +240,14 @@ TEST(Search, FindsThePlanThatNeedsLeastMemory) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     Prepared prepared(small_random_job(seed));
-    const Goal least{.keep = 1, .least_memory = true};
-    Goal visit_all = least;
+    const SearchGoal least{.keep = 1, .least_memory = true};
+    SearchGoal visit_all = least;
     visit_all.exhaustive = true;
-    const auto search = [&](const Goal& goal) {
+    const auto search = [&](const SearchGoal& goal) {
       return PlanSearch(prepared.job, prepared.cost, prepared.enumeration).run(goal, {});
     };
-    const Findings bounded = search(least);
-    const Findings all = search(visit_all);
+    const SearchFindings bounded = search(least);
+    const SearchFindings all = search(visit_all);
     expect_same(bounded.kept.list(), all.kept.list());
     EXPECT_LE(bounded.priced, all.priced);
   }
@@ -255,10 +256,10 @@ TEST(Search, FindsThePlanThatNeedsLeastMemory) {
 TEST(Search, TellsHowFarItIs) {
   const Prepared prepared(small_tune_job());
   std::vector<TuneProgress> told;
-  const Running running{.threads = 1,
-                        .progress = [&](const TuneProgress& state) { told.push_back(state); }};
-  const Goal goal{.room = prepared.room()};
-  const Findings found =
+  const SearchRunOptions running{
+      .threads = 1, .progress = [&](const TuneProgress& state) { told.push_back(state); }};
+  const SearchGoal goal{.room = prepared.room()};
+  const SearchFindings found =
       PlanSearch(prepared.job, prepared.cost, prepared.enumeration).run(goal, running);
   ASSERT_FALSE(told.empty());
   EXPECT_EQ(told.back().priced, found.priced);
@@ -267,9 +268,9 @@ TEST(Search, TellsHowFarItIs) {
 
 TEST(Search, PricesAsThePricerDoes) {
   const Prepared prepared(small_tune_job());
-  const Findings found = prepared.search(false, 30);
+  const SearchFindings found = prepared.search(false, 30);
   ASSERT_FALSE(found.kept.list().empty());
-  for (const Candidate& candidate : found.kept.list()) {
+  for (const PlanCandidate& candidate : found.kept.list()) {
     simulate::Pricer pricer(prepared.job, prepared.cost);
     EXPECT_EQ(pricer.price(candidate.plan).seconds, candidate.price.seconds)
         << plan::shown(candidate.plan);

@@ -48,7 +48,7 @@ TEST(Tune, ReturnsTheFastestSimulatedPlansFirst) {
   EXPECT_EQ(result.plans.front().lost, "");
   for (std::size_t i = 0; i < result.plans.size(); ++i) {
     const TunedPlan& plan = result.plans[i];
-    EXPECT_FALSE(plan::illegal(result.job, plan.plan));
+    EXPECT_FALSE(plan::find_plan_rejection(result.job, plan.plan));
     EXPECT_TRUE(plan.fits);
     EXPECT_NEAR(plan.breakdown.total(), plan.step_time_s, 1e-6 * plan.step_time_s);
     if (i == 0) continue;
@@ -75,7 +75,7 @@ TEST(Tune, TakesPassesOverTheVocabularyWhereStatesStayWhole) {
   const TuneResult result = tune(job, quick());
   for (const TunedPlan& plan : result.plans) {
     EXPECT_GT(schedule::traits_of(plan.plan.schedule.kind).barriers, 0);
-    EXPECT_FALSE(plan::illegal(result.job, plan.plan));
+    EXPECT_FALSE(plan::find_plan_rejection(result.job, plan.plan));
   }
 }
 
@@ -108,7 +108,7 @@ TEST(Tune, BeatsTheRuleOfThumb) {
   const TuneResult result = tune(small_tune_job(), quick());
   ASSERT_TRUE(result.baseline);
   EXPECT_GE(result.speedup_over_baseline, 1.0);
-  EXPECT_FALSE(plan::illegal(result.job, result.baseline->plan));
+  EXPECT_FALSE(plan::find_plan_rejection(result.job, result.baseline->plan));
 }
 
 TEST(Tune, ListsAFrontWhereNothingIsFasterAndSmaller) {
@@ -221,7 +221,7 @@ TEST(Tune, SaysWhichRuleOfTheJobEmptiesTheSpace) {
               AllOf(HasSubstr("; precision: toy has no rate for mxfp8; nearest legal: precision "),
                     Not(HasSubstr("world-size")), Not(HasSubstr("free"))));
   job.precision = DType::kBf16;
-  job.model.position = model::Position::kLearned;
+  job.model.position = model::PositionEncoding::kLearned;
   job.model.positions = 1024;
   EXPECT_THAT(failure(job),
               AllOf(HasSubstr("length 2048 is beyond the 1024 learned positions of small"),
@@ -231,7 +231,7 @@ TEST(Tune, SaysWhichRuleOfTheJobEmptiesTheSpace) {
 TEST(Tune, SaysWhatEmptiesTheSpaceBesidesARuleOfTheJob) {
   plan::Job job = small_tune_job();
   job.precision = DType::kMxfp8;
-  job.model.position = model::Position::kLearned;
+  job.model.position = model::PositionEncoding::kLearned;
   job.model.positions = 1024;
   job.space.tensor = {3};
   EXPECT_THAT(failure(job), AllOf(HasSubstr("; length-within-positions: "),
@@ -304,9 +304,9 @@ TEST(Tune, ASpaceWithoutALegalPlanIsAnOutcomeWithAReason) {
   EXPECT_TRUE(std::holds_alternative<TuneResult>(try_tune(job, quick())));
   job.space.tensor = {3};
   const TuneOutcome outcome = try_tune(job, quick());
-  ASSERT_TRUE(std::holds_alternative<NoPlan>(outcome));
-  EXPECT_THAT(std::get<NoPlan>(outcome).reason, HasSubstr("the search space is empty"));
-  EXPECT_EQ(failure(job), std::get<NoPlan>(outcome).reason);
+  ASSERT_TRUE(std::holds_alternative<EmptySpaceReason>(outcome));
+  EXPECT_THAT(std::get<EmptySpaceReason>(outcome).reason, HasSubstr("the search space is empty"));
+  EXPECT_EQ(failure(job), std::get<EmptySpaceReason>(outcome).reason);
 }
 
 TEST(Tune, WhereNoPartOfAClusterHasALegalPlanTheReasonIsThatOfAllDevices) {

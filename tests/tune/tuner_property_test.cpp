@@ -90,16 +90,16 @@ std::vector<plan::Plan> single_changes(const plan::Job& job, const plan::Plan& p
 }
 
 /// Returns the changed plans that are in the space, with even and with balanced layers.
-std::vector<plan::Plan> changes_in_space(const plan::Job& job, const Dimensions& space,
+std::vector<plan::Plan> changes_in_space(const plan::Job& job, const SpaceDimensions& space,
                                          plan::Plan best) {
   const cost::CostModel cost(job);
-  PlayedPrices prices(job, cost);
+  SimulatedPrices prices(job, cost);
   if (job.space.layers.empty()) best.layers.clear();
   std::vector<plan::Plan> changes = single_changes(job, best);
   changes.push_back(best);
   std::vector<plan::Plan> inside;
   for (plan::Plan plan : changes) {
-    if (plan::broken_rule(job, plan)) continue;
+    if (plan::first_broken_rule(job, plan)) continue;
     plan = plan::canonical(plan, job);
     if (!contains(job, space, plan)) continue;
     inside.push_back(plan);
@@ -110,7 +110,7 @@ std::vector<plan::Plan> changes_in_space(const plan::Job& job, const Dimensions&
 }
 
 /// Expects no single change to be faster; returns how many changed plans are in the space and fit.
-std::uint64_t expect_no_change_is_faster(const TuneResult& result, const Dimensions& space) {
+std::uint64_t expect_no_change_is_faster(const TuneResult& result, const SpaceDimensions& space) {
   std::uint64_t tried = 0;
   const plan::Job& job = result.job;
   const TunedPlan& best = result.plans.front();
@@ -165,7 +165,7 @@ TEST(Tuner, HoldsWhateverTheJob) {
     ++answered;
     const plan::Job& used = result->job;
     expect_all_fit(*result);
-    const Dimensions space = dimensions(used);
+    const SpaceDimensions space = dimensions(used);
     if (result->baseline && contains(used, space, result->baseline->plan)) {
       EXPECT_GE(result->speedup_over_baseline, 1);
     }

@@ -15,7 +15,7 @@ cluster::Cluster cluster_of(std::string_view name, std::int64_t nodes) {
 
 TEST(UsedDevices, PowersOfTwoAndThreeTimesThemAreUsedWhole) {
   for (const std::int64_t nodes : {1, 2, 3, 4, 6, 8, 48, 64, 2048}) {
-    const std::vector<cluster::Cluster> parts = parts_worth_trying(cluster_of("dgx-h100", nodes));
+    const std::vector<cluster::Cluster> parts = cluster_parts_to_try(cluster_of("dgx-h100", nodes));
     EXPECT_EQ(parts, std::vector{cluster_of("dgx-h100", nodes)});
   }
 }
@@ -65,7 +65,7 @@ TEST(UsedDevices, SaysWhatAStepTakesWithAllInUse) {
   job.cluster.nodes = 1;
   job.cluster.devices_per_node = 9;
   job.cluster.nic_of_device.assign(9, 0);
-  for (cluster::Level& level : job.cluster.levels) level.size = 9;
+  for (cluster::FabricLevel& level : job.cluster.levels) level.size = 9;
   job.model.layers = 4;
   job.model.vocabulary = 1024;
   job.sequences = 72;

@@ -82,7 +82,7 @@ TEST(WorkFloor, IsNeverAboveTheBlocksOfAnyChoice) {
   int compared = 0;
   for (const std::uint64_t seed : random_seeds(40)) {
     const plan::Job job = random_job(seed);
-    const Dimensions space = dimensions(job);
+    const SpaceDimensions space = dimensions(job);
     const Enumeration enumeration(job, space);
     const cost::CostModel cost(job);
     WorkFloor floors(job, cost);

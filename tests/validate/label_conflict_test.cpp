@@ -10,8 +10,8 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
-Label label(const RunRow& row, bool fits, double capacity_bytes) {
-  Label made = label_of(row.id, std::get<RowPlan>(row_plan(row)).planned, row.gpu);
+FitLabel label(const RunRow& row, bool fits, double capacity_bytes) {
+  FitLabel made = label_of(row.id, std::get<RowPlan>(row_plan(row)).planned, row.gpu);
   made.fits = fits;
   made.capacity_bytes = capacity_bytes;
   return made;
@@ -22,10 +22,10 @@ Label label(const RunRow& row, bool fits, double capacity_bytes) {
 Pairs conflicts(void (*change)(RunRow& row), double capacity_bytes = 80e9) {
   RunRow row = small_row();
   row.gpu = "A100-SXM-80GB";
-  const Label oom = label(row, false, 80e9);
+  const FitLabel oom = label(row, false, 80e9);
   row.id = "hand-0002";
   change(row);
-  const std::vector<Label> labels = {oom, label(row, true, capacity_bytes)};
+  const std::vector<FitLabel> labels = {oom, label(row, true, capacity_bytes)};
   return label_conflicts(labels);
 }
 
@@ -46,7 +46,7 @@ TEST(LabelConflict, TheCapacityInTheNameOfADeviceTellsNoConfigurations) {
     RunRow one = small_row(), other = small_row();
     one.gpu = oom;
     other.gpu = fits;
-    const std::vector<Label> labels = {label(one, false, 80e9), label(other, true, 80e9)};
+    const std::vector<FitLabel> labels = {label(one, false, 80e9), label(other, true, 80e9)};
     return label_conflicts(labels);
   };
   EXPECT_EQ(named("A100-SXM-80GB", "A100-SXM"), kOne);

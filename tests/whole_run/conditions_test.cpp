@@ -74,10 +74,10 @@ TEST(RunSettings, OneWayOfSayingAThingReplacesTheOther) {
   const plan::RunSettings stated =
       read("device_mttf: 1e6\nevaluation: 0.1\ncheckpoints: asynchronous\nhost_copy: 1e9");
   const plan::RunSettings all =
-      plan::overridden(stated, {.failures_per_device_hour = 0,
-                                .checkpoints = plan::CheckpointWriting::kExposed,
-                                .evaluation_tokens = 1e6,
-                                .evaluation_every = 10});
+      plan::override_run_settings(stated, {.failures_per_device_hour = 0,
+                                           .checkpoints = plan::CheckpointWriting::kExposed,
+                                           .evaluation_tokens = 1e6,
+                                           .evaluation_every = 10});
   EXPECT_EQ(plan::run_contradiction(all), "");
   EXPECT_FALSE(all.device_mttf_s);
   EXPECT_FALSE(all.evaluation);

@@ -28,7 +28,7 @@ TEST(Renewal, RareFailuresAreTheLimitOfNone) {
   // failure: half of the cycle, the work lost before it counts, and the restart.
   for (const double rate : {1e-12, 1e-9, 0.99e-7, 1.01e-7, 1e-6}) {
     const Renewal renewal{.failures_per_s = rate, .restart_s = 100, .copy_s = 10, .write_s = 50};
-    const CycleTime cycle = cycle_time(renewal, 900);
+    const SaveCycleTime cycle = cycle_time(renewal, 900);
     const double one = 910 * rate * (910 / 2.0 + 100 + 50);
     EXPECT_NEAR(cycle.mean_s - 910, one, 0.01 * one + 1e-9);
     EXPECT_NEAR(cycle.variance_s2 / (910 * rate), 605 * 605 + 910 * 910 / 12.0, 2e3);

@@ -450,8 +450,8 @@ def every_rank(command: str) -> str:
     size = f"less than {percent(worst)[2:]}" if worst < 1e-4 else percent(worst)
     return paragraph(
         "Where all nodes do the same, the ranks of one are simulated and what they send to other"
-        " nodes comes to themselves (`play_generated`). That differs from simulating every rank"
-        f" (`--every-rank`) by {size} % on 256 to 8,192 GPUs (DGX H100, 64 MiB)."
+        " nodes comes to themselves (`simulate_generated_schedule`). That differs from simulating"
+        f" every rank (`--every-rank`) by {size} % on 256 to 8,192 GPUs (DGX H100, 64 MiB)."
     )
 
 

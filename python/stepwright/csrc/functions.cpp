@@ -57,7 +57,7 @@ void check_outputs(std::initializer_list<Output> outputs, const NamedFile& input
   std::vector<NamedFile> files;
   for (const Output& output : outputs) files.push_back(output.file());
   for (const NamedFile& file : files) check_output(file);
-  check_distinct(files, {&input, 1});
+  check_distinct_outputs(files, {&input, 1});
 }
 
 [[noreturn]] void fail_run(const std::string& message) {
@@ -65,7 +65,7 @@ void check_outputs(std::initializer_list<Output> outputs, const NamedFile& input
 }
 
 void tune_function(const Keywords& given, const tune::TellProgress& tell, Reply& reply) {
-  const answers::GivenFile& file = given.file("job");
+  const answers::UserFile& file = given.file("job");
   plan::Job job = answers::read_job(file, given.one_of("framework", plan::framework_words()));
   given.reserve().apply(job);
   const Output output(given, "output"), report(given, "report");
@@ -83,11 +83,11 @@ void tune_function(const Keywords& given, const tune::TellProgress& tell, Reply&
             return other;
           },
       .plan_file = given.text("output")};
-  if (const auto top = given.whole("top", 1, answers::kMostPlans)) {
+  if (const auto top = given.whole("top", 1, answers::kMaxRequestedPlans)) {
     request.options.top = static_cast<std::size_t>(*top);
   }
-  for (const answers::GivenFile& own : given.files("against")) {
-    request.own = answers::read_own_plan(own, file.name, job);
+  for (const answers::UserFile& own : given.files("against")) {
+    request.own = answers::read_user_plan(own, file.name, job);
   }
   const answers::TuneAnswer answer =
       answers::answer_tune(std::move(job), request,
@@ -103,20 +103,21 @@ void tune_function(const Keywords& given, const tune::TellProgress& tell, Reply&
 }
 
 void advise_function(const Keywords& given, const tune::TellProgress& tell, Reply& reply) {
-  const answers::GivenFile& file = given.file("job");
-  const answers::OwnRunsRequest request{
+  const answers::UserFile& file = given.file("job");
+  const answers::MeasuredRunsRequest request{
       .name = file.name,
       .runs = given.text("runs"),
       .candidates = given.text("candidates"),
-      .next = given.whole("next", 0, answers::kMostNext).value_or(1)};
-  const learn::ClosedLoop loop = answers::answer_own_runs(
+      .next = given.whole("next", 0, answers::kMaxPlansToMeasureNext).value_or(1)};
+  const learn::MeasuredRunsVerdict loop = answers::learn_from_measured_runs(
       answers::read_job(file), request, {.threads = given.threads(), .progress = tell});
-  reply.text = answers::json_text(learn::closed_loop_json(loop));
-  if (const std::string fault = answers::fault_of(loop, request); !fault.empty()) fail_run(fault);
+  reply.text = answers::json_text(learn::measured_runs_verdict_json(loop));
+  if (const std::string fault = answers::failure_reason(loop, request); !fault.empty())
+    fail_run(fault);
 }
 
 void predict_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
-  const answers::GivenFile& file = given.file("plan");
+  const answers::UserFile& file = given.file("plan");
   const Output trace(given, "trace"), program(given, "program"), report(given, "report");
   check_outputs({trace, program, report}, {"plan", file.name});
   const answers::PredictionAnswer answer =
@@ -140,39 +141,40 @@ void predict_function(const Keywords& given, const tune::TellProgress&, Reply& r
 }
 
 void run_function(const Keywords& given, const tune::TellProgress& tell, Reply& reply) {
-  const answers::GivenFile& file = given.file("plan");
-  answers::RunRequest request{.name = file.name,
-                              .settings = {},
-                              .reserve = given.reserve(),
-                              .played = given.whole("simulate", 1, answers::kMostPlayedRuns),
-                              .search = {.threads = given.threads(), .progress = tell}};
+  const answers::UserFile& file = given.file("plan");
+  answers::WholeRunRequest request{.name = file.name,
+                                   .settings = {},
+                                   .reserve = given.reserve(),
+                                   .played = given.whole("simulate", 1, answers::kMaxSimulatedRuns),
+                                   .search = {.threads = given.threads(), .progress = tell}};
   request.seed = static_cast<std::uint64_t>(given.whole("seed", 0, kMostWhole).value_or(1));
   for (const plan::RunKey& key : plan::kRunKeys) {
     request.settings.emplace(key.key, given.text(key.key));
   }
   request.settings.emplace(plan::kCheckpointsKey, given.text(plan::kCheckpointsKey));
-  const answers::RunAnswer answer =
-      answers::is_plan(file) ? answers::answer_plan_run(answers::read_settled_plan(file), request)
-                             : answers::answer_job_run(answers::read_job(file), request);
-  reply.text = answers::json_text(answers::run_answer_json(answer));
+  const answers::WholeRunAnswer answer =
+      answers::is_plan_document(file)
+          ? answers::predict_whole_run(answers::read_resolved_plan(file), request)
+          : answers::answer_job_run(answers::read_job(file), request);
+  reply.text = answers::json_text(answers::whole_run_answer_json(answer));
 }
 
 void phases_function(const Keywords& given, const tune::TellProgress& tell, Reply& reply) {
-  const answers::GivenFile& file = given.file("plan");
-  const answers::PhasesRequest request{
+  const answers::UserFile& file = given.file("plan");
+  const answers::StepPhasesRequest request{
       .name = file.name, .reserve = given.reserve(), .threads = given.threads(), .progress = tell};
-  const answers::PhasesAnswer answer =
-      answers::is_plan(file)
-          ? answers::answer_plan_phases(answers::read_settled_plan(file), request)
-          : answers::answer_job_phases(answers::read_job(file), request);
-  reply.text = answers::json_text(answers::phases_answer_json(answer));
+  const answers::StepPhasesAnswer answer =
+      answers::is_plan_document(file)
+          ? answers::predict_step_phases(answers::read_resolved_plan(file), request)
+          : answers::find_best_device_split(answers::read_job(file), request);
+  reply.text = answers::json_text(answers::step_phases_answer_json(answer));
 }
 
 void traffic_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
-  const answers::GivenFile& file = given.file("plan");
+  const answers::UserFile& file = given.file("plan");
   const Output matrix(given, "matrix");
   check_outputs({matrix}, {"plan", file.name});
-  const answers::TrafficAnswer answer = answers::answer_traffic(
+  const answers::TrafficAnswer answer = answers::list_plan_messages(
       answers::read_plan(file), {.name = file.name,
                                  .changes = given.texts("set"),
                                  .rank = given.whole("rank", -kMostWhole, kMostWhole),
@@ -187,21 +189,21 @@ void traffic_function(const Keywords& given, const tune::TellProgress&, Reply& r
 }
 
 void memory_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
-  const answers::GivenFile& file = given.file("plan");
-  const answers::MemoryAnswer answer = answers::answer_memory(
+  const answers::UserFile& file = given.file("plan");
+  const answers::MemoryAnswer answer = answers::account_plan_memory(
       answers::read_plan(file),
       {.name = file.name, .changes = given.texts("set"), .reserve = given.reserve()});
   reply.text = answers::json_text(answers::memory_answer_json(answer));
 }
 
 void compare_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
-  const answers::GivenFile& file = given.file("plan");
+  const answers::UserFile& file = given.file("plan");
   const Output report(given, "report");
   check_outputs({report}, {"plan", file.name});
-  const answers::ComparisonAnswer answer =
-      answers::answer_comparison(answers::read_settled_plan(file), given.texts("log"));
-  if (report.wanted()) report.write("the report", answers::comparison_report(answer), reply);
-  reply.text = answers::json_text(answers::comparison_answer_json(answer));
+  const answers::LogComparisonAnswer answer =
+      answers::compare_plan_with_logs(answers::read_resolved_plan(file), given.texts("log"));
+  if (report.wanted()) report.write("the report", answers::log_comparison_report(answer), reply);
+  reply.text = answers::json_text(answers::log_comparison_answer_json(answer));
   if (!answer.fault.empty()) fail_run(answer.fault);
 }
 
@@ -213,7 +215,7 @@ void check_function(const Keywords& given, const tune::TellProgress&, Reply& rep
       .gain = given.text("gain"),
       .logs = given.texts("log"),
       .reserve = given.reserve()};
-  framework_files::Given& said = request.job.given;
+  framework_files::UserFacts& said = request.job.given;
   said.model = given.text("model");
   said.cluster = given.text("cluster");
   said.nodes = given.whole("nodes", -kMostWhole, kMostWhole);
@@ -223,7 +225,7 @@ void check_function(const Keywords& given, const tune::TellProgress&, Reply& rep
   said.command = given.whole("command", 1, kMostWhole);
   said.batch = given.text("batch");
   const std::string first = given.file("configurations").name;
-  const answers::CheckAnswer answer = answers::answer_check(request);
+  const answers::CheckAnswer answer = answers::check_job_before_queueing(request);
   reply.text = answers::json_text(answers::check_answer_json(answer));
   if (!answer.fault.empty()) fail_run(fmt::format("{}: {}", first, answer.fault));
 }

@@ -36,7 +36,7 @@ std::vector<std::string> Keywords::texts(std::string_view name) const {
 std::string Keywords::one_of(std::string_view name, const std::vector<std::string>& known) const {
   std::string word = text(name);
   if (!has(name)) return word;
-  const std::string fault = answers::unknown_word_text(word, known);
+  const std::string fault = answers::unknown_word_message(word, known);
   if (!fault.empty()) fail_input(fmt::format("{}: {}", name, fault));
   return word;
 }
@@ -45,8 +45,8 @@ std::optional<std::int64_t> Keywords::whole(std::string_view name, std::int64_t 
                                             std::int64_t high) const {
   if (!has(name)) return std::nullopt;
   const std::string word = text(name);
-  const IntegerReading read = read_integer(word);
-  const bool good = read.status == IntegerReading::Status::kGood;
+  const IntegerParseResult read = read_integer(word);
+  const bool good = read.status == IntegerParseResult::Status::kGood;
   if (good && read.value >= low && read.value <= high) return read.value;
   fail_number(name, word, low, high);
 }
@@ -59,22 +59,22 @@ std::optional<double> Keywords::number(std::string_view name, double low, double
   fail_number(name, word, low, high);
 }
 
-std::vector<answers::GivenFile> Keywords::files(std::string_view name) const {
+std::vector<answers::UserFile> Keywords::files(std::string_view name) const {
   const auto found = files_.find(name);
-  return found == files_.end() ? std::vector<answers::GivenFile>() : found->second;
+  return found == files_.end() ? std::vector<answers::UserFile>() : found->second;
 }
 
-const answers::GivenFile& Keywords::file(std::string_view name) const {
+const answers::UserFile& Keywords::file(std::string_view name) const {
   const auto found = files_.find(name);
   if (found != files_.end() && !found->second.empty()) return found->second.front();
   fail_input(fmt::format("{} is required", name));
 }
 
-answers::MemoryReserve Keywords::reserve() const {
+answers::MemoryHeadroom Keywords::reserve() const {
   if (has("memory_reserve") && has("memory_confidence")) {
     fail_input("memory_reserve excludes memory_confidence");
   }
-  return {.share = number("memory_reserve", 0, answers::kMostReserve),
+  return {.share = number("memory_reserve", 0, answers::kMaxMemoryHeadroom),
           .confidence = number("memory_confidence", plan::kLeastConfidence, plan::kMostConfidence)};
 }
 

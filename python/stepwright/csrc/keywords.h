@@ -17,7 +17,7 @@ namespace stepwright::python {
 class Keywords {
  public:
   using Words = std::map<std::string, std::vector<std::string>, std::less<>>;
-  using Files = std::map<std::string, std::vector<answers::GivenFile>, std::less<>>;
+  using Files = std::map<std::string, std::vector<answers::UserFile>, std::less<>>;
 
   Keywords(Words words, Files files) : words_(std::move(words)), files_(std::move(files)) {}
 
@@ -36,12 +36,12 @@ class Keywords {
   [[nodiscard]] std::optional<double> number(std::string_view name, double low, double high) const;
 
   /// Returns the files of an argument; empty: the argument is absent.
-  [[nodiscard]] std::vector<answers::GivenFile> files(std::string_view name) const;
+  [[nodiscard]] std::vector<answers::UserFile> files(std::string_view name) const;
   /// Returns the only file of an argument, which must be present.
-  [[nodiscard]] const answers::GivenFile& file(std::string_view name) const;
+  [[nodiscard]] const answers::UserFile& file(std::string_view name) const;
 
   /// Return the values of arguments that several functions have.
-  [[nodiscard]] answers::MemoryReserve reserve() const;
+  [[nodiscard]] answers::MemoryHeadroom reserve() const;
   [[nodiscard]] std::optional<tune::TrainingRun> training_run() const;
   [[nodiscard]] int threads() const;
 

@@ -65,7 +65,7 @@ py::dict failure_of(const Error& error) {
 /// A file from Python: its name, its text (None: read the file with this name), its folder.
 using File = std::tuple<std::string, std::optional<std::string>, std::string>;
 
-answers::GivenFile given_file(const File& file) {
+answers::UserFile user_file(const File& file) {
   const auto& [name, text, folder] = file;
   return {.name = name, .text = text, .folder = folder};
 }
@@ -93,7 +93,7 @@ py::tuple call(python::Function function, python::Keywords::Words words,
                const std::map<std::string, std::vector<File>>& given, const py::object& progress) {
   python::Keywords::Files files;
   for (const auto& [name, list] : given) {
-    for (const File& file : list) files[name].push_back(given_file(file));
+    for (const File& file : list) files[name].push_back(user_file(file));
   }
   const python::Keywords keywords(std::move(words), std::move(files));
   return replied([&](python::Reply& reply) {
@@ -104,8 +104,8 @@ py::tuple call(python::Function function, python::Keywords::Words words,
 /// Runs a command of the program, with `--json` if it shall answer in JSON.
 py::tuple command(const std::vector<std::string>& arguments, const std::vector<File>& given,
                   const std::string& stand_in) {
-  std::vector<answers::GivenFile> texts;
-  for (const File& file : given) texts.push_back(given_file(file));
+  std::vector<answers::UserFile> texts;
+  for (const File& file : given) texts.push_back(user_file(file));
   return replied([&](python::Reply& reply) {
     const cli::Logger log([&](const char* level, const std::string& text) {
       reply.messages.emplace_back(level, text);

@@ -88,7 +88,7 @@ RankSchedule direct_exchange(const ScheduleSpec& spec, std::int32_t rank) {
   return DirectExchange(spec, rank).write();
 }
 
-double direct_s(const ClosedTerms& t) {
+double direct_s(const ClosedFormTerms& t) {
   if (t.ranks == 1) return 0;
   const ChunkHop& first = t.members > 1 ? t.inside : t.rail;
   const ChunkHop& last = t.nodes > 1 ? t.rail : t.inside;

@@ -82,7 +82,7 @@ std::int32_t halving_doubling_scratch(const ScheduleSpec& spec) {
   return spec.collective == Collective::kReduceScatter ? ranks_of(spec) / 2 * spec.chunks : 0;
 }
 
-double halving_doubling_s(const ClosedTerms& t) {
+double halving_doubling_s(const ClosedFormTerms& t) {
   double seconds = 0;
   for (std::int32_t bit = 1; bit < t.ranks; bit *= 2) {
     const ChunkHop& hop = bit < t.members ? t.inside : t.rail;
@@ -110,7 +110,7 @@ const AlgorithmDefinition algorithms::kHalvingDoubling = {
                  std::int64_t nodes) { return is_power_of_two(members * nodes); },
     .needs = "a power of two of ranks",
     .in_process_group = true,
-    .across = Across::kHalves,
+    .across = InterNodeMode::kHalves,
     .scratch = halving_doubling_scratch,
     .rank = halving_doubling,
     .seconds = halving_doubling_s};

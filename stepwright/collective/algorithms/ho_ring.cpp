@@ -9,7 +9,7 @@ namespace {
 
 /// Seconds of a gather, the longest of its paths: the whole rail, then the last chunk inside; or
 /// the rail up to the second or the last stage, then all remaining work inside.
-double ho_gather_s(const ClosedTerms& t, double pass) {
+double ho_gather_s(const ClosedFormTerms& t, double pass) {
   const double stage = t.chunks * pass;
   const double hop = t.rail.bytes_s + t.rail.latency_s;
   const double pace = std::max(t.chunks * t.rail.bytes_s, hop);
@@ -21,12 +21,12 @@ double ho_gather_s(const ClosedTerms& t, double pass) {
 
 /// Time in seconds at which the first chunk of stage `stage` is summed inside; the first two stages
 /// go chunk by chunk.
-double first_sum_s(const ClosedTerms& t, double pass, double stage) {
+double first_sum_s(const ClosedFormTerms& t, double pass, double stage) {
   return (stage < 2 ? 2 : stage * t.chunks + 1) * pass + end_latency(t);
 }
 
 /// Seconds from the start of the last chunk on the rail until it has passed `stages` stages.
-double last_chunk_s(double stages, const ClosedTerms& t) {
+double last_chunk_s(double stages, const ClosedFormTerms& t) {
   const double alone = stages * (t.rail.bytes_s + t.rail.latency_s);
   return std::max(alone, t.rail.bytes_s + chunked_chain(stages - 1, t.chunks, t.rail));
 }
@@ -34,7 +34,7 @@ double last_chunk_s(double stages, const ClosedTerms& t) {
 /// Seconds of a reduction and `more` further stages of the rail, the longest of its paths: inside
 /// up to the first chunk of the second, third or last stage, or the last chunk of the second or
 /// last stage, then the rail.
-double ho_reduce_s(const ClosedTerms& t, double pass, double more) {
+double ho_reduce_s(const ClosedFormTerms& t, double pass, double more) {
   const double stage = t.chunks * pass;
   double longest = 0;
   for (const double from : {1.0, 2.0, t.nodes - 1}) {
@@ -49,7 +49,7 @@ double ho_reduce_s(const ClosedTerms& t, double pass, double more) {
 
 /// Seconds of a reduction and a gather that follow each other chunk by chunk: the rail all the way,
 /// or the remaining work inside after the first or the last chunk is summed.
-double ho_all_reduce_s(const ClosedTerms& t, double pass) {
+double ho_all_reduce_s(const ClosedFormTerms& t, double pass) {
   const double end = end_latency(t);
   const double stage = t.chunks * pass;
   const double hop = t.nodes > 1 ? t.rail.bytes_s + t.rail.latency_s : 0;
@@ -63,7 +63,7 @@ double ho_all_reduce_s(const ClosedTerms& t, double pass) {
   return std::max({longest, by_rail, first + ho_gather_s(t, pass)});
 }
 
-double ho_ring_s(const ClosedTerms& t) {
+double ho_ring_s(const ClosedFormTerms& t) {
   const ScheduleSpec& spec = t.spec;
   const double pass = pass_s(t, spec.inner);
   if (t.members == 1) return chunked_chain(t.passes * (t.nodes - 1), t.chunks, t.rail);
@@ -82,7 +82,7 @@ OverlappedLevels OverlappedLevels::with_ends() const {
   const double ends = collective == Collective::kAllGather ? 1 : passes + 1;
   double least = INFINITY;
   for (std::int32_t chunks = 1; chunks <= kMostChunks; chunks *= 2) {
-    const double starts = passes * chunks * kMessageStart;
+    const double starts = passes * chunks * kMessageStartSeconds;
     double tail_s = collective == Collective::kAllGather ? 0 : rail_s / chunks;
     if (both_ways(collective)) tail_s = std::max(0.0, (rail_s - (chunks - 1) * stage_s) / chunks);
     const double inside = inside_s + nodes * (members - 1) * starts + tail_s;

@@ -9,8 +9,8 @@ const AlgorithmDefinition algorithms::kNvls = {
     .text = "reductions in the NVSwitch",
     .covers = {Collective::kAllReduce},
     .lies =
-        [](const GroupForm& form) {
-          return form.inside_adds && form.members >= cluster::kAddingRanks;
+        [](const GroupNodeLayout& form) {
+          return form.inside_adds && form.members >= cluster::kMinNvlsRanks;
         },
     .needs = "switches that add and at least 8 ranks on a node",
     .in_library = {Collective::kAllReduce},

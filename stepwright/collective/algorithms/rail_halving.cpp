@@ -138,7 +138,7 @@ RankSchedule rail_halving(const ScheduleSpec& spec, std::int32_t rank) {
   return RailHalving(spec, rank).write();
 }
 
-double rail_halving_s(const ClosedTerms& t) {
+double rail_halving_s(const ClosedFormTerms& t) {
   double seconds = (t.members - 1) * t.run_s(t.inside, t.nodes * t.chunks) + end_latency(t);
   for (std::int32_t bit = 1; bit < t.nodes; bit *= 2) {
     seconds += t.run_s(t.rail, bit * t.chunks) + t.rail.latency_s;
@@ -166,7 +166,7 @@ const AlgorithmDefinition algorithms::kRailHalving = {
     .lies = on_two_levels,
     .exists = [](std::int64_t /*members*/, std::int64_t nodes) { return is_power_of_two(nodes); },
     .needs = "several ranks on each of several nodes, a power of two of them",
-    .across = Across::kHalves,
+    .across = InterNodeMode::kHalves,
     .scratch = [](const ScheduleSpec& spec) { return ranks_of(spec) * spec.chunks; },
     .rank = rail_halving,
     .seconds = rail_halving_s};

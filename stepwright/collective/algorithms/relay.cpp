@@ -99,8 +99,8 @@ std::int32_t relay_scratch(const ScheduleSpec& spec) {
   return (groups - 1) * spec.tiers.front() * spec.chunks;
 }
 
-double relay_s(const ClosedTerms& t) {
-  const double pass = pass_s(t, Inner::kDirect);
+double relay_s(const ClosedFormTerms& t) {
+  const double pass = pass_s(t, IntraGroupPattern::kDirect);
   const double stage = t.chunks * pass;
   const double message = t.chunks == 1 ? t.run_s(t.rail, t.members) : t.members * t.rail.bytes_s;
   const double end = end_latency(t);

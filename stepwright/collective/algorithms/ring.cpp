@@ -6,7 +6,7 @@
 
 namespace stepwright::collective {
 
-double round_s(const ClosedTerms& t, const ChunkHop& within, const ChunkHop& across) {
+double round_s(const ClosedFormTerms& t, const ChunkHop& within, const ChunkHop& across) {
   const double stages = t.passes * (t.ranks - 1);
   if (t.nodes == 1) return chunked_chain(stages, t.chunks, within);
   if (t.members == 1) return chunked_chain(stages, t.chunks, across);
@@ -39,6 +39,6 @@ const AlgorithmDefinition algorithms::kRing = {
     .one_leaves = true,
     .scratch = scratch_of_tiers<one_tier>,
     .rank = rank_of_tiers<one_tier>,
-    .seconds = [](const ClosedTerms& t) { return round_s(t, t.inside, t.lone); }};
+    .seconds = [](const ClosedFormTerms& t) { return round_s(t, t.inside, t.lone); }};
 
 }  // namespace stepwright::collective

@@ -86,7 +86,7 @@ RankSchedule rings_rank(const ScheduleSpec& spec, std::int32_t rank) {
 
 /// Seconds of the rings. A hop inside a node has a link to itself while the rings wait for the
 /// NICs, and 1/(m-1) of it while they wait for the links inside; states in between are ignored.
-double rings_s(const ClosedTerms& t) {
+double rings_s(const ClosedFormTerms& t) {
   const double part = 1 / t.members;
   const ChunkHop across{t.run_s(t.rail, part), t.rail.latency_s};
   if (t.nodes == 1) return round_s(t, t.inside, across);

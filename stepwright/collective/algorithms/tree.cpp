@@ -81,7 +81,7 @@ RankSchedule binomial_tree(const ScheduleSpec& spec, std::int32_t rank) {
 
 /// Seconds from the root of a binomial tree of `ranks` to its last rank, for one chunk of the
 /// buffer.
-double spread_s(const ClosedTerms& t, std::int32_t ranks) {
+double spread_s(const ClosedFormTerms& t, std::int32_t ranks) {
   double sent = 0;
   double last = 0;
   std::int32_t bit = 1;
@@ -106,7 +106,7 @@ double spread_s(const ClosedTerms& t, std::int32_t ranks) {
 
 /// Seconds of a tree. The two halves of an all-reduce in chunks share links; this form runs one
 /// after the other.
-double tree_s(const ClosedTerms& t) {
+double tree_s(const ClosedFormTerms& t) {
   double busy = 0;
   for (std::int32_t bit = 1; bit < t.ranks; bit *= 2) {
     busy += t.run_s(bit < t.members ? t.inside : t.lone, t.ranks);
@@ -130,12 +130,12 @@ double tree_s(const ClosedTerms& t) {
 const AlgorithmDefinition algorithms::kTree = {
     .text = "binomial tree for small buffers; log2 N rounds of the whole buffer",
     .covers = {Collective::kBroadcast, Collective::kReduce, Collective::kAllReduce},
-    .lies = [](const GroupForm& form) { return form.nodes > 1; },
+    .lies = [](const GroupNodeLayout& form) { return form.nodes > 1; },
     .needs = "several nodes",
     .in_library = {Collective::kAllReduce},
     .nccl = {"tree", "tree", "allreduce:tree"},
     .in_process_group = true,
-    .across = Across::kUnlike,
+    .across = InterNodeMode::kUnlike,
     .whole_buffer = true,
     .scratch =
         [](const ScheduleSpec& spec) {

@@ -4,13 +4,13 @@
 namespace stepwright::collective {
 namespace {
 
-Tiered two_level_tiers(const ScheduleSpec& spec) {
-  Tiered tiered = all_tiers(spec);
+TieredRingSpec two_level_tiers(const ScheduleSpec& spec) {
+  TieredRingSpec tiered = all_tiers(spec);
   tiered.in_turn = true;
   return tiered;
 }
 
-double two_level_s(const ClosedTerms& t) {
+double two_level_s(const ClosedFormTerms& t) {
   if (t.nodes == 1) return algorithms::kHoRing.seconds(t);
   const double inside = t.nodes * t.chunks * pass_s(t, t.spec.inner) + end_latency(t);
   return t.passes * inside + chunked_chain(t.passes * (t.nodes - 1), t.chunks, t.rail);

@@ -9,7 +9,7 @@
 
 namespace stepwright::cost {
 
-void widen(std::vector<FittedRange>& ranges, std::span<const NamedSize> sizes) {
+void widen_ranges(std::vector<FittedRange>& ranges, std::span<const NamedSize> sizes) {
   for (const NamedSize& size : sizes) {
     const auto range = std::ranges::find(ranges, size.name, &FittedRange::name);
     if (range == ranges.end()) {

@@ -22,7 +22,7 @@ struct FittedRange {
 };
 
 /// Extends ranges to include these sizes; a size without a range gets one.
-void widen(std::vector<FittedRange>& ranges, std::span<const NamedSize> sizes);
+void widen_ranges(std::vector<FittedRange>& ranges, std::span<const NamedSize> sizes);
 
 /// Reads `{NAME: [lowest, highest], ...}` of a profile. Fails with `kInput`, naming file and field.
 std::vector<FittedRange> read_ranges(Node node);

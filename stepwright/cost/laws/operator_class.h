@@ -58,7 +58,7 @@ inline constexpr Named<Pass> kPassNames[] = {{Pass::kForward, "forward"},
 inline constexpr std::size_t kPasses = std::size(kPassNames);
 
 /// Returns the pass of a phase; recomputation and updates count as forward.
-constexpr Pass pass_of(step::Phase phase) {
+constexpr Pass operator_pass(step::Phase phase) {
   return step::is_backward(phase) ? Pass::kBackward : Pass::kForward;
 }
 
@@ -73,7 +73,7 @@ constexpr bool has_arithmetic(OperatorClass what) { return what <= OperatorClass
 /// an unfused loss passes twice over the logits in the forward, and the two products of unfused
 /// attention have two gradients each. A product's data and weight gradients are not equal; the law
 /// divides them.
-constexpr int equal_parts(OperatorClass what, Pass pass) {
+constexpr int operators_per_measurement(OperatorClass what, Pass pass) {
   const bool forward = pass == Pass::kForward;
   if (what == OperatorClass::kLoss) return forward ? 2 : 1;
   if (what == OperatorClass::kScores || what == OperatorClass::kAttendValues) {

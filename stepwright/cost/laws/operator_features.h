@@ -42,9 +42,9 @@ struct PassWork {
 PassWork pass_work(OperatorClass what, Pass pass, const step::Operator& op, int multiprocessors);
 
 /// Inputs of the trees that correct a law: logarithms of sizes, alignments, tiles and waves.
-inline constexpr std::size_t kMostFeatures = 18;
+inline constexpr std::size_t kMaxTreeFeatures = 18;
 struct Features {
-  std::array<float, kMostFeatures> values{};
+  std::array<float, kMaxTreeFeatures> values{};
   std::size_t count = 0;
 
   void add(double value) { values[count++] = static_cast<float>(value); }

@@ -34,7 +34,7 @@ struct LawConstant {
 };
 /// The least share of a peak in a law: a rate that is a trillion times slower was stated in other
 /// units.
-inline constexpr double kLeastShare = 1e-12;
+inline constexpr double kMinPeakShare = 1e-12;
 /// True if a constant is a share of a peak, by which work is divided.
 constexpr bool is_share(const LawConstant& constant) { return constant.name.ends_with("_share"); }
 

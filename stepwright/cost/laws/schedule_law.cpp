@@ -23,7 +23,7 @@ OperatorTime ScheduleLaw::time(collective::Algorithm method, collective::Collect
       method, collective, {links.members, links.nodes}, collective::chunks_of(block, chunk_bytes)};
   const double inside_s = static_cast<double>(group.members - 1) * links.inside_s_per_byte;
   const double network_s = (1 - 1.0 / static_cast<double>(group.nodes)) * links.rail_s_per_byte;
-  return {start_s + collective::closed_seconds(spec, links, payload_bytes),
+  return {start_s + collective::closed_form_seconds(spec, links, payload_bytes),
           network_s >= inside_s / static_cast<double>(group.members) ? LinkClass::kNetwork
                                                                      : LinkClass::kInside};
 }

@@ -16,8 +16,8 @@ double rounds(collective::Collective collective) {
 
 SocketGroup socket_group(const cluster::GroupLayout& layout, int node_levels,
                          std::int64_t devices) {
-  const std::int64_t members = collective::members_in_node(layout, node_levels);
-  return {.nodes = collective::nodes_of(layout, node_levels),
+  const std::int64_t members = collective::group_members_per_node(layout, node_levels);
+  return {.nodes = collective::group_node_count(layout, node_levels),
           .members = members,
           .groups = std::max<std::int64_t>(1, devices / members)};
 }

@@ -77,7 +77,7 @@ void read_operation(Node node, OperationConstants& operation) {
 }
 
 bool has_mesh(const cluster::Cluster& cluster) {
-  return std::ranges::any_of(cluster.levels, &cluster::Level::mesh);
+  return std::ranges::any_of(cluster.levels, &cluster::FabricLevel::mesh);
 }
 
 double rounded(double value) {
@@ -113,7 +113,7 @@ void read_operations(Node operations, CollectiveConstants& constants) {
 CollectiveConstants unfitted_collectives(const cluster::Cluster& cluster) {
   CollectiveConstants constants = default_collectives();
   double tree = kChainTree;
-  if (cluster::adds_inside(cluster::adding_switches(cluster))) {
+  if (cluster::adds_inside(cluster::in_network_reduction(cluster))) {
     constants.operations[static_cast<std::size_t>(collective::Collective::kAllReduce)]
         .switch_share = kDefaultSwitchShare;
     tree = kSwitchTree;
@@ -121,7 +121,7 @@ CollectiveConstants unfitted_collectives(const cluster::Cluster& cluster) {
   if (has_mesh(cluster)) {
     for (OperationConstants& operation : constants.operations) operation.few_ranks = 0;
   }
-  const double share = cluster::generation_of(cluster.device).network_share;
+  const double share = cluster::device_generation_of(cluster.device).network_share;
   for (OperationConstants& operation : constants.operations) {
     operation.network_share = share;
     operation.tree_share = tree * share;

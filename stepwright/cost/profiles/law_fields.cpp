@@ -27,7 +27,7 @@ double read_rate(Node node, std::string_view key) {
   return found ? 1 / found->number(kLeastRate, kMostRate) : 0;
 }
 
-double five_digits(double value) {
+double round_to_five_digits(double value) {
   if (!std::isfinite(value)) return value;
   if (std::fabs(value) < kLeastShown) return 0;
   const double scale = std::pow(10.0, 4 - std::floor(std::log10(std::fabs(value))));
@@ -35,14 +35,15 @@ double five_digits(double value) {
 }
 
 void write_micros(nlohmann::ordered_json& json, const char* key, double seconds) {
-  const double micros = five_digits(1e6 * seconds);
+  const double micros = round_to_five_digits(1e6 * seconds);
   // NaN becomes null, which the reader refuses.
   if (micros > 0 || std::isnan(micros)) json[key] = micros;
 }
 
 void write_rate(nlohmann::ordered_json& json, const char* key, double seconds_of_one) {
   if (seconds_of_one * kMostShownRate < 1) return;
-  json[key] = five_digits(1 / seconds_of_one);  // NaN becomes null, which the reader refuses.
+  json[key] =
+      round_to_five_digits(1 / seconds_of_one);  // NaN becomes null, which the reader refuses.
 }
 
 }  // namespace stepwright::cost

@@ -15,6 +15,6 @@ double read_rate(Node node, std::string_view key);
 void write_micros(nlohmann::ordered_json& json, const char* key, double seconds);
 void write_rate(nlohmann::ordered_json& json, const char* key, double seconds_of_one);
 /// Returns the value rounded to five digits; 0 below 1e-300.
-double five_digits(double value);
+double round_to_five_digits(double value);
 
 }  // namespace stepwright::cost

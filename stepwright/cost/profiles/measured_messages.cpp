@@ -81,7 +81,7 @@ Json curves_json(const std::vector<ShapeCurve>& curves) {
   for (const ShapeCurve& curve : curves) {
     Json factors = Json::array();
     for (const auto& [bytes, factor] : curve.factors) {
-      factors.push_back({bytes, five_digits(factor)});
+      factors.push_back({bytes, round_to_five_digits(factor)});
     }
     list.push_back({{"nodes", curve.group.nodes},
                     {"ranks_of_node", curve.group.members},
@@ -94,13 +94,14 @@ Json curves_json(const std::vector<ShapeCurve>& curves) {
 template <class Law>
 OperatorTime corrected(OperatorTime time, const SampledLaw<Law>& sampled, const SocketGroup& group,
                        double bytes) {
-  time.seconds *= factor_of(sampled.curves, group, bytes);
+  time.seconds *= measured_time_factor(sampled.curves, group, bytes);
   return time;
 }
 
 }  // namespace
 
-double factor_of(const std::vector<ShapeCurve>& curves, const SocketGroup& group, double bytes) {
+double measured_time_factor(const std::vector<ShapeCurve>& curves, const SocketGroup& group,
+                            double bytes) {
   const auto curve = std::ranges::find(curves, group, &ShapeCurve::group);
   if (curve == curves.end()) return 1;
   const auto& factors = curve->factors;

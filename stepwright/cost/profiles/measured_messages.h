@@ -23,7 +23,8 @@ struct ShapeCurve {
 
 /// Returns the ratio for a message: interpolated linearly over the logarithm of its bytes; beyond
 /// the sampled sizes, the nearest sample's; 1 in groups that were not sampled.
-double factor_of(const std::vector<ShapeCurve>& curves, const SocketGroup& group, double bytes);
+double measured_time_factor(const std::vector<ShapeCurve>& curves, const SocketGroup& group,
+                            double bytes);
 
 /// A law, with its ratios to the measured times where it was sampled.
 template <class Law>

@@ -37,7 +37,7 @@ MeasuredOverlap read_overlap(Node node) {
   node.allow_only({"beside_inside", "beside_network"});
   const auto factor = [&](std::string_view key) {
     const auto found = node.find(key);
-    return found ? found->number(1, kMostSlower) : 0;
+    return found ? found->number(1, kMaxSlowdownFactor) : 0;
   };
   return {.beside_inside = factor("beside_inside"), .beside_network = factor("beside_network")};
 }

@@ -30,7 +30,7 @@ struct ComputationLaw {
 
 /// The largest slow-down factor: computation and messages that gain nothing by running side by side
 /// would have an infinite one.
-inline constexpr double kMostSlower = 100;
+inline constexpr double kMaxSlowdownFactor = 100;
 
 /// Factors on the time of computation while messages run inside the node and on the network; 0: not
 /// sampled.

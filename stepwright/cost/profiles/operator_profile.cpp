@@ -23,7 +23,7 @@ LawConstants read_law(Node node, OperatorClass what) {
   for (const LawConstant& constant : kLawConstants) {
     if (!uses(what, constant)) continue;
     known.push_back(constant.name);
-    const double least = is_share(constant) ? kLeastShare : 0;
+    const double least = is_share(constant) ? kMinPeakShare : 0;
     law.*constant.value = node.get(constant.name).number(least, kHighest);
   }
   node.allow_only(known);
@@ -38,16 +38,17 @@ BoostedTrees read_trees(Node node, std::size_t feature_count) {
   return {static_cast<float>(node.get("base").number()), texts, feature_count, node.where()};
 }
 
-const cluster::Generation& generation_of_profile(const OperatorProfile& profile) {
+const cluster::DeviceGeneration& generation_of_profile(const OperatorProfile& profile) {
   const EmbeddedFile* file = find_embedded(cluster::embedded_devices(), profile.device);
-  return file != nullptr ? cluster::generation_of(cluster::built_in_device(profile.device))
+  return file != nullptr ? cluster::device_generation_of(cluster::built_in_device(profile.device))
                          : cluster::generation_of_peak(profile.peaks.flops);
 }
 
 /// Returns the start of a pass on the device in microseconds. A sampled backward of a product also
 /// waits for the host (tables of arXiv 2509.22832: 36 and 41 us, forward 7 and 6): when issued
 /// ahead, its two kernels start as fast as two kernels of a forward.
-double start_us(const OperatorProfile& profile, const OperatorEntry& entry, const FitUse& use) {
+double start_us(const OperatorProfile& profile, const OperatorEntry& entry,
+                const FitPriceConditions& use) {
   const double sampled = entry.law.start_us;
   if (!use.issued_ahead) return sampled;
   if (entry.what != OperatorClass::kProduct || entry.pass != Pass::kBackward) return sampled;
@@ -125,7 +126,7 @@ OperatorProfile read_operator_profile(const Document& document) {
 }
 
 std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const OperatorEntry& entry,
-                                     const step::Operator& op, const FitUse& use) {
+                                     const step::Operator& op, const FitPriceConditions& use) {
   const PassWork work = pass_work(entry.what, entry.pass, op, profile.multiprocessors);
   LawConstants law = entry.law;
   law.start_us = start_us(profile, entry, use);
@@ -142,7 +143,8 @@ std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const Opera
   return seconds;
 }
 
-double least_fitted_seconds(const OperatorEntry& entry, double flops, const FitUse& use) {
+double least_fitted_seconds(const OperatorEntry& entry, double flops,
+                            const FitPriceConditions& use) {
   if (entry.kind == FitKind::kTrees) return 0;
   const bool corrected = entry.kind == FitKind::kLawTimesTrees && use.trees;
   return (corrected ? std::exp(entry.lowest_log) : 1) * flops /

@@ -54,7 +54,7 @@ struct OperatorProfile {
   std::string name;
   std::string device;  ///< Name of the device, usually a built-in one.
   /// The device's generation, or else the one that its peak suggests.
-  const cluster::Generation* generation = nullptr;
+  const cluster::DeviceGeneration* generation = nullptr;
   DevicePeaks peaks;
   int multiprocessors = 1;
   /// Fits by class and pass; empty: not fitted. Fits of built-in profiles are read when they are
@@ -77,7 +77,7 @@ OperatorProfile read_operator_profile(const Document& document);
 OperatorEntry read_operator_entry(Node node);
 
 /// The circumstances under which a fit is asked for a price.
-struct FitUse {
+struct FitPriceConditions {
   DevicePeaks peaks;
   double arithmetic_speedup = 1;  ///< Factor on the rate of arithmetic.
   bool trees = true;              ///< True if trees correct the law.
@@ -89,10 +89,11 @@ struct FitUse {
 /// Returns the seconds of each kernel of a pass on a device: the law with the device's peaks,
 /// corrected by the fit's trees.
 std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const OperatorEntry& entry,
-                                     const step::Operator& op, const FitUse& use);
+                                     const step::Operator& op, const FitPriceConditions& use);
 
 /// Returns the least seconds, by the fit, of an operator of the class and pass with `flops` FLOPs.
-double least_fitted_seconds(const OperatorEntry& entry, double flops, const FitUse& use);
+double least_fitted_seconds(const OperatorEntry& entry, double flops,
+                            const FitPriceConditions& use);
 
 /// Returns in words the quantity that is farthest outside of the fitted range ("keys 32768, fitted
 /// 1024 to 5120"); empty when all are inside.

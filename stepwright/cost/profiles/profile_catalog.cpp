@@ -34,8 +34,8 @@ Enum value_of(const Named<Enum> (&table)[kCount], std::string_view word) {
 
 /// Finds the position of each operator's text, to be read when it is asked for.
 void find_operators(const EmbeddedFile& file, OperatorProfile& profile) {
-  static_assert(simdjson::SIMDJSON_PADDING <= kEmbeddedRoom);
-  const simdjson::padded_string_view padded(file.text, file.text.size() + kEmbeddedRoom);
+  static_assert(simdjson::SIMDJSON_PADDING <= kEmbeddedPaddingBytes);
+  const simdjson::padded_string_view padded(file.text, file.text.size() + kEmbeddedPaddingBytes);
   simdjson::ondemand::parser parser;
   auto profile_text = parser.iterate(padded);
   for (simdjson::ondemand::object entry : profile_text["operators"]) {
@@ -114,15 +114,17 @@ bool covers_programs(std::span<const OperatorProfile* const> profiles) {
 
 }  // namespace
 
-std::vector<std::string_view> built_in_profiles() { return names_of(embedded_profiles()); }
+std::vector<std::string_view> built_in_profiles() {
+  return embedded_file_names(embedded_profiles());
+}
 
 Document load_profile(const std::string& name_or_path) {
   if (const EmbeddedFile* file = find_embedded(embedded_profiles(), name_or_path)) {
     return parsed(*file, file->text);
   }
-  if (is_there(name_or_path)) return Document::load(name_or_path);
+  if (path_exists(name_or_path)) return Document::load(name_or_path);
   fail_input(fmt::format("{}: is neither a file nor a built-in profile; allowed: {}", name_or_path,
-                         list_of(built_in_profiles())));
+                         comma_list(built_in_profiles())));
 }
 
 std::vector<const OperatorProfile*> operator_profiles_for(const cluster::Device& device) {

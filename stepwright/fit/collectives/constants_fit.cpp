@@ -121,7 +121,7 @@ using Choices = std::vector<cost::Protocol>;
 class Fit {
  public:
   Fit(std::span<const TimedRoutes> samples, const cost::OperationConstants& start,
-      Looseness looseness)
+      ConstantLimits looseness)
       : samples_(samples), start_(start), prior_(to_vector(start)) {
     for (int i = 0; i < kParameters; ++i) {
       const double spread = kTable[i].spread * (kTable[i].inside ? looseness.inside : 1);
@@ -299,7 +299,8 @@ class Fit {
 }  // namespace
 
 cost::OperationConstants fit_constants(std::span<const TimedRoutes> samples,
-                                       const cost::OperationConstants& start, Looseness looseness) {
+                                       const cost::OperationConstants& start,
+                                       ConstantLimits looseness) {
   if (samples.empty()) return start;
   Fit fit(samples, start, looseness);
   fit.run(fit.believed());

@@ -11,12 +11,12 @@ namespace stepwright::fit {
 /// A sample in the form that the fit of one operation uses: the routes of its message and its
 /// seconds.
 struct TimedRoutes {
-  cost::Routes routes;
+  cost::MessageRoutes routes;
   double seconds = 0;
 };
 
 /// How far a fit may move the constants from their start values.
-struct Looseness {
+struct ConstantLimits {
   /// Factor on the documented spread of the constants for the inside of a node: below 1 when the
   /// start comes from samples of the same devices.
   double inside = 1;
@@ -29,6 +29,6 @@ struct Looseness {
 /// where protocols change. Deterministic. Constants that no sample shows keep their `start`.
 cost::OperationConstants fit_constants(std::span<const TimedRoutes> samples,
                                        const cost::OperationConstants& start,
-                                       Looseness looseness = {});
+                                       ConstantLimits looseness = {});
 
 }  // namespace stepwright::fit

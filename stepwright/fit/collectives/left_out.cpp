@@ -60,22 +60,28 @@ void leave_out(const MachineSamples& machine, const cost::CollectiveConstants* i
 
 }  // namespace
 
-int fifth_of(const CollectiveSample& sample) { return static_cast<int>(hash_of(sample.id) % 5); }
+int hold_out_fifth(const CollectiveSample& sample) {
+  return static_cast<int>(hash_of(sample.id) % 5);
+}
 
-LeftOutErrors study_rows(const MachineSamples& machine, const cost::CollectiveConstants* inside) {
+LeftOutErrors cross_validate_rows(const MachineSamples& machine,
+                                  const cost::CollectiveConstants* inside) {
   Errors errors;
   for (int fifth = 0; fifth < 5; ++fifth) {
-    const Test test = [&](const CollectiveSample& sample) { return fifth_of(sample) == fifth; };
+    const Test test = [&](const CollectiveSample& sample) {
+      return hold_out_fifth(sample) == fifth;
+    };
     leave_out(machine, inside, test, errors);
   }
   return errors.summarised();
 }
 
-MachineStudy study_machine(const MachineSamples& machine, const cost::CollectiveConstants* inside) {
+MachineStudy cross_validate_machine(const MachineSamples& machine,
+                                    const cost::CollectiveConstants* inside) {
   MachineStudy study{.machine = machine.machine,
                      .library = machine.library,
                      .rows = machine.samples.size(),
-                     .rows_left_out = study_rows(machine, inside)};
+                     .rows_left_out = cross_validate_rows(machine, inside)};
   std::set<std::string> layouts;
   for (const CollectiveSample* sample : machine.samples) layouts.insert(sample->layout());
   if (layouts.size() < 3) return study;

@@ -32,14 +32,16 @@ struct MachineStudy {
 };
 
 /// Returns the fifth (from 0) to which a sample belongs.
-int fifth_of(const CollectiveSample& sample);
+int hold_out_fifth(const CollectiveSample& sample);
 
 /// Fits without each fifth of the rows, and without each layout in turn, and returns the errors on
 /// the rows left out. A layout's rows of an operation count only if the operation has other rows of
 /// the same reach (inside a node, across nodes).
-MachineStudy study_machine(const MachineSamples& samples, const cost::CollectiveConstants* inside);
+MachineStudy cross_validate_machine(const MachineSamples& samples,
+                                    const cost::CollectiveConstants* inside);
 
 /// Fits without each fifth of the rows in turn, and returns the errors on the rows left out.
-LeftOutErrors study_rows(const MachineSamples& samples, const cost::CollectiveConstants* inside);
+LeftOutErrors cross_validate_rows(const MachineSamples& samples,
+                                  const cost::CollectiveConstants* inside);
 
 }  // namespace stepwright::fit

@@ -125,8 +125,8 @@ ErrorSummary summary(std::vector<double> errors) {
   return result;
 }
 
-std::vector<MachineSamples> by_machine(std::span<const CollectiveSample> samples,
-                                       std::vector<DroppedRow>& dropped) {
+std::vector<MachineSamples> samples_by_machine(std::span<const CollectiveSample> samples,
+                                               std::vector<DroppedRow>& dropped) {
   std::map<std::pair<const SampledMachine*, std::string>, MachineSamples> machines;
   for (const CollectiveSample& sample : samples) {
     MachineSamples& machine = machines[{sample.machine, sample.library}];
@@ -146,7 +146,7 @@ MachineFit fit_machine(const MachineSamples& machine, const cost::CollectiveCons
   MachineFit fit{.machine = machine.machine, .library = machine.library};
   SampledClusters clusters;
   fit.constants = cost::unfitted_collectives(clusters.of(*machine.samples.front()));
-  if (machine.library == kKernelLibrary) start_from_kernels(fit.constants);
+  if (machine.library == kInferenceKernelLibrary) start_from_kernels(fit.constants);
   for (int i = 0; inside != nullptr && i < cost::kCollectives; ++i) {
     const cost::OperationConstants unfitted = fit.constants.operations[i];
     fit.constants.operations[i] = inside->operations[i];
@@ -160,7 +160,7 @@ MachineFit fit_machine(const MachineSamples& machine, const cost::CollectiveCons
     for (const CollectiveSample* sample : machine.samples) {
       if (sample->operation != operation) continue;
       ++fit.rows[index];
-      cost::widen(fit.constants.ranges[index], sample->quantities());
+      cost::widen_ranges(fit.constants.ranges[index], sample->quantities());
       parts.network = parts.network || sample->routes.ring.network_s > 0;
       parts.tree = parts.tree || sample->routes.tree.exists;
     }
@@ -176,8 +176,8 @@ MachineFit fit_machine(const MachineSamples& machine, const cost::CollectiveCons
   return fit;
 }
 
-ErrorSummary error_of(const cost::CollectiveConstants& constants,
-                      std::span<const CollectiveSample* const> samples) {
+ErrorSummary prediction_error(const cost::CollectiveConstants& constants,
+                              std::span<const CollectiveSample* const> samples) {
   std::vector<double> errors;
   for (const CollectiveSample* sample : samples) {
     errors.push_back(

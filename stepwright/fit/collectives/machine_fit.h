@@ -41,8 +41,8 @@ struct MachineSamples {
 
 /// Returns the samples by machine and library, in the order of `sampled_machines()`. Operations of
 /// a layout whose rows contradict each other are left out, and their lines are added to `dropped`.
-std::vector<MachineSamples> by_machine(std::span<const CollectiveSample> samples,
-                                       std::vector<DroppedRow>& dropped);
+std::vector<MachineSamples> samples_by_machine(std::span<const CollectiveSample> samples,
+                                               std::vector<DroppedRow>& dropped);
 
 /// Fits every operation that has samples. `inside`: constants of the same devices sampled inside a
 /// node, from which the fit starts; null: none. Operations without samples across nodes take their
@@ -50,8 +50,8 @@ std::vector<MachineSamples> by_machine(std::span<const CollectiveSample> samples
 MachineFit fit_machine(const MachineSamples& samples, const cost::CollectiveConstants* inside);
 
 /// Returns the error of constants on samples.
-ErrorSummary error_of(const cost::CollectiveConstants& constants,
-                      std::span<const CollectiveSample* const> samples);
+ErrorSummary prediction_error(const cost::CollectiveConstants& constants,
+                              std::span<const CollectiveSample* const> samples);
 
 /// Returns the entry of a fit in a profile's `collectives` list.
 nlohmann::ordered_json collectives_json(const MachineFit& fit, const ErrorSummary& held_out);

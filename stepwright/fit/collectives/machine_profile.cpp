@@ -14,8 +14,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 FittedLibrary fitted(const MachineSamples& samples, const cost::CollectiveConstants* inside) {
-  FittedLibrary library{
-      .fit = fit_machine(samples, inside), .study = study_machine(samples, inside), .refused = {}};
+  FittedLibrary library{.fit = fit_machine(samples, inside),
+                        .study = cross_validate_machine(samples, inside),
+                        .refused = {}};
   const LeftOutErrors& errors = library.study.rows_left_out;
   if (errors.all.rows > 0 && errors.all.mean > errors.unfitted.mean) {
     library.refused = fmt::format("{:.1f}% off on rows left out, {:.1f}% with the defaults",
@@ -58,14 +59,14 @@ FittedCollectives fit_collectives(const std::vector<CollectiveSamples>& tables) 
   std::vector<CollectiveSample> all;
   for (const CollectiveSamples& table : tables) {
     std::vector<DroppedRow> dropped = table.dropped;
-    static_cast<void>(by_machine(table.samples, dropped));
+    static_cast<void>(samples_by_machine(table.samples, dropped));
     std::ranges::stable_sort(dropped, {}, &DroppedRow::line);
     result.dropped.emplace_back(table.file, std::move(dropped));
     all.insert(all.end(), table.samples.begin(), table.samples.end());
   }
   std::vector<DroppedRow> ignored;
   std::map<std::string_view, cost::CollectiveConstants> inside;
-  for (const MachineSamples& samples : by_machine(all, ignored)) {
+  for (const MachineSamples& samples : samples_by_machine(all, ignored)) {
     const cost::CollectiveConstants* start = nullptr;
     if (samples.library == cost::kDefaultLibrary && !samples.machine->inside.empty()) {
       start = &inside.try_emplace(samples.machine->inside, built_in_start(samples)).first->second;

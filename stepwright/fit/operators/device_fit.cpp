@@ -36,7 +36,7 @@ class ClassFit {
       : what_(what),
         pass_(pass),
         target_(target),
-        cost_(job_of(target), {}, cost::Load::kIsolated) {
+        cost_(job_of(target), {}, cost::DeviceLoad::kIsolated) {
     setting_ = {
         what,
         pass,
@@ -52,9 +52,9 @@ class ClassFit {
   void drop(FitRow& row, const std::string& reason, const std::string& detail);
   void drop_impossible();
   void drop_other_units();
-  bool drop_outliers(const HeldOut& held_out);
+  bool drop_outliers(const HeldOutPredictions& held_out);
   void sweep();
-  void choose(const HeldOut& held_out);
+  void choose(const HeldOutPredictions& held_out);
   void refuse_other_units();
 
   cost::OperatorClass what_;
@@ -106,11 +106,11 @@ void ClassFit::drop_impossible() {
   for (const FitRow& row : rows_) {
     auto& [impossible, all] = series[row.sample->name];
     ++all;
-    if (row.seconds < kBelowFloor * row.floor_s) ++impossible;
+    if (row.seconds < kImpossibleTimeShare * row.floor_s) ++impossible;
   }
   for (FitRow& row : rows_) {
     const auto [impossible, all] = series[row.sample->name];
-    if (row.seconds < kBelowFloor * row.floor_s) {
+    if (row.seconds < kImpossibleTimeShare * row.floor_s) {
       drop(row, "above peak",
            fmt::format("{:.6g} us where the peaks allow {:.6g}", 1e6 * row.seconds,
                        1e6 * row.floor_s));
@@ -126,13 +126,13 @@ void ClassFit::drop_other_units() {
   const cost::LawConstants law = fit_law(what_, law_rows(rows_), setting_.peaks);
   for (FitRow& row : rows_) {
     const double factor = row.seconds / law_prediction(law, row, setting_);
-    if (factor < kOtherUnits && factor > 1 / kOtherUnits) continue;
+    if (factor < kWrongUnitsFactor && factor > 1 / kWrongUnitsFactor) continue;
     drop(row, "other units", fmt::format("{:.3g} times what other rows say", factor));
   }
   sweep();
 }
 
-bool ClassFit::drop_outliers(const HeldOut& held_out) {
+bool ClassFit::drop_outliers(const HeldOutPredictions& held_out) {
   std::vector<double> logs;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     logs.push_back(std::abs(std::log(rows_[i].seconds / held_out.law_times_trees[i])));
@@ -153,12 +153,12 @@ bool ClassFit::drop_outliers(const HeldOut& held_out) {
   return any;
 }
 
-void ClassFit::choose(const HeldOut& held_out) {
-  out_.errors = {.law = error_of(rows_, held_out.law),
-                 .trees = error_of(rows_, held_out.trees),
-                 .law_times_trees = error_of(rows_, held_out.law_times_trees),
+void ClassFit::choose(const HeldOutPredictions& held_out) {
+  out_.errors = {.law = prediction_error(rows_, held_out.law),
+                 .trees = prediction_error(rows_, held_out.trees),
+                 .law_times_trees = prediction_error(rows_, held_out.law_times_trees),
                  .unfitted = unfitted_error(rows_)};
-  const Candidates& errors = out_.errors;
+  const FitCandidates& errors = out_.errors;
   const std::vector<double>* chosen = &held_out.law;
   double best = errors.law.mean;
   out_.entry.kind = cost::FitKind::kLaw;
@@ -184,9 +184,9 @@ void ClassFit::refuse_other_units() {
   for (const cost::LawConstant& constant : cost::kLawConstants) {
     if (!cost::uses(what_, constant) || !cost::is_share(constant)) continue;
     const double share = out_.entry.law.*constant.value;
-    if (share >= cost::kLeastShare) continue;
+    if (share >= cost::kMinPeakShare) continue;
     out_.refused = fmt::format("{} {:.3g} is below {:g}: the times are in another unit",
-                               constant.name, share, cost::kLeastShare);
+                               constant.name, share, cost::kMinPeakShare);
   }
 }
 
@@ -201,8 +201,8 @@ FittedOperator ClassFit::fit() {
         fmt::format("{} usable rows; a fit needs at least {}", rows_.size(), kFewestFitRows);
     return std::move(out_);
   }
-  HeldOut held_out = hold_out(rows_, setting_);
-  if (drop_outliers(held_out)) held_out = hold_out(rows_, setting_);
+  HeldOutPredictions held_out = predict_held_out_rows(rows_, setting_);
+  if (drop_outliers(held_out)) held_out = predict_held_out_rows(rows_, setting_);
   choose(held_out);
   out_.rows = rows_.size();
   for (const auto& [name, error] : out_.by_series) out_.series.push_back(name);
@@ -224,12 +224,14 @@ FittedOperator derived_backward(const FittedOperator& forward, const FittedOpera
   out.entry.kind = cost::FitKind::kLaw;
   out.entry.trees = {};
   cost::LawConstants& law = out.entry.law;
-  law.arithmetic_share =
-      std::max(cost::kLeastShare,
-               kept_digits(law.arithmetic_share * cost::constants::kAttentionBackward.value));
-  law.start_us = kept_digits(law.start_us * cost::constants::kAttentionBackwardStarts.value);
-  law.ramp = kept_digits(law.ramp + cost::constants::kAttentionBackwardKeys.value);
-  law.masked_keys = kept_digits(law.masked_keys * cost::constants::kAttentionBackwardMasked.value);
+  law.arithmetic_share = std::max(
+      cost::kMinPeakShare,
+      round_to_profile_digits(law.arithmetic_share * cost::constants::kAttentionBackward.value));
+  law.start_us =
+      round_to_profile_digits(law.start_us * cost::constants::kAttentionBackwardStarts.value);
+  law.ramp = round_to_profile_digits(law.ramp + cost::constants::kAttentionBackwardKeys.value);
+  law.masked_keys =
+      round_to_profile_digits(law.masked_keys * cost::constants::kAttentionBackwardMasked.value);
   out.derived = fmt::format(
       "no usable rows: the forward law at {} of its rate with 2.5 times the FLOPs, {} times its "
       "start, {} more keys per query and {} times those of cut tiles",

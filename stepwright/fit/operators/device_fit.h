@@ -21,7 +21,7 @@ struct FitError {
 
 /// Errors of the candidates that were tried for a class and pass, each on rows left out together by
 /// hidden size.
-struct Candidates {
+struct FitCandidates {
   FitError law, trees, law_times_trees;
   FitError unfitted;  ///< Error of the documented defaults, which were fitted to no row.
 };
@@ -30,7 +30,7 @@ struct Candidates {
 struct FittedOperator {
   cost::OperatorEntry entry;
   std::vector<std::string> series;  ///< Names of the class's operators in the tables.
-  Candidates errors;
+  FitCandidates errors;
   /// Errors of the chosen candidate, by series.
   std::map<std::string, FitError> by_series;
   std::map<std::string, std::size_t> dropped;  ///< Number of dropped rows, by reason.

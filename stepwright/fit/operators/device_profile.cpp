@@ -14,10 +14,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json error_json(const FitError& error) {
-  return {{"mean", kept_digits(error.mean)},
-          {"median", kept_digits(error.median)},
-          {"p90", kept_digits(error.p90)},
-          {"bias", kept_digits(error.bias)},
+  return {{"mean", round_to_profile_digits(error.mean)},
+          {"median", round_to_profile_digits(error.median)},
+          {"p90", round_to_profile_digits(error.p90)},
+          {"bias", round_to_profile_digits(error.bias)},
           {"rows", error.rows}};
 }
 
@@ -60,7 +60,7 @@ Json entry_json(const FittedOperator& fitted) {
 
 }  // namespace
 
-Json profile_json(const ProfileHead& head, const DeviceFit& fit) {
+Json profile_json(const ProfileHeader& head, const DeviceFit& fit) {
   const cluster::Device& device = head.target.device;
   Json json = {{"stepwright", "profile/1"},
                {"name", head.name},

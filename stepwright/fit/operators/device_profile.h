@@ -9,7 +9,7 @@
 namespace stepwright::fit {
 
 /// The parts of a profile other than its fits.
-struct ProfileHead {
+struct ProfileHeader {
   std::string name;
   FitTarget target;
   std::vector<std::string> sources;  ///< File names of the samples.
@@ -29,7 +29,7 @@ struct ProfileHead {
 /// - `held_out`, `series`: errors {`mean`, `median`, `p90`, `bias`, `rows`} by candidate
 ///   (`unfitted`: the defaults), and of the chosen one by operator
 /// - `derived`: the law from which it was derived, when nothing was measured
-nlohmann::ordered_json profile_json(const ProfileHead& head, const DeviceFit& fit);
+nlohmann::ordered_json profile_json(const ProfileHeader& head, const DeviceFit& fit);
 
 /// Returns the text of a profile file: indented, with short lists on one line. The same fit gives
 /// the same bytes.

@@ -30,7 +30,7 @@ double clamped(const cost::OperatorEntry& entry, const FitRow& row) {
 
 /// Predicts the rows of one fold by fits to the other folds.
 void hold_out_fold(std::span<const FitRow> rows, const std::vector<std::size_t>& folds,
-                   std::size_t fold, const FitSetting& setting, HeldOut& out) {
+                   std::size_t fold, const FitSetting& setting, HeldOutPredictions& out) {
   std::vector<FitRow> seen;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (folds[i] != fold) seen.push_back(rows[i]);
@@ -73,8 +73,8 @@ FitError fit_error(std::vector<double> ratios) {
 
 }  // namespace
 
-HeldOut hold_out(std::span<const FitRow> rows, const FitSetting& setting) {
-  HeldOut out;
+HeldOutPredictions predict_held_out_rows(std::span<const FitRow> rows, const FitSetting& setting) {
+  HeldOutPredictions out;
   for (std::vector<double>* predicted : {&out.law, &out.trees, &out.law_times_trees}) {
     predicted->resize(rows.size());
   }
@@ -122,7 +122,7 @@ double law_prediction(const cost::LawConstants& law, const FitRow& row, const Fi
   return seconds[0] + seconds[1];
 }
 
-FitError error_of(std::span<const FitRow> rows, std::span<const double> predicted_s) {
+FitError prediction_error(std::span<const FitRow> rows, std::span<const double> predicted_s) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ratios.push_back(predicted_s[i] / rows[i].seconds - 1);
@@ -149,7 +149,8 @@ std::map<std::string, FitError> errors_by_series(std::span<const FitRow> rows,
 
 std::vector<cost::FittedRange> range_of(std::span<const FitRow> rows, cost::OperatorClass what) {
   std::vector<cost::FittedRange> range;
-  for (const FitRow& row : rows) cost::widen(range, cost::quantities(what, row.sample->op).all());
+  for (const FitRow& row : rows)
+    cost::widen_ranges(range, cost::quantities(what, row.sample->op).all());
   return range;
 }
 

@@ -32,12 +32,12 @@ struct FitSetting {
 };
 
 /// Seconds of each row, predicted by fits without the rows of its hidden size.
-struct HeldOut {
+struct HeldOutPredictions {
   std::vector<double> law, trees, law_times_trees;
 };
 /// Predicts rows left out, in six folds over the sorted distinct hidden sizes; with a single size,
 /// over the rows themselves.
-HeldOut hold_out(std::span<const FitRow> rows, const FitSetting& setting);
+HeldOutPredictions predict_held_out_rows(std::span<const FitRow> rows, const FitSetting& setting);
 
 std::vector<LawRow> law_rows(std::span<const FitRow> rows);
 /// Returns rows for a fit of trees. The target is the logarithm of the seconds; for
@@ -50,7 +50,7 @@ void fit_entry_trees(cost::OperatorEntry& entry, std::span<const FitRow> rows,
 /// Returns the seconds of a row, predicted by a law.
 double law_prediction(const cost::LawConstants& law, const FitRow& row, const FitSetting& setting);
 
-FitError error_of(std::span<const FitRow> rows, std::span<const double> predicted_s);
+FitError prediction_error(std::span<const FitRow> rows, std::span<const double> predicted_s);
 FitError unfitted_error(std::span<const FitRow> rows);
 std::map<std::string, FitError> errors_by_series(std::span<const FitRow> rows,
                                                  std::span<const double> predicted_s);

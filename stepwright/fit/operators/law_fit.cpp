@@ -135,11 +135,11 @@ cost::LawConstants fit_law(cost::OperatorClass what, std::span<const LawRow> row
   }
   cost::LawConstants law = problem.law(logs);
   for (const cost::LawConstant& constant : cost::kLawConstants) {
-    law.*constant.value = kept_digits(law.*constant.value);
+    law.*constant.value = round_to_profile_digits(law.*constant.value);
   }
   return law;
 }
 
-double kept_digits(double number) { return std::stod(fmt::format("{:.4g}", number)); }
+double round_to_profile_digits(double number) { return std::stod(fmt::format("{:.4g}", number)); }
 
 }  // namespace stepwright::fit

@@ -23,6 +23,6 @@ cost::LawConstants fit_law(cost::OperatorClass what, std::span<const LawRow> row
 /// Returns a fitted number rounded to the digits that a profile keeps: more than any fit
 /// determines, but few enough that mathematical libraries and processors agree on them, so that a
 /// fit gives the same profile everywhere.
-double kept_digits(double number);
+double round_to_profile_digits(double number);
 
 }  // namespace stepwright::fit

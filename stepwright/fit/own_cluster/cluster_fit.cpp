@@ -36,7 +36,7 @@ auto judged(Fit fit, const std::vector<Sample>& samples) {
       errors.push_back(std::fabs(predicted_s(law, samples[i]) / samples[i].seconds - 1));
     }
   }
-  result.held_out_error = middle_of(errors);
+  result.held_out_error = upper_median(errors);
   return result;
 }
 
@@ -45,8 +45,8 @@ auto judged(Fit fit, const std::vector<Sample>& samples) {
 /// computation is included.
 double slower_in(const OverlapSample& pair) {
   const double saved_s = pair.computation_s + pair.message_s - pair.together_s;
-  return saved_s <= pair.message_s / cost::kMostSlower ? cost::kMostSlower
-                                                       : pair.message_s / saved_s;
+  return saved_s <= pair.message_s / cost::kMaxSlowdownFactor ? cost::kMaxSlowdownFactor
+                                                              : pair.message_s / saved_s;
 }
 
 /// Returns the median slow-down over all pairs of a link; 0 without samples.
@@ -55,7 +55,7 @@ double slower_beside(const std::vector<OverlapSample>& samples, cost::LinkClass 
   for (const OverlapSample& sample : samples) {
     if (sample.link == link) factors.push_back(slower_in(sample));
   }
-  return factors.empty() ? 0 : std::max(1.0, middle_of(factors));
+  return factors.empty() ? 0 : std::max(1.0, upper_median(factors));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ double host_over_usual(std::span<const FittedLaw<cost::HostOverheadLaw>> found,
 }  // namespace
 
 std::vector<FittedLaw<cost::HostOverheadLaw>> fit_host_overhead(const MessagesByScheme& planned,
-                                                                const HostOfMessages& host) {
+                                                                const HostMessageWork& host) {
   std::map<collective::Collective, PlannedMessages> of_operation;
   double dispatched = 0;
   for (const auto& [key, messages] : planned) {

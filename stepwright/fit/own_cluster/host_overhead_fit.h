@@ -12,7 +12,7 @@
 namespace stepwright::fit {
 
 /// The host's work for messages in a step of a rank, in addition to their transfer.
-struct HostOfMessages {
+struct HostMessageWork {
   std::map<collective::Collective, HostSeconds>
       copies;  ///< Seconds of copies into and out of messages, by operation.
   /// Seconds of dispatch for tensors that are split over tensor-parallel ranks.
@@ -23,7 +23,7 @@ struct HostOfMessages {
 /// of a plan: time inside copies is distributed by bytes, time between copies by calls, and
 /// dispatch by calls of tensor parallelism.
 std::vector<FittedLaw<cost::HostOverheadLaw>> fit_host_overhead(const MessagesByScheme& planned,
-                                                                const HostOfMessages& host);
+                                                                const HostMessageWork& host);
 
 /// Returns assumed laws of PyTorch's host overhead for messages of tensor parallelism (DTensor) and
 /// of sharded data parallelism (FSDP2), if the plan does not send them. Their seconds come from the

@@ -170,7 +170,8 @@ std::vector<cost::ShapeCurve> missed(const Law& law, const std::vector<MessageSa
 
 template <class Law>
 double sampled_s(const cost::SampledLaw<Law>& law, const MessageSample& sample) {
-  return time_s(law.law, sample) * cost::factor_of(law.curves, sample.group, sample.payload_bytes);
+  return time_s(law.law, sample) *
+         cost::measured_time_factor(law.curves, sample.group, sample.payload_bytes);
 }
 
 /// Fits with NICs for nodes and for ranks, and returns the better fit.

@@ -127,7 +127,7 @@ class StepFitter {
                                      .dtype = dtype,
                                      .flops = step::flops(op),
                                      .bytes = step::memory_bytes(op),
-                                     .seconds = middle_of(alone.empty() ? beside : alone)};
+                                     .seconds = upper_median(alone.empty() ? beside : alone)};
       if (!(sample.seconds > 0)) {
         timeless.insert(phase);
         continue;
@@ -135,7 +135,7 @@ class StepFitter {
       const std::size_t runs = alone.size() + beside.size();
       samples[phase].insert(samples[phase].end(), (runs + steps - 1) / steps, sample);
       if (std::min(alone.size(), beside.size()) >= kFewest) {
-        factors.push_back(middle_of(beside) / middle_of(alone));
+        factors.push_back(upper_median(beside) / upper_median(alone));
       }
     }
     for (const step::Phase phase : timeless) {
@@ -143,7 +143,8 @@ class StepFitter {
     }
     for (const auto& [phase, rows] : samples) fit_products_of(phase, rows);
     if (!factors.empty()) {
-      out_.fit.overlap.beside_inside = std::clamp(middle_of(factors), 1.0, cost::kMostSlower);
+      out_.fit.overlap.beside_inside =
+          std::clamp(upper_median(factors), 1.0, cost::kMaxSlowdownFactor);
     }
   }
 
@@ -263,7 +264,7 @@ class StepFitter {
     const auto sends = [&](auto&& holds) {
       return std::ranges::any_of(planned, [&](const auto& one) { return holds(one.first); });
     };
-    HostOfMessages host;
+    HostMessageWork host;
     for (const auto& [kind, collective] : kKinds) {
       if (!sends([which = collective](const auto& key) { return key.second == which; })) continue;
       for (const auto& [key, seconds] : seconds_) {

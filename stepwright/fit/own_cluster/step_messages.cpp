@@ -86,10 +86,11 @@ std::vector<StepMessages> step_messages(
     const auto [place, fresh] = sums.try_emplace({call.operation, call.record.payload_bytes});
     StepMessages& sum = place->second;
     if (fresh) {
-      sum.sample = {.operation = call.operation,
-                    .group = cost::socket_group(plan::group_layout(cluster, grid.shape(call.group)),
-                                                collective::levels_in_node(cluster), devices),
-                    .payload_bytes = static_cast<double>(call.record.payload_bytes)};
+      sum.sample = {
+          .operation = call.operation,
+          .group = cost::socket_group(plan::group_layout(cluster, grid.shape(call.group)),
+                                      collective::intra_node_level_count(cluster), devices),
+          .payload_bytes = static_cast<double>(call.record.payload_bytes)};
     }
     ++sum.calls;
     sum.sample.seconds += call.shortest_s;

@@ -46,8 +46,8 @@ class Cells {
     return read_double(text(title)).value_or(0);
   }
   [[nodiscard]] std::int64_t count(std::string_view title) const {
-    const IntegerReading read = read_integer(text(title));
-    const bool good = read.status == IntegerReading::Status::kGood;
+    const IntegerParseResult read = read_integer(text(title));
+    const bool good = read.status == IntegerParseResult::Status::kGood;
     return good && read.value >= 1 && read.value <= cluster::kMaxDevices ? read.value : 0;
   }
 
@@ -58,7 +58,7 @@ class Cells {
 
 /// Returns the library whose collectives a row of a table of clusters timed.
 std::string library_of(const Cells& cells) {
-  if (cells.text("library").starts_with("TRT-LLM")) return std::string(kKernelLibrary);
+  if (cells.text("library").starts_with("TRT-LLM")) return std::string(kInferenceKernelLibrary);
   if (cells.text("tool").starts_with("Aceso")) return std::string(kListLibrary);
   return std::string(cost::kDefaultLibrary);
 }
@@ -145,7 +145,7 @@ std::string fault(CollectiveSample& sample, SampledClusters& clusters) {
                                                    sample_layout(sample, cluster),
                                                    collective::Algorithm::kLibrary});
   sample.routes.switches.exists = sample.routes.switches.exists && sample.switch_adds;
-  const cost::Routes& routes = sample.routes;
+  const cost::MessageRoutes& routes = sample.routes;
   const double least = 1.0 / 1.02 *
                        std::min(std::max(routes.ring.inside_s, routes.ring.network_s),
                                 routes.tree.exists || routes.switches.exists
@@ -237,13 +237,13 @@ CollectiveSamples read_collective_samples(const CsvTable& table, const std::stri
     std::vector<std::string_view> names;
     for (const SampledMachine& known : sampled_machines()) names.push_back(known.name);
     fail_input(fmt::format("{}: no sampled machine '{}'; there are {}", table.name, machine,
-                           list_of(names)));
+                           comma_list(names)));
   }
   return read_collective_samples(table, named);
 }
 
 CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMachine* named) {
-  table.refuse_misspelt(kCollectiveColumns);
+  table.reject_misspelt_columns(kCollectiveColumns);
   if (!holds_collectives(table)) {
     fail_input(
         fmt::format("{}: no samples of collectives: the columns are neither op, nodes, "
@@ -255,7 +255,7 @@ CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMa
   if (named == nullptr && !(many && table.column("gpu"))) {
     fail_input(fmt::format("{}: names no machine; say --profile NAME", table.name));
   }
-  table.need_rows();
+  table.require_rows();
   CollectiveSamples result{.file = table.name, .samples = {}, .dropped = {}};
   SampledClusters clusters;
   std::set<std::string> seen;
@@ -287,7 +287,7 @@ const cluster::Cluster& SampledClusters::of(const CollectiveSample& sample) {
   std::int64_t nodes = std::max<std::int64_t>(1, sample.nodes);
   if (sample.machine->trays) {
     const cluster::Cluster one = cluster::load_cluster(sample.machine->cluster, 1);
-    nodes = std::max<std::int64_t>(1, divide_up(sample.ranks(), one.devices_per_node));
+    nodes = std::max<std::int64_t>(1, ceil_divide(sample.ranks(), one.devices_per_node));
   }
   const auto key = std::pair(sample.machine, nodes);
   auto found = clusters_.find(key);
@@ -300,7 +300,7 @@ const cluster::Cluster& SampledClusters::of(const CollectiveSample& sample) {
 cluster::GroupLayout sample_layout(const CollectiveSample& sample,
                                    const cluster::Cluster& cluster) {
   const std::int64_t in_node =
-      sample.machine->trays ? divide_up(sample.ranks(), cluster.nodes) : sample.ranks_per_node;
+      sample.machine->trays ? ceil_divide(sample.ranks(), cluster.nodes) : sample.ranks_per_node;
   cluster::GroupLayout layout{.size = sample.ranks(),
                               .levels = static_cast<int>(cluster.levels.size())};
   std::int64_t lower = 1;

@@ -16,9 +16,9 @@
 
 namespace stepwright::fit {
 
-/// Names of libraries in tables: the kernels of an inference library (`kKernelLibrary`), and the
-/// list calls of torch.distributed with their copies (`kListLibrary`).
-inline constexpr std::string_view kKernelLibrary = "trtllm";
+/// Names of libraries in tables: the kernels of an inference library (`kInferenceKernelLibrary`),
+/// and the list calls of torch.distributed with their copies (`kListLibrary`).
+inline constexpr std::string_view kInferenceKernelLibrary = "trtllm";
 inline constexpr std::string_view kListLibrary = "torch-lists";
 
 /// A message that was measured.
@@ -33,7 +33,8 @@ struct CollectiveSample {
   bool switch_adds = true;  ///< True if a switch can add numbers of this type (16 bits or more).
   std::string id;           ///< Id of the row in its source, else its file and line.
   std::size_t line = 0;
-  cost::Routes routes;  ///< Routes of the message, assuming that nothing else runs on the machine.
+  /// Routes of the message, assuming that nothing else runs on the machine.
+  cost::MessageRoutes routes;
 
   /// Returns the layout as text, nodes x ranks on each: "2x4".
   [[nodiscard]] std::string layout() const;

@@ -123,12 +123,12 @@ class Mapping {
           const SoftmaxSizes& softmaxes)
       : given_(op), known_(known), softmaxes_(softmaxes) {}
 
-  std::variant<MappedOperator, Unmapped> map() {
+  std::variant<MappedOperator, UnmappedReason> map() {
     out_ = {.what = known_.what, .pass = known_.pass, .kernel = known_.kernel};
     out_.op.kind = known_.kind;
     read_type();
     if (refusal_.empty()) read_form();
-    if (!refusal_.empty()) return Unmapped{refusal_};
+    if (!refusal_.empty()) return UnmappedReason{refusal_};
     return out_;
   }
 
@@ -286,8 +286,8 @@ class Mapping {
 
   void read_scatter() {
     const Sizes gradient = input(0);
-    const IntegerReading rows = read_integer(value(known_.input + 2));
-    if (gradient.size() < 2 || rows.status != IntegerReading::Status::kGood || rows.value < 1) {
+    const IntegerParseResult rows = read_integer(value(known_.input + 2));
+    if (gradient.size() < 2 || rows.status != IntegerParseResult::Status::kGood || rows.value < 1) {
       return refuse_sizes();
     }
     set_look_up(elements(gradient) / gradient.back(), gradient.back(), rows.value);
@@ -322,11 +322,11 @@ KinetoRole role_of(std::string_view name) {
   return known->form == Form::kSum ? KinetoRole::kElementwise : KinetoRole::kMapped;
 }
 
-std::variant<MappedOperator, Unmapped> map_operator(const logs::KinetoSignature& op,
-                                                    const SoftmaxSizes& softmaxes) {
+std::variant<MappedOperator, UnmappedReason> map_operator(const logs::KinetoSignature& op,
+                                                          const SoftmaxSizes& softmaxes) {
   const KnownOperator* known = known_operator(op.name);
-  if (known == nullptr) return Unmapped{"no operator of ours"};
-  if (op.dims.empty()) return Unmapped{"no sizes recorded"};
+  if (known == nullptr) return UnmappedReason{"no operator of ours"};
+  if (op.dims.empty()) return UnmappedReason{"no sizes recorded"};
   return Mapping(op, *known, softmaxes).map();
 }
 

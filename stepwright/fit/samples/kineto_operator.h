@@ -24,7 +24,7 @@ struct MappedOperator {
 };
 
 /// Why a PyTorch operator has no translation.
-struct Unmapped {
+struct UnmappedReason {
   std::string reason;
 };
 
@@ -43,7 +43,7 @@ KinetoRole role_of(std::string_view name);
 
 /// Translates an operator by its name, sizes and types (docs/formats.md, "Samples"); products are
 /// given the forward pass.
-std::variant<MappedOperator, Unmapped> map_operator(const logs::KinetoSignature& op,
-                                                    const SoftmaxSizes& softmaxes);
+std::variant<MappedOperator, UnmappedReason> map_operator(const logs::KinetoSignature& op,
+                                                          const SoftmaxSizes& softmaxes);
 
 }  // namespace stepwright::fit

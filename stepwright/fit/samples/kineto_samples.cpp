@@ -134,7 +134,7 @@ class TraceReader {
   void take(int op, const Timed& timed) {
     const logs::KinetoSignature& given = trace_.signature_of(op);
     const auto result = map_operator(given, softmaxes_);
-    if (const auto* unmapped = std::get_if<Unmapped>(&result)) {
+    if (const auto* unmapped = std::get_if<UnmappedReason>(&result)) {
       return skip(given.name, unmapped->reason, timed);
     }
     const auto& mapped = std::get<MappedOperator>(result);

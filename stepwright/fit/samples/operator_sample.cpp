@@ -226,13 +226,13 @@ bool has_operator_samples(const CsvTable& table) {
 
 OperatorTable read_operator_samples(const CsvTable& table) {
   const bool shapes = has_all(table, kShapeHeader);
-  table.refuse_misspelt(kOperatorColumns);
+  table.reject_misspelt_columns(kOperatorColumns);
   if (!has_operator_samples(table)) {
     fail_input(
         fmt::format("{}: is no table of operator samples; allowed headers: {}; or columns {}",
                     table.name, fmt::join(kShapeHeader, ","), fmt::join(kKernelHeader, ", ")));
   }
-  table.need_rows();
+  table.require_rows();
   OperatorTable out{.file = table.name};
   std::map<std::string, std::size_t> seen;
   for (const CsvRow& row : table.rows) {

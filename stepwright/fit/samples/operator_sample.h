@@ -69,12 +69,12 @@ std::optional<SampledOperator> sampled_operator(const SampledSizes& sizes);
 
 /// A time below this share of the least time at the device's peaks is impossible; from this share
 /// up to 1, clocks and caches may explain it.
-inline constexpr double kBelowFloor = 0.97;
+inline constexpr double kImpossibleTimeShare = 0.97;
 /// A time that differs by this factor from the model's is in other units than microseconds.
-inline constexpr double kOtherUnits = 100;
+inline constexpr double kWrongUnitsFactor = 100;
 
 /// Returns the predicted seconds of a sample's forward or backward. `cost` must be made for
-/// `Load::kIsolated`.
+/// `DeviceLoad::kIsolated`.
 inline double predicted_s(const cost::ComputeCost& cost, const OperatorSample& sample,
                           cost::Pass pass) {
   return cost.pass_seconds(sample.what, pass, sample.op);

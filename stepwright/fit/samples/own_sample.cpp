@@ -124,11 +124,11 @@ void refuse_misspelt_own(const CsvTable& table) {
       if (end == header.npos) break;
     }
   }
-  table.refuse_misspelt(titles);
+  table.reject_misspelt_columns(titles);
 }
 
 void read_own_samples(const CsvTable& table, OwnSamples& samples) {
-  table.need_rows();
+  table.require_rows();
   const std::string header = header_of(table);
   for (const CsvRow& cells : table.rows) {
     const Row row(table, cells);

@@ -84,7 +84,7 @@ constexpr std::int64_t kVocabulary = 50257;
 constexpr std::int64_t kUpdateBytes = 30;
 
 std::int64_t local_vocabulary(const SampledSizes& s) {
-  return divide_up(kVocabulary, 128 * s.tensor) * 128;
+  return ceil_divide(kVocabulary, 128 * s.tensor) * 128;
 }
 
 struct Need {
@@ -117,8 +117,8 @@ step::Shape attention_shape_of(const SampledSizes& s) {
   require(s, {{"batch", s.batch}, {"seq", s.length}, {"heads", s.heads}});
   const std::int64_t head_dim = s.hidden / s.heads;
   return {.batch = s.batch,
-          .heads = divide_up(s.heads, s.tensor),
-          .kv_heads = divide_up(s.heads, s.tensor),
+          .heads = ceil_divide(s.heads, s.tensor),
+          .kv_heads = ceil_divide(s.heads, s.tensor),
           .queries = s.length,
           .keys = s.length,
           .head_dim = head_dim,

@@ -28,7 +28,8 @@ namespace {
 /// Reads the types of weights and products. Weights have the type of resolve_dtype
 /// (axolotl-ai-cloud/axolotl src/axolotl/utils/config/__init__.py; src/axolotl/loaders/model.py).
 /// With `full` nothing is cast: src/axolotl/core/builders/base.py, _configure_precision_settings.
-void read_types(const Fields& fields, Trainer& trainer, Settled& settled, ImportReport& report) {
+void read_types(const Fields& fields, Trainer& trainer, PartialPlan& settled,
+                ImportReport& report) {
   const bool half = fields.flag("fp16", false) || fields.flag("float16", false);
   const auto brain = fields.find("bf16");
   const bool automatic = !brain || brain->text() == "auto";
@@ -36,7 +37,7 @@ void read_types(const Fields& fields, Trainer& trainer, Settled& settled, Import
   const bool on = !automatic && (full || brain->boolean());
   if (on && half) fields.find("fp16")->fail("bf16 and fp16 are both true; only one can be");
   if (automatic && !half) {
-    report.assume("job.precision", "bf16 is auto: the devices have it");
+    report.add_assumption("job.precision", "bf16 is auto: the devices have it");
   }
   const bool wide = fields.flag("float32", false) && automatic;
   const bool narrow = on || fields.flag("bfloat16", false) || (automatic && !half && !wide);
@@ -64,22 +65,22 @@ void read_checkpointing(const Fields& fields, plan::Plan& plan) {
   };
   const bool word = given && is_word(*given);
   if (given && (word || given->boolean())) plan.recompute.kind = plan::RecomputeKind::kFull;
-  take_moved_checkpoints(fields, plan);
+  apply_checkpoint_offload(fields, plan);
   const auto said = fields.find("activation_offloading");
   const bool moved = said && said->text() != "false";
   if (!word && !moved) return;
   const std::string key = word ? "gradient_checkpointing" : "activation_offloading";
   const Node& place = word ? *given : *said;
   const bool on_disk = place.text().find("disk") != std::string::npos;
-  if (!on_disk) return take_moved_inputs(fields, key, plan);
+  if (!on_disk) return apply_input_offload(fields, key, plan);
   fields.leave_out(key, place, "offload to a disk: its reads and writes, and what it frees");
 }
 
-void read_attention_flags(const Fields& fields, Settled& settled) {
+void read_attention_flags(const Fields& fields, PartialPlan& settled) {
   if (fields.flag("flash_attention", false)) settled.attention = cluster::AttentionKernel::kFlash2;
   if (fields.flag("eager_attention", false)) settled.attention = cluster::AttentionKernel::kUnfused;
   if (fields.flag("sdp_attention", false)) leave_attention_to_pytorch(settled);
-  take_attention(fields, "attn_implementation", settled);
+  apply_attention_kernel(fields, "attn_implementation", settled);
 }
 
 /// True if the plugin for cut cross entropy is listed and not switched off.
@@ -95,20 +96,20 @@ bool names_cut_loss(const Fields& fields) {
 /// Reads the kernel of the loss. Liger's and cut cross entropy never write all logits
 /// (axolotl-ai-cloud/axolotl src/axolotl/integrations/{liger,cut_cross_entropy});
 /// src/axolotl/monkeypatch/loss/chunked.py writes all logits, but copies only one chunk at a time.
-void read_loss(const Fields& fields, Settled& settled) {
+void read_loss(const Fields& fields, PartialPlan& settled) {
   for (const std::string_view key : {"chunked_cross_entropy", "unsloth_cross_entropy_loss"}) {
     settled.fused_cross_entropy = fields.flag(key, false) || settled.fused_cross_entropy;
   }
-  settled.take_liger(fields.flag("liger_fused_linear_cross_entropy", false));
+  settled.apply_liger_loss(fields.flag("liger_fused_linear_cross_entropy", false));
   const bool cuts = fields.flag("cut_cross_entropy", false);
   if (!cuts && !names_cut_loss(fields)) return;
   settled.fused_cross_entropy = true;
-  settled.loss = kCutLoss;
+  settled.loss = kCutCrossEntropyLoss;
 }
 
 /// Reads the section of ringmaster, which chooses Ulysses if its ranks divide the key and value
 /// heads; axolotl-ai-cloud/axolotl examples/distributed-parallel/llama3-8b-ringmaster-cp.yaml.
-bool read_ringmaster(const Fields& fields, const Given& given, plan::Plan& plan,
+bool read_ringmaster(const Fields& fields, const UserFacts& given, plan::Plan& plan,
                      const ModelWords& model_words, ImportReport& report) {
   static constexpr Named<plan::ContextKind> kBackends[] = {{plan::ContextKind::kUlysses, "ulysses"},
                                                            {plan::ContextKind::kRing, "ring"}};
@@ -124,8 +125,9 @@ bool read_ringmaster(const Fields& fields, const Given& given, plan::Plan& plan,
       model_words.model ? model_words.model : given.known_model;
   const bool divides = model && model->kv_heads % *size == 0;
   plan.context_kind = divides ? plan::ContextKind::kUlysses : plan::ContextKind::kRing;
-  report.assume("context_kind", divides ? "auto: its ranks divide the heads of keys and values"
-                                        : "auto: its ranks do not divide the heads");
+  report.add_assumption("context_kind", divides
+                                            ? "auto: its ranks divide the heads of keys and values"
+                                            : "auto: its ranks do not divide the heads");
   return true;
 }
 
@@ -142,8 +144,9 @@ void read_context(const Fields& fields, plan::Plan& plan, ImportReport& report) 
   const auto packing = fields.node().find("sample_packing");
   const bool packed = packing && !packing->is_null() && packing->boolean();
   if (!fields.has("ring_attn_func")) {
-    report.assume("context_kind", packed ? "axolotl takes varlen_llama3 for packed sequences"
-                                         : "axolotl takes batch_ring");
+    report.add_assumption("context_kind", packed
+                                              ? "axolotl takes varlen_llama3 for packed sequences"
+                                              : "axolotl takes batch_ring");
   }
   plan.context_kind = fields.choice(
       "ring_attn_func", kRings, packed ? plan::ContextKind::kAllGather : plan::ContextKind::kRing);
@@ -151,7 +154,7 @@ void read_context(const Fields& fields, plan::Plan& plan, ImportReport& report) 
 
 /// Reads the degrees: axolotl-ai-cloud/axolotl src/axolotl/utils/distributed.py,
 /// _get_parallel_config_kwargs.
-void read_mesh(const Fields& fields, bool is_fsdp, const Given& given, Trainer& trainer,
+void read_mesh(const Fields& fields, bool is_fsdp, const UserFacts& given, Trainer& trainer,
                plan::Plan& plan, ModelWords& model_words, ImportReport& report) {
   plan.parallel.tensor = fields.integer("tensor_parallel_size", 1);
   plan.parallel.expert = fields.integer("expert_parallel_size", 1);
@@ -173,7 +176,7 @@ void read_mesh(const Fields& fields, bool is_fsdp, const Given& given, Trainer& 
 /// Distributes experts over all ranks that neither shard states nor split sequences; the other
 /// ranks shard the experts' states. Source: axolotl-ai-cloud/axolotl
 /// src/axolotl/integrations/expert_parallel/plugin.py: _resolve_ep_group, expert_shard_axis.
-void settle_experts(const Fields& fields, const Trainer& trainer, Settled& settled) {
+void settle_experts(const Fields& fields, const Trainer& trainer, PartialPlan& settled) {
   const plan::Parallel& degrees = settled.plan.parallel;
   if (degrees.expert == 1) return;
   const std::int64_t ranks = degrees.data * degrees.context;
@@ -209,13 +212,14 @@ constexpr model::Frozen kFrozenImages = {.encoder = true, .projector = true};
 
 /// Reads frozen parts: axolotl-ai-cloud/axolotl src/axolotl/train.py: freeze_layers_except,
 /// freeze_mm_modules.
-void read_frozen_parts(const Fields& fields, const Given& given, ModelWords& model_words) {
+void read_frozen_parts(const Fields& fields, const UserFacts& given, ModelWords& model_words) {
   if (fields.flag("freeze_mm_modules", false)) model_words.frozen = kFrozenImages;
   const auto patterns = fields.node().find("unfrozen_parameters");
   const std::optional<model::Architecture>& model =
       model_words.model ? model_words.model : given.known_model;
   if (!patterns || !patterns->is_sequence() || !model || model_words.adapters) return;
-  std::optional<model::Frozen> frozen = frozen_but(words_in(*patterns), *model);
+  std::optional<model::Frozen> frozen =
+      frozen_parts_of_patterns(split_word_list(*patterns), *model);
   if (!frozen) return;
   fields.mark_read("unfrozen_parameters");
   frozen->encoder = frozen->encoder || model_words.frozen;
@@ -228,24 +232,26 @@ void read_frozen_parts(const Fields& fields, const Given& given, ModelWords& mod
 /// src/axolotl/utils/samplers/multipack.py); packed sequences are padded unless set otherwise
 /// (src/axolotl/utils/schemas/validation.py). Keys: src/axolotl/utils/schemas/config.py:
 /// sample_packing_group_size, excess_length_strategy.
-void read_multipack(const Fields& fields, const Given& given, JobBatch& batch,
+void read_multipack(const Fields& fields, const UserFacts& given, JobBatch& batch,
                     ImportReport& report) {
-  static constexpr Named<packing::TooLong> kExcess[] = {{packing::TooLong::kDrop, "drop"},
-                                                        {packing::TooLong::kTruncate, "truncate"},
-                                                        {packing::TooLong::kRefuse, "raise"}};
+  static constexpr Named<packing::LongDocumentPolicy> kExcess[] = {
+      {packing::LongDocumentPolicy::kDrop, "drop"},
+      {packing::LongDocumentPolicy::kTruncate, "truncate"},
+      {packing::LongDocumentPolicy::kRefuse, "raise"}};
   constexpr std::int64_t kUsualGroup = 100000;
   PackingWords words;
   packing::Packing& packing = words.packing;
-  packing.too_long = fields.choice("excess_length_strategy", kExcess, packing::TooLong::kDrop);
+  packing.too_long =
+      fields.choice("excess_length_strategy", kExcess, packing::LongDocumentPolicy::kDrop);
   if (packs_documents(fields, "sample_packing", given)) {
     const bool in_order = fields.flag("sample_packing_sequentially", false);
     packing.kind = in_order ? packing::PackingKind::kGreedy : packing::PackingKind::kFirstFit;
     packing.order = packing::PackingOrder::kAsTheyCome;
     packing.group = fields.integer("sample_packing_group_size", kUsualGroup);
-    packing.pad_to = fields.flag("pad_to_sequence_len", true) ? packing::PadTo::kLength
-                                                              : packing::PadTo::kLongest;
+    packing.pad_to = fields.flag("pad_to_sequence_len", true) ? packing::PaddingTarget::kLength
+                                                              : packing::PaddingTarget::kLongest;
   }
-  take_packing(fields, "sample_packing", words, given, batch);
+  apply_packing(fields, "sample_packing", words, given, batch);
   const auto packs = fields.node().find("sample_packing");
   const bool packed = packs && !packs->is_null() && packs->boolean();
   if (!packed && !fields.flag("pad_to_sequence_len", false)) {
@@ -253,7 +259,7 @@ void read_multipack(const Fields& fields, const Given& given, JobBatch& batch,
   }
 }
 
-Draft read_axolotl_program(const HubFiles& files, const Document& document, const Given& given,
+Draft read_axolotl_program(const HubFiles& files, const Document& document, const UserFacts& given,
                            Draft draft, ImportReport& report) {
   const Fields fields(document.root());
   if (files.model) draft.model = model::read_config(*files.model, &report.notes);
@@ -273,9 +279,9 @@ Draft read_axolotl_program(const HubFiles& files, const Document& document, cons
   take_optimizer(fields, "optimizer", draft, report);
   const bool is_fsdp = read_fsdp_settings(fields, true, trainer);
   read_mesh(fields, is_fsdp, given, trainer, draft.plan, draft, report);
-  trainer.deepspeed = deepspeed_of(fields, "deepspeed", files);
-  draft = settle_program(fields, files, trainer, given, std::move(draft), report,
-                         known_settings("axolotl/settings"));
+  trainer.deepspeed = deepspeed_config_of(fields, "deepspeed", files);
+  draft = complete_program_plan(fields, files, trainer, given, std::move(draft), report,
+                                known_settings("axolotl/settings"));
   settle_experts(fields, trainer, draft);
   return draft;
 }
@@ -294,19 +300,19 @@ const ShellWord* settings_of_axolotl(Words words) {
 }
 
 /// Reads a script that starts axolotl with a file; options of the command override the file.
-Draft read_axolotl_script(Sources files, const SourceFile& script, const Given& given, Draft draft,
-                          ImportReport& report) {
+Draft read_axolotl_script(Sources files, const SourceFile& script, const UserFacts& given,
+                          Draft draft, ImportReport& report) {
   const StartedProgram program{.framework = "axolotl",
                                .arguments = "axolotl train FILE.yaml",
                                .starts = starts_axolotl,
                                .has_argument = is_argument_and_value,
-                               .matters = matters_by(known_settings("axolotl/settings"))};
+                               .matters = argument_impact(known_settings("axolotl/settings"))};
   HubScript read = read_hub_script(script, files, given, program, draft.start, report);
   const std::vector<ShellWord> words = read.command.all_words();
   read_launcher(read.command, draft.extent, report);
   take_named_settings(*settings_of_axolotl(words), read);
-  take_launch_words(read.command, read.files, report);
-  Document said = parse_as_python(read.files.program->text, read.files.program->name);
+  apply_launch_arguments(read.command, read.files, report);
+  Document said = parse_like_python_yaml(read.files.program->text, read.files.program->name);
   draft =
       read_axolotl_program(read.files, with_fsdp_file(with_command_fields(said, words), read.files),
                            given, std::move(draft), report);
@@ -318,7 +324,7 @@ Draft read_axolotl_script(Sources files, const SourceFile& script, const Given& 
 
 bool starts_axolotl(Words words) { return settings_of_axolotl(words) != nullptr; }
 
-Draft read_axolotl(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_axolotl(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   const auto script = std::ranges::find_if(files, is_shell_script);
   if (script != files.end())
     return read_axolotl_script(files, *script, given, std::move(draft), report);

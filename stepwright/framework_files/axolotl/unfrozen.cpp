@@ -153,8 +153,8 @@ std::string unfrozen_pattern(const model::Architecture& model) {
   return fmt::format("{}{})", kAllBut, fmt::join(parts, "|"));
 }
 
-std::optional<model::Frozen> frozen_but(const std::vector<std::string>& patterns,
-                                        const model::Architecture& model) try {
+std::optional<model::Frozen> frozen_parts_of_patterns(const std::vector<std::string>& patterns,
+                                                      const model::Architecture& model) try {
   if (patterns.size() == 1 && patterns.front().starts_with(kAllBut)) {
     return frozen_of_own(patterns.front(), model);
   }

@@ -17,7 +17,7 @@ std::string unfrozen_pattern(const model::Architecture& model);
 /// `unfrozen_pattern`, or names with which whole parts begin (`model.language_model.*`, `lm_head`).
 /// nullopt if they divide a layer, freeze parts that a job always trains (head, last norm), or have
 /// another form.
-std::optional<model::Frozen> frozen_but(const std::vector<std::string>& patterns,
-                                        const model::Architecture& model);
+std::optional<model::Frozen> frozen_parts_of_patterns(const std::vector<std::string>& patterns,
+                                                      const model::Architecture& model);
 
 }  // namespace stepwright::framework_files

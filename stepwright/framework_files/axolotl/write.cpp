@@ -16,7 +16,7 @@ namespace {
 /// nothing is cast: src/axolotl/core/builders/base.py, _configure_precision_settings.
 void add_axolotl_precision(Tree& file, const plan::Job& job) {
   const DType precision = job.precision;
-  if (job.kernels.masters == plan::Masters::kNone && precision == DType::kBf16) {
+  if (job.kernels.masters == plan::MasterWeights::kNone && precision == DType::kBf16) {
     file.set("bf16", "full");
     return;
   }
@@ -55,7 +55,7 @@ void add_axolotl_mesh(Tree& file, const plan::PlannedJob& planned) {
   Tree section = Tree::mapping();
   section.set("reshard_after_forward", plan.sharding.parameters != plan::Spread::kNone);
   section.set("auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
-  section.set("offload_params", leaves_to_host(plan));
+  section.set("offload_params", is_fsdp_offloading(plan));
   section.set("state_dict_type", "SHARDED_STATE_DICT");
   file.set("fsdp_config", section);
 }
@@ -92,8 +92,8 @@ void add_axolotl_packing(Tree& file, const plan::Job& job) {
   file.set("sample_packing", packs);
   if (packing.kind == packing::PackingKind::kGreedy) file.set("sample_packing_sequentially", true);
   if (packs && packing.group > 0) file.set("sample_packing_group_size", packing.group);
-  file.set("pad_to_sequence_len", packing.pad_to == packing::PadTo::kLength);
-  if (packing.too_long == packing::TooLong::kTruncate)
+  file.set("pad_to_sequence_len", packing.pad_to == packing::PaddingTarget::kLength);
+  if (packing.too_long == packing::LongDocumentPolicy::kTruncate)
     file.set("excess_length_strategy", "truncate");
 }
 
@@ -132,8 +132,10 @@ void add_axolotl_frozen(Tree& file, model::Architecture model) {
 void add_axolotl_loss(Tree& file, const plan::Kernels& kernels) {
   if (!kernels.fused_loss()) return;
   switch (kernels.loss_keeps) {
-    case plan::LossKeeps::kGradients: file.set("liger_fused_linear_cross_entropy", true); break;
-    case plan::LossKeeps::kSums: file.set("cut_cross_entropy", true); break;
+    case plan::LossSavedTensors::kGradients:
+      file.set("liger_fused_linear_cross_entropy", true);
+      break;
+    case plan::LossSavedTensors::kSums: file.set("cut_cross_entropy", true); break;
     default: file.set("chunked_cross_entropy", true); break;
   }
 }

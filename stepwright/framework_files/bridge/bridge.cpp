@@ -36,7 +36,7 @@ constexpr std::string_view kBase = "()";
 
 /// Returns the settings of a function with which recipes begin; empty for any other function.
 std::span<const WordRow> common_of(std::string_view function) {
-  return words_below("bridge/recipes", function);
+  return section_words("bridge/recipes", function);
 }
 
 /// Fails for a configuration made by a recipe that no file has, because that recipe's settings are
@@ -56,7 +56,7 @@ void check_base(const launch_scripts::PythonConfig& config, const std::string& f
 
 /// Returns the device on which a recipe will run, from a built-in profile or a plan's cluster;
 /// nullopt: unknown.
-std::optional<cluster::Device> device_of(const Given& given) {
+std::optional<cluster::Device> device_of(const UserFacts& given) {
   if (given.known_cluster) return given.known_cluster->device;
   const std::string name = given.cluster.substr(0, given.cluster.rfind(':'));
   const auto cluster = cluster::built_in_cluster(name, 1);
@@ -68,7 +68,7 @@ std::optional<Tree> known_recipe(const std::string& function, const Tree& argume
                                  const std::string& /*file*/) {
   if (!common_of(function).empty()) {
     Tree container = Tree::mapping().set(kBase, function);
-    const std::string_view adapters = meaning_of("bridge/recipes", function, "peft");
+    const std::string_view adapters = word_meaning("bridge/recipes", function, "peft");
     if (!adapters.empty()) container.set("peft", Tree::mapping().set("()", adapters));
     return container;
   }
@@ -213,8 +213,8 @@ void add_provider_defaults(Node root, Tree& usual) {
   if (!type || !type->is_scalar()) return;
   const std::string text = type->text();
   const std::string_view name = launch_scripts::last_python_name(text);
-  const std::string_view defaults = meaning_of("bridge/models", "defaults_of", name);
-  for (const auto& [field, value] : words_below("bridge/models", defaults)) {
+  const std::string_view defaults = word_meaning("bridge/models", "defaults_of", name);
+  for (const auto& [field, value] : section_words("bridge/models", defaults)) {
     usual.set(field, Tree::scalar(value, false));
   }
 }
@@ -226,7 +226,8 @@ void list_tokens_of_class(const Document& document, const std::string& name, Imp
       tokenizer && tokenizer->is_mapping() ? tokenizer->find("vocab_size") : std::nullopt;
   if (!tokens || !tokens->is_number() || name.starts_with("Qwen")) return;
   report.not_read.push_back(
-      {"tokenizer.vocab_size", tokens->text(), document.name(), tokens->line(), Matters::kMaybe,
+      {"tokenizer.vocab_size", tokens->text(), document.name(), tokens->line(),
+       SettingImpact::kMaybe,
        fmt::format("that {} has no vocabulary of its own: the tokenizer's counts there", name)});
 }
 
@@ -244,7 +245,7 @@ bool says_sizes(Node model) {
                              [&](std::string_view name) { return model.find(name).has_value(); });
 }
 
-void name_bridge_model(const Document& document, const Given& given, ModelWords& model_words,
+void name_bridge_model(const Document& document, const UserFacts& given, ModelWords& model_words,
                        ImportReport& report) {
   const auto model = document.root().find("model");
   if (!model || !model->is_mapping()) return;
@@ -256,14 +257,15 @@ void name_bridge_model(const Document& document, const Given& given, ModelWords&
   if (!call || !call->is_scalar()) return;
   const std::string text = call->text();
   const std::string name(launch_scripts::last_python_name(text));
-  const std::string_view known = meaning_of("bridge/models", "models", name);
+  const std::string_view known = word_meaning("bridge/models", "models", name);
   if (!known.empty()) {
     take_named_model(fmt::format("hub/{}", known), given, model_words, report);
     list_tokens_of_class(document, name, report);
   } else if (!unnamed && !has_open_sizes(name)) {
     if (!says_sizes(*model)) model_words.unknown_model = printable(text);
     report.not_read.push_back({"model.()", printable(text), document.name(), call->line(),
-                               Matters::kYes, "what this class has where the recipe is silent"});
+                               SettingImpact::kYes,
+                               "what this class has where the recipe is silent"});
   }
 }
 
@@ -355,11 +357,11 @@ bool says_path(const Tree& tree, std::string_view path) {
 /// `--config-file`: src/megatron/bridge/training/utils/omegaconf_utils.py, apply_overrides.
 void lay_overrides(Sources overrides, launch_scripts::PythonConfig& config) {
   for (const SourceFile& file : overrides) {
-    const Document document = parse_as_python(file.text, file.name);
+    const Document document = parse_like_python_yaml(file.text, file.name);
     if (!document.root().is_mapping()) document.root().fail("must be a mapping");
     Tree over = placed_tree(document.root());
-    forget_lines(over);
-    lay_over(config.tree, over);
+    drop_line_numbers(over);
+    merge_over(config.tree, over);
     std::erase_if(config.unread, [&](const launch_scripts::PythonUnread& one) {
       return says_path(over, one.name);
     });
@@ -368,7 +370,8 @@ void lay_overrides(Sources overrides, launch_scripts::PythonConfig& config) {
 
 /// Reads a script that starts a performance recipe; the recipe's files, or the container that it
 /// writes, must be given.
-Draft read_started_bridge(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_started_bridge(Sources files, const UserFacts& given, Draft draft,
+                          ImportReport& report) {
   const BridgeRun run = read_bridge_script(files, given, draft.extent, draft.start, report);
   if (run.devices) {
     draft.extent.ranks = run.devices;
@@ -383,13 +386,13 @@ Draft read_started_bridge(Sources files, const Given& given, Draft draft, Import
 
 }  // namespace
 
-Draft read_bridge(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_bridge(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   if (is_shell_script(files.front()))
     return read_started_bridge(files, given, std::move(draft), report);
   RecipeFiles sorted = sorted_recipe_files(files);
   if (sorted.recipes.empty()) return read_nemo(files, given, std::move(draft), report);
   if (const auto made = imported_recipe(sorted.recipes.front()); made && given.function.empty()) {
-    Given chosen = given;
+    UserFacts chosen = given;
     chosen.function = made->function;
     bring_forward(*made, sorted.recipes);
     std::vector<SourceFile> all = sorted.recipes;

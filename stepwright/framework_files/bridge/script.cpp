@@ -24,7 +24,7 @@ constexpr std::string_view kStarts = "bridge/starts";
 /// Returns the value of an argument, given by its full name or its short form (`arguments` of the
 /// table); nullopt if absent.
 std::optional<std::string> argument_of(const std::vector<ShellWord>& words, std::string_view name) {
-  const std::string_view brief = meaning_of(kStarts, "arguments", name);
+  const std::string_view brief = word_meaning(kStarts, "arguments", name);
   std::optional<std::string> value;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& text = words[i].text;
@@ -76,7 +76,7 @@ bool defines(const SourceFile& file, std::string_view function) {
 /// Returns the arguments that override the recipe, as settings of its ConfigContainer.
 std::vector<std::string> overrides_of(const BridgeCommand& command) {
   std::vector<std::string> settings;
-  for (const auto& [name, path] : words_below(kStarts, "overrides")) {
+  for (const auto& [name, path] : section_words(kStarts, "overrides")) {
     if (const auto value = argument_of(command.words, name)) {
       settings.push_back(fmt::format("{}={}", path, *value));
     }
@@ -86,9 +86,9 @@ std::vector<std::string> overrides_of(const BridgeCommand& command) {
 
 }  // namespace
 
-BridgeRun read_bridge_script(Sources files, const Given& given, JobExtent& extent,
+BridgeRun read_bridge_script(Sources files, const UserFacts& given, JobExtent& extent,
                              ProgramStart& start, ImportReport& report) {
-  PartedFiles parted = parted_files(files);
+  SplitScriptFiles parted = parted_files(files);
   BridgeRun run{.files = std::move(parted.others), .given = given, .devices = std::nullopt};
   const StartedProgram program{.framework = "Megatron-Bridge",
                                .arguments = "run_script.py --model_recipe_name NAME",

@@ -12,14 +12,14 @@ namespace stepwright::framework_files {
 struct BridgeRun {
   std::vector<SourceFile> files;  ///< Files that were given with the scripts.
   /// The user's facts, with the recipe's function, and with settings that override the recipe.
-  Given given;
+  UserFacts given;
   std::optional<std::int64_t> devices;  ///< Number of devices in `--num_gpus`; nullopt: absent.
 };
 
 /// Reads a script that starts scripts/performance/run_script.py of Megatron-Bridge (or
 /// setup_experiment.py, which submits that script). Fails like `started_command`, and with
 /// `kInput`, naming them, if the files of the recipe were not given.
-BridgeRun read_bridge_script(Sources files, const Given& given, JobExtent& extent,
+BridgeRun read_bridge_script(Sources files, const UserFacts& given, JobExtent& extent,
                              ProgramStart& start, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -145,7 +145,7 @@ std::optional<Tree> bridge_precision(const std::string& function, const Tree& ar
 
 std::string bridge_flex_dispatcher(const cluster::Device& device) {
   // Devices of compute capability 8, 9 and 10.
-  const std::string_view generation = cluster::generation_of(device).name;
+  const std::string_view generation = cluster::device_generation_of(device).name;
   const bool before_blackwell = generation == "A100" || generation == "H100";
   if (!before_blackwell && generation != "B200") return "";
   const std::string_view name = device.name;

@@ -27,8 +27,8 @@ constexpr std::string_view kModules = "huggingface/modules";
 
 /// Returns modules by the last part of their names, each with the names of its targets.
 std::vector<WordRow> known_modules() {
-  const auto first = words_below(kModules, "one_by_one");
-  const auto others = words_below(kModules, "others");
+  const auto first = section_words(kModules, "one_by_one");
+  const auto others = section_words(kModules, "others");
   std::vector<WordRow> modules(first.begin(), first.end());
   modules.insert(modules.end(), others.begin(), others.end());
   return modules;
@@ -152,7 +152,7 @@ const model::AdapterTargets kFeedForwardTargets =
 
 void list_module(const std::string& module, const std::string& file, const char* why,
                  ImportReport& report) {
-  report.not_read.push_back({printable(module), "", file, 0, Matters::kYes, why});
+  report.not_read.push_back({printable(module), "", file, 0, SettingImpact::kYes, why});
 }
 
 std::vector<std::string> parted_words(std::string_view text) {
@@ -180,7 +180,7 @@ std::string_view said_key(const Fields& fields, std::string_view keys) {
 
 std::string_view adapter_switch(const Fields& fields, std::string_view table,
                                 std::string_view section) {
-  const std::string_view keys = meaning_of(table, section, "switch");
+  const std::string_view keys = word_meaning(table, section, "switch");
   for (const std::string& key : parted_words(keys)) {
     if (!fields.node().find(key) || !fields.flag(key, false)) continue;
     return keys.substr(keys.find(key), key.size());
@@ -201,7 +201,7 @@ AdapterWords read_adapter_words(const Fields& fields, std::string_view table,
                                 std::string_view section) {
   // If several keys are listed, the first one that the fields have counts.
   const auto word = [&](std::string_view name) {
-    const std::string_view keys = meaning_of(table, section, name);
+    const std::string_view keys = word_meaning(table, section, name);
     if (name.starts_with("usual_") || keys.find(' ') == std::string_view::npos) return keys;
     return said_key(fields, keys);
   };
@@ -209,7 +209,7 @@ AdapterWords read_adapter_words(const Fields& fields, std::string_view table,
   const auto listed = [&](std::string_view key) -> std::vector<std::string> {
     const auto value = key.empty() ? std::nullopt : fields.find(key);
     const bool list = value && (value->is_scalar() || value->is_sequence());
-    return list ? words_in(*value) : std::vector<std::string>();
+    return list ? split_word_list(*value) : std::vector<std::string>();
   };
   AdapterWords words;
   words.rank = fields.integer(word("rank"), read_integer(word("usual_rank")).value);
@@ -231,15 +231,15 @@ AdapterWords read_adapter_words(const Fields& fields, std::string_view table,
   if (flags && fields.flag("load_in_4bit", false)) words.base = DType::kNf4;
   for (const auto& [name, base] :
        {std::pair("flags_of_8", DType::kFp8), std::pair("flags_of_4", DType::kNf4)}) {
-    for (const std::string& flag : parted_words(meaning_of(table, section, name))) {
+    for (const std::string& flag : parted_words(word_meaning(table, section, name))) {
       if (fields.flag(flag, false)) words.base = base;
     }
   }
   return words;
 }
 
-void take_adapters(const AdapterWords& words, const std::string& file, plan::Job& job,
-                   ImportReport& report) {
+void apply_adapters(const AdapterWords& words, const std::string& file, plan::Job& job,
+                    ImportReport& report) {
   const model::AdapterTargets possible = model::possible_targets(job.model);
   model::AdapterTargets targets;
   for (const std::string& module : words.modules) {
@@ -289,12 +289,12 @@ void take_adapters(const AdapterWords& words, const std::string& file, plan::Job
   plan::read_training(document.root(), job);
 }
 
-void leave_adapters_out(ImportReport& report) {
+void report_adapters_unread(ImportReport& report) {
   for (const ReadSetting& one : report.read) {
     if (!one.field.starts_with(kFieldOfAdapters)) continue;
     const bool off = one.value == "false";
     report.not_read.push_back({one.name, one.value, one.file, one.line,
-                               off ? Matters::kNo : Matters::kYes,
+                               off ? SettingImpact::kNo : SettingImpact::kYes,
                                off ? "" : "adapters: all weights are trained in the plan"});
   }
   std::erase_if(report.read,
@@ -303,7 +303,7 @@ void leave_adapters_out(ImportReport& report) {
 
 std::vector<std::string> megatron_modules(const model::Architecture& model) {
   std::vector<std::string> names;
-  for (const auto& [name, its_names] : words_below(kModules, "others")) {
+  for (const auto& [name, its_names] : section_words(kModules, "others")) {
     if (!name.starts_with("linear_")) continue;
     if (name == "linear_q_proj" && !model.latent) continue;
     if (known_targets(its_names, model.adapters->targets).any()) names.push_back(name);
@@ -323,7 +323,7 @@ huggingface::AdaptedModules transformers_modules(const model::Architecture& mode
     return huggingface::adapted_modules(model, huggingface::family_of(model));
   } catch (const Error&) {
     huggingface::AdaptedModules like_llama;
-    for (const auto& [name, names] : words_below(kModules, "one_by_one")) {
+    for (const auto& [name, names] : section_words(kModules, "one_by_one")) {
       if (known_targets(names, model.adapters->targets).any()) like_llama.modules.push_back(name);
     }
     return like_llama;

@@ -54,11 +54,11 @@ DType read_adapter_base(const Fields& fields, std::string_view bits);
 /// Adds adapters to the model of a job, whose precision and framework are set; modules that cannot
 /// have an adapter in a job are listed as not read. Fails with `kInput`, naming the file, if the
 /// model has none of the modules, or if the rank exceeds a side of one of them.
-void take_adapters(const AdapterWords& words, const std::string& file, plan::Job& job,
-                   ImportReport& report);
+void apply_adapters(const AdapterWords& words, const std::string& file, plan::Job& job,
+                    ImportReport& report);
 
 /// Moves all adapter settings of a report to the unread ones: the plan trains all weights.
-void leave_adapters_out(ImportReport& report);
+void report_adapters_unread(ImportReport& report);
 
 /// Returns the names of Megatron-Core's modules that have adapters in a model.
 std::vector<std::string> megatron_modules(const model::Architecture& model);

@@ -27,8 +27,8 @@ std::string code_notes(const plan::PlannedJob& planned, bool recomputes) {
                                ? fmt::format(", muon: {}", name_of(plan::kMuonFormNames, job.muon))
                                : "";
   Json rest = Json::object();
-  if (recomputes) rest[kRecomputes] = true;
-  if (planned.plan.offload.moves_inputs()) rest[kMovesInputs] = true;
+  if (recomputes) rest[kRecomputeKey] = true;
+  if (planned.plan.offload.moves_inputs()) rest[kOffloadInputsKey] = true;
   plan::write_training(rest, job);
   std::string parts;
   for (const auto& [key, value] : rest.items()) {
@@ -44,7 +44,7 @@ std::string code_notes(const plan::PlannedJob& planned, bool recomputes) {
 Draft read_code_notes(const SourceFile& file, Draft draft, ImportReport& report) {
   const std::size_t at = file.text.find(kMark);
   if (at == std::string::npos) {
-    report.assume("micro_batch", "the file leaves it to the training code");
+    report.add_assumption("micro_batch", "the file leaves it to the training code");
     return draft;
   }
   const std::size_t begin = at + kMark.size();
@@ -53,7 +53,7 @@ Draft read_code_notes(const SourceFile& file, Draft draft, ImportReport& report)
       Document::parse("code: " + line, file.name + " (what the training code does)");
   const Node node = document.root().get("code");
   node.allow_only({"micro_batch", "micro_batches", "sequences", "length", "optimizer", "muon",
-                   kRecomputes, kMovesInputs, "adapters", "frozen"});
+                   kRecomputeKey, kOffloadInputsKey, "adapters", "frozen"});
   const Fields fields(node);
   draft.plan.micro_batch = fields.integer("micro_batch", 1);
   draft.batch.micro_batches = fields.size("micro_batches");
@@ -61,8 +61,8 @@ Draft read_code_notes(const SourceFile& file, Draft draft, ImportReport& report)
   draft.batch.length = fields.size("length");
   draft.optimizer = fields.choice("optimizer", plan::kOptimizerNames, plan::Optimizer::kAdamW);
   draft.muon = fields.choice("muon", plan::kMuonFormNames, draft.muon);
-  if (fields.flag(kRecomputes, false)) draft.plan.recompute.kind = plan::RecomputeKind::kFull;
-  if (fields.flag(kMovesInputs, false)) draft.plan.offload.move_inputs();
+  if (fields.flag(kRecomputeKey, false)) draft.plan.recompute.kind = plan::RecomputeKind::kFull;
+  if (fields.flag(kOffloadInputsKey, false)) draft.plan.offload.move_inputs();
   draft.trained = Document::from(node.placed_tree(), document.name());
   return draft;
 }

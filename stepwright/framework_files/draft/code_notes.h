@@ -8,10 +8,10 @@ namespace stepwright::framework_files {
 
 /// The key under which training code recomputes each layer (huggingface/transformers
 /// src/transformers/training_args.py).
-inline constexpr const char* kRecomputes = "gradient_checkpointing";
+inline constexpr const char* kRecomputeKey = "gradient_checkpointing";
 /// The key under which training code keeps the inputs of recomputed layers in host memory, as in
 /// TRL (huggingface/trl trl/models/activation_offloading.py).
-inline constexpr const char* kMovesInputs = "activation_offloading";
+inline constexpr const char* kOffloadInputsKey = "activation_offloading";
 
 /// Returns the optimizer to write for a job: AdamW in place of Adam, as is usual for language
 /// models. A step of either takes the same time and memory.

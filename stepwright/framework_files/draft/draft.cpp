@@ -39,7 +39,7 @@ std::optional<std::int64_t> ranks_said(const JobExtent& extent) {
 }
 
 /// Replaces the files' numbers of ranks, nodes and devices with the user's.
-void take_given_extent(JobExtent& extent, const Given& given) {
+void take_given_extent(JobExtent& extent, const UserFacts& given) {
   if (given.devices) {
     extent.ranks = given.devices;
     extent.nodes = extent.devices_of_node = std::nullopt;
@@ -101,7 +101,7 @@ std::string extent_text(const JobExtent& extent, ImportReport& report, const std
   return part ? fmt::format("nodes: 1, devices_per_node: {}", *part) : "nodes: 1";
 }
 
-cluster::Cluster cluster_of(JobExtent& extent, ImportReport& report, const Given& given) {
+cluster::Cluster cluster_of(JobExtent& extent, ImportReport& report, const UserFacts& given) {
   std::string mapping = given.cluster;
   if (mapping.front() != '{') {
     const std::size_t colon = mapping.rfind(':');
@@ -143,8 +143,9 @@ std::string missing_scripts(const ImportReport& report) {
 }
 
 model::Architecture settled_model(const ModelWords& model_words, ImportReport& report,
-                                  const Given& given, const std::string& file) {
-  if (given.known_model && !model_words.model) report.assume("job.model", "given by --model");
+                                  const UserFacts& given, const std::string& file) {
+  if (given.known_model && !model_words.model)
+    report.add_assumption("job.model", "given by --model");
   if (!given.known_model) {
     if (model_words.model) return *model_words.model;
     if (!model_words.unknown_model.empty()) {
@@ -165,7 +166,7 @@ model::Architecture settled_model(const ModelWords& model_words, ImportReport& r
     fail_input(fmt::format("{}: is of another model than --model {}: {}", file, given.model,
                            fmt::join(apart, "; ")));
   }
-  return model::trained_like(model, *model_words.model);
+  return model::with_training_parts_of(model, *model_words.model);
 }
 
 /// Gives a model the name of the built-in model that it equals.
@@ -174,7 +175,7 @@ void name_model(model::Architecture& model, std::vector<std::string>& notes) {
   for (const std::string_view name : model::built_in_models()) {
     const model::Architecture known = model::built_in_model(name).value();
     if (!huggingface::differences(model, known).empty()) continue;
-    model = model::trained_like(known, model);
+    model = model::with_training_parts_of(known, model);
     notes.push_back(fmt::format("The model is taken to be {}, which has the same sizes.", name));
     return;
   }
@@ -187,21 +188,21 @@ bool is_size_argument(std::string_view name) {
   return std::ranges::find(kSizes, name) != std::end(kSizes);
 }
 
-void settle_batch(plan::Plan& plan, JobBatch& job_batch, ImportReport& report, const Given& given,
-                  const std::string& file) {
+void settle_batch(plan::Plan& plan, JobBatch& job_batch, ImportReport& report,
+                  const UserFacts& given, const std::string& file) {
   const GivenBatch batch = read_given_batch(given.batch);
   const bool sequences_given = batch.sequences && !job_batch.sequences;
   const bool length_given = batch.length && !job_batch.length;
   settle_value(job_batch.sequences, batch.sequences, file, "--batch", "sequences of a step");
   settle_value(job_batch.length, batch.length, file, "--batch", "tokens of a sequence");
-  if (sequences_given) report.assume("job.batch.sequences", "given by --batch");
-  if (length_given) report.assume("job.batch.length", "given by --batch");
+  if (sequences_given) report.add_assumption("job.batch.sequences", "given by --batch");
+  if (length_given) report.add_assumption("job.batch.length", "given by --batch");
   const std::int64_t ways = plan.parallel.data * job_batch.micro_batches.value_or(1);
   if (job_batch.open_micro_batch && job_batch.sequences && job_batch.micro_batches &&
       *job_batch.sequences % ways == 0) {
     plan.micro_batch = *job_batch.sequences / ways;
   } else if (job_batch.open_micro_batch) {
-    report.assume("micro_batch", "nothing says it");
+    report.add_assumption("micro_batch", "nothing says it");
   }
   const std::int64_t pass = plan.parallel.data * plan.micro_batch;
   if (job_batch.micro_batches) {
@@ -213,9 +214,10 @@ void settle_batch(plan::Plan& plan, JobBatch& job_batch, ImportReport& report, c
           *job_batch.micro_batches));
     }
     if (!job_batch.sequences) {
-      report.assume("job.batch.sequences",
-                    fmt::format("{} (micro-batch) x {} (data) x {} (micro-batches)",
-                                plan.micro_batch, plan.parallel.data, *job_batch.micro_batches));
+      report.add_assumption(
+          "job.batch.sequences",
+          fmt::format("{} (micro-batch) x {} (data) x {} (micro-batches)", plan.micro_batch,
+                      plan.parallel.data, *job_batch.micro_batches));
     }
     job_batch.sequences = product;
   }
@@ -234,7 +236,7 @@ void count_pairs(plan::Plan& plan, JobBatch& job_batch, ImportReport& report) {
   report.notes.emplace_back("Of each pair both sequences are counted in batch and micro-batch.");
 }
 
-Given with_model(Given given) {
+UserFacts with_model(UserFacts given) {
   if (given.model.empty() || given.known_model) return given;
   const Document document = option_document("model", given.model);
   given.known_model =
@@ -242,7 +244,7 @@ Given with_model(Given given) {
   return given;
 }
 
-Document with_settings(Document document, const Given& given) {
+Document with_settings(Document document, const UserFacts& given) {
   for (const std::string& setting : given.settings) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -255,8 +257,8 @@ Document with_settings(Document document, const Given& given) {
   return document;
 }
 
-void settle_ranks(plan::Plan& plan, JobExtent& extent, ImportReport& report, const Given& given,
-                  const std::string& file) {
+void resolve_rank_counts(plan::Plan& plan, JobExtent& extent, ImportReport& report,
+                         const UserFacts& given, const std::string& file) {
   if (given.cluster.empty() && !given.known_cluster) {
     fail_input(
         fmt::format("--cluster is required: {} does not say on what it runs (stepwright list "
@@ -268,9 +270,9 @@ void settle_ranks(plan::Plan& plan, JobExtent& extent, ImportReport& report, con
   extent.given_extent = given.devices || given.nodes || given.known_cluster ||
                         given.cluster.front() == '{' ||
                         given.cluster.find(':') != std::string::npos;
-  report.assume("job.cluster", given.devices || given.nodes
-                                   ? "given by --cluster, --nodes or --gpus"
-                                   : "given by --cluster");
+  report.add_assumption("job.cluster", given.devices || given.nodes
+                                           ? "given by --cluster, --nodes or --gpus"
+                                           : "given by --cluster");
   const auto ranks = ranks_said(extent);
   if (ranks && *ranks != extent.cluster.devices()) {
     fail_input(fmt::format("{}: runs on {} ranks, --cluster has {} devices", file, *ranks,
@@ -289,9 +291,9 @@ void settle_ranks(plan::Plan& plan, JobExtent& extent, ImportReport& report, con
                            degrees.pipeline));
   }
   degrees.data = extent.cluster.devices() / inner;
-  report.assume("parallel.data",
-                fmt::format("what tensor, context and pipeline leave of {} devices",
-                            extent.cluster.devices()));
+  report.add_assumption("parallel.data",
+                        fmt::format("what tensor, context and pipeline leave of {} devices",
+                                    extent.cluster.devices()));
 }
 
 namespace {
@@ -301,13 +303,13 @@ namespace {
 void keep_held_modules(plan::Plan& plan, ImportReport& report, const model::Architecture& model) {
   plan::OffloadModules& there = plan.offload.activations;
   const plan::OffloadModules listed = there;
-  there = plan::held_modules(model, listed);
+  there = plan::modules_of_model(model, listed);
   for (const std::string_view name : plan::offload_words(listed.without(there))) {
     report.notes.push_back(fmt::format("Offload of {} was left out, as the model has none.", name));
   }
   plan::Recompute& recompute = plan.recompute;
   if (recompute.kind != plan::RecomputeKind::kModules) return;
-  const plan::ModuleSet held = plan::held_modules(model, recompute.modules);
+  const plan::ModuleSet held = plan::modules_of_model(model, recompute.modules);
   for (const std::string_view name : plan::module_words(recompute.modules.without(held))) {
     report.notes.push_back(
         fmt::format("Recomputation of {} was left out, as the model has none.", name));
@@ -363,25 +365,25 @@ plan::TrainingMethod settled_method(plan::TrainingMethod method, const plan::Job
 
 /// Drops adapters if the plan is legal only without them.
 void keep_covered_adapters(plan::Job& job, const plan::Plan& plan, ImportReport& report) {
-  if (!plan::illegal(job, plan)) return;
+  if (!plan::find_plan_rejection(job, plan)) return;
   const std::optional<model::Adapters> adapters = job.model.adapters;
   job.model.adapters.reset();
-  if (plan::illegal(job, plan)) {
+  if (plan::find_plan_rejection(job, plan)) {
     job.model.adapters = adapters;
   } else {
-    leave_adapters_out(report);
+    report_adapters_unread(report);
   }
 }
 
 }  // namespace
 
-plan::PlannedJob drafted(Draft draft, ImportReport& report, const Given& given,
-                         const std::string& file) {
+plan::PlannedJob draft_plan(Draft draft, ImportReport& report, const UserFacts& given,
+                            const std::string& file) {
   plan::Job job;
   job.model = settled_model(draft, report, given, file);
   name_model(job.model, report.notes);
   job.model_name = job.model.name.empty() ? "model" : job.model.name;
-  if (const std::string fault = fault_of_name(job.model_name); !fault.empty()) {
+  if (const std::string fault = invalid_name_reason(job.model_name); !fault.empty()) {
     fail_input(fmt::format("{}: the model's name {}", file, fault));
   }
   settle_batch(draft.plan, draft.batch, report, given, file);
@@ -410,18 +412,18 @@ plan::PlannedJob drafted(Draft draft, ImportReport& report, const Given& given,
     // The framework without its trainer's own choice of kernel.
     const plan::Framework alone{.name = job.framework.name};
     job.kernels.attention = plan::default_kernels(alone, job.cluster.device).attention;
-    report.assume(
+    report.add_assumption(
         "job.kernels.attention",
         "PyTorch's choice for sdpa: cuDNN on compute capability 9.0 and 10.0 since PyTorch "
         "2.11, before it FlashAttention 2");
   }
   if (draft.attention) job.kernels.attention = *draft.attention;
   job.attention_stated = draft.attention.has_value();
-  if (draft.adapters) take_adapters(*draft.adapters, file, job, report);
+  if (draft.adapters) apply_adapters(*draft.adapters, file, job, report);
   take_frozen(draft, job.model);
   if (draft.trained) plan::read_training(draft.trained->root(), job);
   keep_held_modules(draft.plan, report, job.model);
-  take_documents(read_given_batch(given.batch), job, draft.plan, draft.batch, report);
+  apply_user_documents(read_given_batch(given.batch), job, draft.plan, draft.batch, report);
   job.method = settled_method(draft.method, job);
   group_experts(draft.plan, job.model, draft.expert_group);
   if (draft.framework_overlap) take_overlap(job, draft.plan);
@@ -440,17 +442,18 @@ plan::PlannedJob started(plan::PlannedJob planned) {
   return planned;
 }
 
-std::optional<plan::Rejected> refusal_of(const std::optional<plan::Rejected>& by_framework,
-                                         const plan::PlannedJob& planned) {
-  const auto broken = plan::illegal(planned.job, planned.plan);
+std::optional<plan::PlanRejection> start_refusal(
+    const std::optional<plan::PlanRejection>& by_framework, const plan::PlannedJob& planned) {
+  const auto broken = plan::find_plan_rejection(planned.job, planned.plan);
   return broken ? broken : by_framework;
 }
 
-plan::PlannedJob finish(Draft draft, ImportReport& report, const Given& given,
+plan::PlannedJob finish(Draft draft, ImportReport& report, const UserFacts& given,
                         const std::string& file) {
-  const std::optional<plan::Rejected> refusal = draft.refused;
-  plan::PlannedJob planned = drafted(std::move(draft), report, given, file);
-  if (const auto refused = refusal_of(refusal, planned)) plan::fail_refused(*refused, file);
+  const std::optional<plan::PlanRejection> refusal = draft.refused;
+  plan::PlannedJob planned = draft_plan(std::move(draft), report, given, file);
+  if (const auto refused = start_refusal(refusal, planned))
+    plan::fail_rejected_plan(*refused, file);
   return started(std::move(planned));
 }
 

@@ -18,7 +18,7 @@
 namespace stepwright::framework_files {
 
 /// The facts that a user adds to files which do not state everything, or that override the files.
-struct Given {
+struct UserFacts {
   std::string model;    ///< A built-in name or a path; empty: the model in the files.
   std::string cluster;  ///< A profile, `PROFILE:NODES`, a path, or a mapping as in a job.
   /// Number of nodes that the user states, which overrides the files; nullopt: not stated.
@@ -60,7 +60,7 @@ struct JobExtent {
   /// Variables that would decide the size of the job but that a script leaves open; an empty text
   /// stands for an open size without a variable.
   std::vector<std::string> open_extents;
-  cluster::Cluster cluster;   ///< The cluster; set by `settle_ranks`.
+  cluster::Cluster cluster;   ///< The cluster; set by `resolve_rank_counts`.
   bool given_extent = false;  ///< True if the user stated the size of the cluster.
 };
 
@@ -105,7 +105,7 @@ struct ProgramStart {
 
 /// The plan and job that the files of a framework state, before open values are decided. A reader
 /// returns a draft, and records in an `ImportReport` what happened to each setting.
-struct Draft : Settled, ModelWords {
+struct Draft : PartialPlan, ModelWords {
   JobExtent extent;
   JobBatch batch;
   ProgramStart start;
@@ -113,7 +113,7 @@ struct Draft : Settled, ModelWords {
 
 /// Returns the user's facts with `known_model` set to the model that `model` names. Fails with
 /// `kInput` if there is no such model.
-Given with_model(Given given);
+UserFacts with_model(UserFacts given);
 
 /// Doubles batch and micro-batch, because each preference pair is two sequences.
 void count_pairs(plan::Plan& plan, JobBatch& job_batch, ImportReport& report);
@@ -121,36 +121,36 @@ void count_pairs(plan::Plan& plan, JobBatch& job_batch, ImportReport& report);
 /// Loads the cluster, and assigns to data parallelism the ranks that tensor, context and pipeline
 /// parallelism leave. `file` is the name of the files in messages. Fails with `kInput` if no
 /// cluster is given, or if files, degrees and cluster contradict each other.
-void settle_ranks(plan::Plan& plan, JobExtent& extent, ImportReport& report, const Given& given,
-                  const std::string& file);
+void resolve_rank_counts(plan::Plan& plan, JobExtent& extent, ImportReport& report,
+                         const UserFacts& given, const std::string& file);
 
 /// Returns a sentence that the number of training devices is unknown, and what would state it:
 /// "NHOSTS is open, so how many devices train is not known: --set NHOSTS=VALUE, --nodes or --gpus
 /// says it".
 std::string open_extent_text(const JobExtent& extent);
 
-/// Returns a document in which `Given::settings` override values or add missing ones. Fails with
-/// `kInput` if a setting is not `NAME=VALUE`.
-Document with_settings(Document document, const Given& given);
+/// Returns a document in which `UserFacts::settings` override values or add missing ones. Fails
+/// with `kInput` if a setting is not `NAME=VALUE`.
+Document with_settings(Document document, const UserFacts& given);
 
 /// Returns the plan and job that the files state, legal or not. Adapters are dropped, with a
 /// report, if only the plan without them is legal. Fails with `kInput` if model or batch are not
 /// stated, or stated twice differently.
-plan::PlannedJob drafted(Draft draft, ImportReport& report, const Given& given,
-                         const std::string& file);
+plan::PlannedJob draft_plan(Draft draft, ImportReport& report, const UserFacts& given,
+                            const std::string& file);
 
 /// Returns a legal plan in canonical form, with the buckets that its framework uses.
 plan::PlannedJob started(plan::PlannedJob planned);
 
 /// Returns why a plan would not start: the rule of plans that it breaks, or its framework's
 /// refusal; nullopt: it starts.
-std::optional<plan::Rejected> refusal_of(const std::optional<plan::Rejected>& by_framework,
-                                         const plan::PlannedJob& planned);
+std::optional<plan::PlanRejection> start_refusal(
+    const std::optional<plan::PlanRejection>& by_framework, const plan::PlannedJob& planned);
 
 /// Returns the plan and job of a draft, legal and canonical. Fails with `kInput` if model or batch
 /// are not stated, or stated twice differently; and with the reason of the refusal if the plan is
 /// not legal.
-plan::PlannedJob finish(Draft draft, ImportReport& report, const Given& given,
+plan::PlannedJob finish(Draft draft, ImportReport& report, const UserFacts& given,
                         const std::string& file);
 
 }  // namespace stepwright::framework_files

@@ -16,7 +16,7 @@ Fields Fields::section(std::string_view key) const {
   return {*value, fmt::format("{}{}.", prefix_, key), remarks_};
 }
 
-std::vector<std::string> words_in(Node node) {
+std::vector<std::string> split_word_list(Node node) {
   std::vector<std::string> words;
   const auto add = [&](const std::string& text) {
     for (std::size_t at = 0; at < text.size();) {

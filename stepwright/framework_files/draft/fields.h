@@ -15,10 +15,10 @@
 namespace stepwright::framework_files {
 
 /// Largest number that a size in a file of a framework may have.
-inline constexpr std::int64_t kMostOfField = std::int64_t{1} << 40;
+inline constexpr std::int64_t kMaxSizeField = std::int64_t{1} << 40;
 
 /// A setting that affects a prediction but that no plan can express exactly.
-struct LeftOut {
+struct UnmodelledSetting {
   std::string name;  ///< Dotted path of the setting from the root.
   Node place;
   std::string why;  ///< The effect of the setting that a prediction ignores.
@@ -51,16 +51,18 @@ class Fields {
   /// True if the value at a dotted path from the root was asked for.
   [[nodiscard]] bool asked(std::string_view path) const { return remarks_->asked.contains(path); }
   /// Returns the settings that were left out, in the order of `leave_out`.
-  [[nodiscard]] const std::vector<LeftOut>& left_out() const { return remarks_->left_out; }
+  [[nodiscard]] const std::vector<UnmodelledSetting>& left_out() const {
+    return remarks_->left_out;
+  }
   [[nodiscard]] bool has(std::string_view key) const { return find(key).has_value(); }
   [[nodiscard]] std::int64_t integer(std::string_view key, std::int64_t usual,
                                      std::int64_t low = 1) const {
     const auto value = find(key);
-    return value ? value->integer(low, kMostOfField) : usual;
+    return value ? value->integer(low, kMaxSizeField) : usual;
   }
   [[nodiscard]] std::optional<std::int64_t> size(std::string_view key) const {
     const auto value = find(key);
-    return value ? std::optional(value->integer(1, kMostOfField)) : std::nullopt;
+    return value ? std::optional(value->integer(1, kMaxSizeField)) : std::nullopt;
   }
   [[nodiscard]] double number(std::string_view key, double usual) const {
     const auto value = find(key);
@@ -91,7 +93,7 @@ class Fields {
  private:
   struct Remarks {
     std::set<std::string, std::less<>> asked;
-    std::vector<LeftOut> left_out;
+    std::vector<UnmodelledSetting> left_out;
   };
   Fields(Node node, std::string prefix, std::shared_ptr<Remarks> remarks)
       : node_(node), prefix_(std::move(prefix)), remarks_(std::move(remarks)) {}
@@ -103,6 +105,6 @@ class Fields {
 
 /// Returns the words of a list, or of a text with commas or blanks between words, with or without
 /// the brackets that Hydra uses on command lines. Any other value fails with `kInput`.
-std::vector<std::string> words_in(Node node);
+std::vector<std::string> split_word_list(Node node);
 
 }  // namespace stepwright::framework_files

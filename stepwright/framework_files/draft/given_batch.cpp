@@ -42,8 +42,8 @@ GivenBatch read_batch_mapping(const std::string& text) {
 std::optional<std::int64_t> typed_count(std::string_view word) {
   const bool letter = !word.empty() && std::string_view("kKM").find(word.back()) != word.npos;
   if (!letter) return launch_scripts::number_in_digits(word);
-  const IntegerReading read = read_count(word);
-  if (read.status != IntegerReading::Status::kGood) return std::nullopt;
+  const IntegerParseResult read = read_count(word);
+  if (read.status != IntegerParseResult::Status::kGood) return std::nullopt;
   return read.value;
 }
 
@@ -54,7 +54,7 @@ std::int64_t packed_sequences_of(const plan::Job& job, const plan::Plan& plan) {
   const std::int64_t pass = plan.parallel.data * plan.micro_batch;
   const auto needed =
       static_cast<std::int64_t>(std::ceil(static_cast<double>(job.sequences) / each));
-  return divide_up(needed, pass) * pass;
+  return ceil_divide(needed, pass) * pass;
 }
 
 }  // namespace
@@ -79,22 +79,23 @@ GivenBatch read_given_batch(const std::string& text) {
   return batch;
 }
 
-bool packs_documents(const Fields& fields, std::string_view flag, const Given& given) {
-  return read_given_batch(given.batch).documents && asks_for(fields, flag);
+bool packs_documents(const Fields& fields, std::string_view flag, const UserFacts& given) {
+  return read_given_batch(given.batch).documents && is_flag_set(fields, flag);
 }
 
-bool asks_for(const Fields& fields, std::string_view flag) {
+bool is_flag_set(const Fields& fields, std::string_view flag) {
   const auto said = fields.node().find(flag);
   return said && !said->is_null() && said->boolean();
 }
 
-void list_length_bound(const Fields& fields, std::string_view key, const Given& given,
+void list_length_bound(const Fields& fields, std::string_view key, const UserFacts& given,
                        const JobBatch& job_batch, ImportReport& report) {
   if (!job_batch.length || read_given_batch(given.batch).documents) return;
   const auto said = fields.node().find(key);
   const bool there = said && said->is_scalar() && !said->is_null();
-  report.assume("job.batch.length",
-                fmt::format("the length to which {} cuts examples, which may be shorter", key));
+  report.add_assumption(
+      "job.batch.length",
+      fmt::format("the length to which {} cuts examples, which may be shorter", key));
   report.leave_out({.name = std::string(key),
                     .value = there ? said->text() : std::to_string(*job_batch.length),
                     .file = fields.node().file(),
@@ -103,8 +104,8 @@ void list_length_bound(const Fields& fields, std::string_view key, const Given& 
                    "padded to its longest: --batch '{lengths: ...}' says it");
 }
 
-void take_packing(const Fields& fields, std::string_view flag, const PackingWords& words,
-                  const Given& given, JobBatch& batch) {
+void apply_packing(const Fields& fields, std::string_view flag, const PackingWords& words,
+                   const UserFacts& given, JobBatch& batch) {
   if (packs_documents(fields, flag, given)) {
     batch.packing = words;
     if (packing::Packing& own = batch.packing->packing;
@@ -114,13 +115,13 @@ void take_packing(const Fields& fields, std::string_view flag, const PackingWord
     }
     fields.mark_read(flag);
   } else if (read_given_batch(given.batch).documents && !batch.packing) {
-    batch.packing = PackingWords{
-        .packing = {.pad_to = packing::PadTo::kLongest, .too_long = words.packing.too_long}};
+    batch.packing = PackingWords{.packing = {.pad_to = packing::PaddingTarget::kLongest,
+                                             .too_long = words.packing.too_long}};
   }
 }
 
-void take_documents(const GivenBatch& batch, plan::Job& job, const plan::Plan& plan,
-                    const JobBatch& job_batch, ImportReport& report) {
+void apply_user_documents(const GivenBatch& batch, plan::Job& job, const plan::Plan& plan,
+                          const JobBatch& job_batch, ImportReport& report) {
   if (!batch.documents) return;
   const bool own_packing = batch.documents->root().get("batch").find("packing").has_value();
   if (job_batch.packing && job_batch.packing->joined && !own_packing) {
@@ -134,13 +135,13 @@ void take_documents(const GivenBatch& batch, plan::Job& job, const plan::Plan& p
       job_batch.packing ? job_batch.packing->packing : packing::Packing{};
   job.documents = plan::read_document_batch(batch.documents->root().get("batch"), job.length,
                                             std::filesystem::current_path(), unsaid);
-  report.assume("job.batch.lengths", "given by --batch");
+  report.add_assumption("job.batch.lengths", "given by --batch");
   if (!job_batch.packing || !job_batch.packing->batch_of_documents) return;
   const std::int64_t documents = job.sequences;
   job.sequences = packed_sequences_of(job, plan);
-  report.assume("job.batch.sequences",
-                fmt::format("{} documents packed into sequences of {} tokens",
-                            format_count(documents), format_count(job.length)));
+  report.add_assumption("job.batch.sequences",
+                        fmt::format("{} documents packed into sequences of {} tokens",
+                                    format_count(documents), format_count(job.length)));
 }
 
 }  // namespace stepwright::framework_files

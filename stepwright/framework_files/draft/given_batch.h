@@ -26,24 +26,24 @@ struct GivenBatch {
 GivenBatch read_given_batch(const std::string& text);
 
 /// True if the flag switches packing on and the user states document lengths.
-bool packs_documents(const Fields& fields, std::string_view flag, const Given& given);
+bool packs_documents(const Fields& fields, std::string_view flag, const UserFacts& given);
 
 /// True if the flag is set. Asking does not count as reading the flag.
-bool asks_for(const Fields& fields, std::string_view flag);
+bool is_flag_set(const Fields& fields, std::string_view flag);
 
 /// Lists as not read the length to which examples are cut, if they are neither packed nor padded:
 /// each example is counted as that long, because the lengths of examples are unknown.
-void list_length_bound(const Fields& fields, std::string_view key, const Given& given,
+void list_length_bound(const Fields& fields, std::string_view key, const UserFacts& given,
                        const JobBatch& job_batch, ImportReport& report);
 
 /// Takes the packing that a flag switches on, if the user states document lengths; else the flag is
 /// listed as not read. Without the flag, each sequence of a micro-batch is padded to the longest.
-void take_packing(const Fields& fields, std::string_view flag, const PackingWords& words,
-                  const Given& given, JobBatch& batch);
+void apply_packing(const Fields& fields, std::string_view flag, const PackingWords& words,
+                   const UserFacts& given, JobBatch& batch);
 
 /// Adds the user's document lengths to a job whose batch and plan are settled, packed as the files
 /// say.
-void take_documents(const GivenBatch& batch, plan::Job& job, const plan::Plan& plan,
-                    const JobBatch& job_batch, ImportReport& report);
+void apply_user_documents(const GivenBatch& batch, plan::Job& job, const plan::Plan& plan,
+                          const JobBatch& job_batch, ImportReport& report);
 
 }  // namespace stepwright::framework_files

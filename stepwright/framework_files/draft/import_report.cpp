@@ -88,16 +88,16 @@ class Sorter {
   }
 
   void add_unread(const std::string& path, Node value) {
-    UnreadSetting unread{printable(path), setting_text(value), file_,
-                         value.line(),    Matters::kMaybe,     ""};
+    UnreadSetting unread{printable(path), setting_text(value),   file_,
+                         value.line(),    SettingImpact::kMaybe, ""};
     if (const KnownSetting* known = find(path)) {
       const bool usual = is_off(value, known->harmless);
       const bool matters = (known->field.empty() || !known->leaves_out.empty()) && !usual;
-      unread.matters = matters ? known->matters : Matters::kNo;
+      unread.matters = matters ? known->matters : SettingImpact::kNo;
       if (matters) unread.why = known->leaves_out;
     } else {
       unread.unheard_of = true;
-      if (report_.may_guess()) unread.why = hint_of(path, taken_);
+      if (report_.count_guess()) unread.why = spelling_hint(path, taken_);
       if (unread.why.starts_with("; ")) unread.why.erase(0, 2);
     }
     report_.not_read.push_back(std::move(unread));
@@ -153,7 +153,7 @@ bool covers(std::string_view set, std::string_view place) {
 
 }  // namespace
 
-std::string_view ByFramework::word_for(std::string_view framework) const {
+std::string_view FrameworkWord::framework_word(std::string_view framework) const {
   const auto found = std::ranges::find_if(words, [&](const auto& each) {
     return each.first == framework || each.first == kOtherFrameworks;
   });
@@ -182,7 +182,7 @@ UnreadSetting unread_setting(Node setting) {
           setting_text(setting),
           setting.file(),
           setting.line(),
-          Matters::kMaybe,
+          SettingImpact::kMaybe,
           ""};
 }
 
@@ -194,7 +194,7 @@ void ImportReport::leave_out(UnreadSetting setting, std::string why) {
   std::erase_if(read, [&](const ReadSetting& one) {
     return one.name == setting.name && one.file == setting.file && one.line == setting.line;
   });
-  setting.matters = Matters::kYes;
+  setting.matters = SettingImpact::kYes;
   setting.why = std::move(why);
   not_read.push_back(std::move(setting));
 }
@@ -202,20 +202,20 @@ void ImportReport::leave_out(UnreadSetting setting, std::string why) {
 void list_settings(const Fields& fields, const std::string& file,
                    std::span<const KnownSetting> known, ImportReport& report) {
   if (fields.node().is_mapping()) Sorter(fields, file, known, report).walk(fields.node(), "");
-  for (const LeftOut& one : fields.left_out()) {
+  for (const UnmodelledSetting& one : fields.left_out()) {
     const auto listed = std::ranges::find(report.not_read, one.name, &UnreadSetting::name);
     if (listed == report.not_read.end()) {
       report.not_read.push_back({printable(one.name),
                                  one.place.is_scalar() ? printable(one.place.text()) : "", file,
-                                 one.place.line(), Matters::kYes, one.why});
+                                 one.place.line(), SettingImpact::kYes, one.why});
     } else {
-      listed->matters = Matters::kYes;
+      listed->matters = SettingImpact::kYes;
       listed->why = one.why;
     }
   }
 }
 
-void settle_report(const plan::PlannedJob& planned, ImportReport& report) {
+void complete_import_report(const plan::PlannedJob& planned, ImportReport& report) {
   std::map<std::string, std::string> reasons;
   for (const AssumedField& one : report.assumed) reasons[one.field] = one.why;
   report.assumed.clear();
@@ -251,7 +251,7 @@ void settle_report(const plan::PlannedJob& planned, ImportReport& report) {
 void check_all_read(const ImportReport& report) {
   std::vector<std::string> open;
   for (const UnreadSetting& one : report.not_read) {
-    if (one.matters == Matters::kNo) continue;
+    if (one.matters == SettingImpact::kNo) continue;
     open.push_back(fmt::format("{} ({}:{})", one.name, one.file, one.line));
   }
   if (open.empty()) return;

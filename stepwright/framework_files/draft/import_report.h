@@ -15,22 +15,22 @@
 namespace stepwright::framework_files {
 
 /// Whether a setting that plans do not express can change time, memory or messages of a step.
-enum class Matters : std::uint8_t { kNo, kMaybe, kYes };
-inline constexpr Named<Matters> kMattersNames[] = {
-    {Matters::kNo, "no"}, {Matters::kMaybe, "unknown"}, {Matters::kYes, "yes"}};
+enum class SettingImpact : std::uint8_t { kNo, kMaybe, kYes };
+inline constexpr Named<SettingImpact> kSettingImpactNames[] = {
+    {SettingImpact::kNo, "no"}, {SettingImpact::kMaybe, "unknown"}, {SettingImpact::kYes, "yes"}};
 
 /// Key for all frameworks that a table row does not name.
 inline constexpr std::string_view kOtherFrameworks = "others";
 
 /// A word that holds for all frameworks, or differs between frameworks that run the same program.
-struct ByFramework {
+struct FrameworkWord {
   /// Frameworks and their words; `others` comes last.
   std::vector<std::pair<std::string_view, std::string_view>> words{};
 
   /// True if a table row has such a word.
   [[nodiscard]] bool said() const { return !words.empty(); }
   /// Returns the word for a framework; empty if it has none.
-  [[nodiscard]] std::string_view word_for(std::string_view framework) const;
+  [[nodiscard]] std::string_view framework_word(std::string_view framework) const;
 };
 
 /// A setting of a framework, with everything that the tables know about it.
@@ -41,7 +41,7 @@ struct KnownSetting {
   /// "job.model"; empty: no field, because plans do not express the setting.
   std::string_view field;
   /// Importance of the setting if it sets no field, or if a reader left it out.
-  Matters matters = Matters::kNo;
+  SettingImpact matters = SettingImpact::kNo;
   /// The effect that a prediction ignores if the setting matters.
   std::string_view leaves_out{};
   /// The value that has no effect; empty: false, 0, none or empty.
@@ -49,9 +49,9 @@ struct KnownSetting {
   /// Values that agree with every plan, so that no reader needs to ask for them.
   std::vector<std::string_view> taken{};
   std::string_view source{};  ///< Where the program defines the setting; empty: its table says so.
-  ByFramework usual{};        ///< Value if a file has no such key; empty: the key is required.
+  FrameworkWord usual{};      ///< Value if a file has no such key; empty: the key is required.
   /// Switch that must also be on for the setting to have an effect; empty: none.
-  ByFramework needs{};
+  FrameworkWord needs{};
   /// Plan field that must be set for the setting to be written; empty: none.
   std::string_view when{};
   bool always = false;  ///< True if files state the setting even at its default.
@@ -73,7 +73,7 @@ struct AssumedField {
 struct UnreadSetting {
   std::string name, value, file;
   std::uint32_t line = 0;
-  Matters matters = Matters::kMaybe;
+  SettingImpact matters = SettingImpact::kMaybe;
   std::string why;  ///< The effect that a prediction ignores; can be empty.
   /// Arguments that depend on an undetermined condition; empty for any other setting.
   std::vector<std::string> arguments{};
@@ -103,13 +103,13 @@ struct ImportReport {
   /// Lists such a setting by name and value, and removes it from the settings that were read.
   void leave_out(UnreadSetting setting, std::string why);
   /// Records the reason for a plan field that no file states.
-  void assume(std::string field, std::string why) {
+  void add_assumption(std::string field, std::string why) {
     assumed.push_back({std::move(field), "", std::move(why)});
   }
 
   /// Counts a comparison of an unknown name with known ones; false once a file has used up its
   /// share.
-  bool may_guess() {
+  bool count_guess() {
     constexpr std::size_t kMostGuesses = 100;
     return ++guesses <= kMostGuesses;
   }
@@ -141,7 +141,7 @@ void list_settings(const Fields& fields, const std::string& file,
 
 /// Adds the plan fields that no file states to a report. `report.assumed` has reasons for some of
 /// them; the others are defaults of the job's framework.
-void settle_report(const plan::PlannedJob& planned, ImportReport& report);
+void complete_import_report(const plan::PlannedJob& planned, ImportReport& report);
 
 /// Fails with `kInput` if a setting that was not read matters or can matter, naming each.
 void check_all_read(const ImportReport& report);

@@ -26,10 +26,10 @@ std::optional<std::string_view> model_of_id(std::string_view last) {
   for (const std::string_view copy : {"-bf16", "-fp16", "-dequantized"}) {
     if (small.ends_with(copy)) return model_of_id(last.substr(0, last.size() - copy.size()));
   }
-  for (const auto& [head, like] : words_below("huggingface/models", "like")) {
+  for (const auto& [head, like] : section_words("huggingface/models", "like")) {
     if (!small.starts_with(head)) continue;
     const std::string rest = small.substr(head.size());
-    const std::string_view but = meaning_of("huggingface/models", "but_not", head);
+    const std::string_view but = word_meaning("huggingface/models", "but_not", head);
     if (!but.empty() && rest.starts_with(but)) continue;
     if (const auto known = model::built_in_of_id(fmt::format("hub/{}{}", like, rest))) return known;
     if (!like.ends_with('-') && rest.empty())
@@ -64,7 +64,7 @@ std::vector<std::string_view> names_in(std::string_view path) {
 
 }  // namespace
 
-bool take_named_model(std::string_view id, const Given& given, ModelWords& model_words,
+bool take_named_model(std::string_view id, const UserFacts& given, ModelWords& model_words,
                       ImportReport& report) {
   if (given.known_model || model_words.model) return true;
   while (id.ends_with('/')) id.remove_suffix(1);

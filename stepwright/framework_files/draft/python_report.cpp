@@ -47,9 +47,9 @@ void list_python_unread(const launch_scripts::PythonConfig& config, const Docume
   for (const launch_scripts::PythonUnread& one : config.unread) {
     const auto there = node_at(document.root(), one.name);
     if (there && !there->is_null()) continue;
-    UnreadSetting unread{printable(one.name), printable(one.expression, 120),
-                         document.name(),     one.line,
-                         Matters::kMaybe,     ""};
+    UnreadSetting unread{printable(one.name),   printable(one.expression, 120),
+                         document.name(),       one.line,
+                         SettingImpact::kMaybe, ""};
     const KnownSetting* setting = known_setting(known, one.name);
     const KnownSetting* field = known_setting(fields, one.name.substr(one.name.rfind('.') + 1));
     if (field != nullptr && !field->field.empty()) {
@@ -59,13 +59,13 @@ void list_python_unread(const launch_scripts::PythonConfig& config, const Docume
                         document.name(), one.line, unread.name, unread.value, unread.name,
                         launch_scripts::live_object_advice(one.expression, one.line)));
       }
-      unread.matters = Matters::kYes;
+      unread.matters = SettingImpact::kYes;
       unread.why = "its value is no literal";
       report.not_read.push_back(std::move(unread));
       continue;
     }
     if (sets_something(known, one.name)) {
-      unread.matters = Matters::kYes;
+      unread.matters = SettingImpact::kYes;
       unread.why = "its value is no literal";
     } else if (setting != nullptr) {
       unread.matters = setting->matters;

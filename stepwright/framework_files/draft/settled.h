@@ -15,17 +15,17 @@ namespace stepwright::framework_files {
 /// How a program computes the loss: `Kernels::loss_chunks` and `Kernels::loss_keeps`.
 struct LossWords {
   std::int64_t chunks = 1;
-  plan::LossKeeps keeps = plan::LossKeeps::kLogits;
+  plan::LossSavedTensors keeps = plan::LossSavedTensors::kLogits;
 };
 /// Loss of Liger's kernel (linkedin/Liger-Kernel
 /// src/liger_kernel/ops/fused_linear_cross_entropy.py): gradients are computed in the forward, in
 /// chunks whose size follows from the model's.
-inline constexpr LossWords kLigerLoss{0, plan::LossKeeps::kGradients};
+inline constexpr LossWords kLigerLoss{0, plan::LossSavedTensors::kGradients};
 /// Loss of cut cross entropy: apple/ml-cross-entropy cut_cross_entropy/cce.py.
-inline constexpr LossWords kCutLoss{1, plan::LossKeeps::kSums};
+inline constexpr LossWords kCutCrossEntropyLoss{1, plan::LossSavedTensors::kSums};
 
 /// The plan and the parts of its job that files state, without batch, model and devices.
-struct Settled {
+struct PartialPlan {
   plan::Plan plan;
   DType precision = DType::kBf16;
   plan::Optimizer optimizer = plan::Optimizer::kAdamW;
@@ -54,7 +54,7 @@ struct Settled {
   std::optional<plan::TensorInput> tensor_input;
   std::optional<LossWords> loss;
   /// Type in which the optimizer computes, if the parameter type decides it; else nullopt.
-  std::optional<plan::Masters> masters;
+  std::optional<plan::MasterWeights> masters;
   /// Ranks that share the states of experts; nullopt: as many as share the other states.
   std::optional<std::int64_t> expert_group;
   /// True if files state neither overlap (apart from asynchronous tensor parallelism) nor what
@@ -64,10 +64,10 @@ struct Settled {
   bool framework_gradients = false;
   /// Why the framework itself would not start the job, although the plan is legal; nullopt: it
   /// would.
-  std::optional<plan::Rejected> refused;
+  std::optional<plan::PlanRejection> refused;
 
   /// Selects Liger's kernel for the head and its loss, if `on`.
-  void take_liger(bool on) {
+  void apply_liger_loss(bool on) {
     if (!on) return;
     fused_cross_entropy = true;
     loss = kLigerLoss;

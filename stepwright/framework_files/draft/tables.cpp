@@ -18,9 +18,9 @@ Document table_document(std::string_view name) {
   return Document::parse(file->text, fmt::format("{}.yaml", name));
 }
 
-std::vector<std::string_view> table_names() { return names_of(embedded_tables()); }
+std::vector<std::string_view> table_names() { return embedded_file_names(embedded_tables()); }
 
-std::vector<std::string> texts_of(Node row, std::string_view one, std::string_view several) {
+std::vector<std::string> row_texts(Node row, std::string_view one, std::string_view several) {
   const auto list = row.find(several);
   if (!list) return {row.get(one).text()};
   if (row.find(one)) row.fail(fmt::format("has {} and {}: one of them is enough", one, several));
@@ -29,7 +29,7 @@ std::vector<std::string> texts_of(Node row, std::string_view one, std::string_vi
   return texts;
 }
 
-std::string_view KeptTexts::keep(Node row, std::string_view key) {
+std::string_view TextStore::keep(Node row, std::string_view key) {
   const auto value = row.find(key);
   return value ? keep(value->text()) : std::string_view();
 }
@@ -40,8 +40,8 @@ void check_source(Node group) {
   }
 }
 
-void each_row(const Document& table, std::string_view list,
-              const std::function<void(Node row, const std::string& source)>& visit) {
+void visit_table_rows(const Document& table, std::string_view list,
+                      const std::function<void(Node row, const std::string& source)>& visit) {
   const Node groups = table.root();
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Node group = groups.at(i);
@@ -55,7 +55,8 @@ void each_row(const Document& table, std::string_view list,
 }
 
 SettingTable::SettingTable(const Document& document) {
-  each_row(document, "rows", [&](Node row, const std::string& source) { add(row, source); });
+  visit_table_rows(document, "rows",
+                   [&](Node row, const std::string& source) { add(row, source); });
 }
 
 void SettingTable::add(Node row, const std::string& source) {
@@ -76,24 +77,24 @@ void SettingTable::add(Node row, const std::string& source) {
     setting.taken.push_back(texts_.keep(taken->at(i).text()));
   }
   const bool leaves_out = row.find("leaves_out").has_value();
-  if (leaves_out) setting.matters = Matters::kYes;
-  if (matters) setting.matters = matters->choice(kMattersNames);
-  const bool open = setting.matters == Matters::kMaybe;
-  if ((setting.matters != Matters::kNo) != leaves_out ||
+  if (leaves_out) setting.matters = SettingImpact::kYes;
+  if (matters) setting.matters = matters->choice(kSettingImpactNames);
+  const bool open = setting.matters == SettingImpact::kMaybe;
+  if ((setting.matters != SettingImpact::kNo) != leaves_out ||
       (leaves_out && setting.leaves_out.empty() && !open)) {
     row.fail("needs leaves_out where it matters, and only there");
   }
-  for (std::string& name : texts_of(row, "key", "keys")) {
+  for (std::string& name : row_texts(row, "key", "keys")) {
     setting.name = texts_.keep(std::move(name));
     rows_.push_back(setting);
   }
 }
 
-ByFramework SettingTable::by_framework(Node row, std::string_view key) {
+FrameworkWord SettingTable::by_framework(Node row, std::string_view key) {
   const auto words = row.find(key);
   if (!words) return {};
   if (words->is_scalar()) return {{{kOtherFrameworks, texts_.keep(words->text())}}};
-  ByFramework found;
+  FrameworkWord found;
   for (const auto& [framework, word] : words->members()) {
     if (framework == kOtherFrameworks) continue;
     found.words.emplace_back(texts_.keep(framework), texts_.keep(word.text()));
@@ -106,7 +107,7 @@ std::span<const KnownSetting> known_settings(std::string_view table) {
   return loaded_table<SettingTable>(table).rows();
 }
 
-const KnownSetting& setting_of(std::string_view table, std::string_view key) {
+const KnownSetting& setting_row(std::string_view table, std::string_view key) {
   const KnownSetting* found = known_setting(known_settings(table), key);
   if (found == nullptr) fail_input(fmt::format("{}.yaml: has no row '{}'", table, key));
   return *found;

@@ -48,15 +48,15 @@ void check_source(Node group);
 
 /// Calls `visit` for each row of the list `list` in each group of a table. Fails with `kInput` if a
 /// group has no source.
-void each_row(const Document& table, std::string_view list,
-              const std::function<void(Node row, const std::string& source)>& visit);
+void visit_table_rows(const Document& table, std::string_view list,
+                      const std::function<void(Node row, const std::string& source)>& visit);
 
 /// Returns the text under `one` as a list, or the list under `several`; a row must have exactly one
 /// of the two keys.
-std::vector<std::string> texts_of(Node row, std::string_view one, std::string_view several);
+std::vector<std::string> row_texts(Node row, std::string_view one, std::string_view several);
 
 /// Owner of the texts to which table rows point. Texts keep their address when the owner is moved.
-class KeptTexts {
+class TextStore {
  public:
   std::string_view keep(std::string text) { return *texts_.insert(std::move(text)).first; }
   /// Stores the text under a key of a table row; empty if the key is absent.
@@ -82,9 +82,9 @@ class SettingTable {
 
  private:
   void add(Node row, const std::string& source);
-  ByFramework by_framework(Node row, std::string_view key);
+  FrameworkWord by_framework(Node row, std::string_view key);
 
-  KeptTexts texts_;
+  TextStore texts_;
   std::vector<KnownSetting> rows_;
 };
 
@@ -92,6 +92,6 @@ class SettingTable {
 std::span<const KnownSetting> known_settings(std::string_view table);
 
 /// Returns the row of a setting in a table. Fails with `kInput` if there is none.
-const KnownSetting& setting_of(std::string_view table, std::string_view key);
+const KnownSetting& setting_row(std::string_view table, std::string_view key);
 
 }  // namespace stepwright::framework_files

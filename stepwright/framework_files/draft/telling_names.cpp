@@ -20,15 +20,15 @@ struct TellingRow {
 /// Patterns of setting names, with dashes for underscores, that reveal an effect on the prediction.
 struct TellingNames {
   explicit TellingNames(const Document& document) {
-    each_row(document, "telling", [&](Node row, const std::string&) {
+    visit_table_rows(document, "telling", [&](Node row, const std::string&) {
       const auto text = [&](std::string_view key) {
         const auto value = row.find(key);
         return value ? value->text() : "";
       };
-      telling.push_back({texts_of(row, "change", "changes"), text("harmless"), text("as")});
+      telling.push_back({row_texts(row, "change", "changes"), text("harmless"), text("as")});
     });
-    each_row(document, "idle", [&](Node row, const std::string&) {
-      for (std::string& pattern : texts_of(row, "name", "names")) idle.push_back(pattern);
+    visit_table_rows(document, "idle", [&](Node row, const std::string&) {
+      for (std::string& pattern : row_texts(row, "name", "names")) idle.push_back(pattern);
     });
   }
 
@@ -69,10 +69,10 @@ bool is_left_off(std::string_view value) {
 void mark_telling_names(ImportReport& report) {
   const auto& names = loaded_table<TellingNames>("recognition/telling_names");
   for (UnreadSetting& one : report.not_read) {
-    if (!one.unheard_of || one.matters != Matters::kMaybe || is_left_off(one.value)) continue;
+    if (!one.unheard_of || one.matters != SettingImpact::kMaybe || is_left_off(one.value)) continue;
     const std::string reason = names.reason(dashed_setting(one.name), one.value);
     if (reason.empty()) continue;
-    one.matters = Matters::kYes;
+    one.matters = SettingImpact::kYes;
     one.why = reason + (one.why.empty() ? "" : "; " + one.why);
   }
 }

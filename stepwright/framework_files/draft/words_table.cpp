@@ -42,13 +42,13 @@ std::vector<std::string_view> WordTable::names() const {
   return names;
 }
 
-std::span<const WordRow> words_below(std::string_view table, std::string_view section) {
+std::span<const WordRow> section_words(std::string_view table, std::string_view section) {
   return loaded_table<WordTable>(table).section(section);
 }
 
-std::string_view meaning_of(std::string_view table, std::string_view section,
-                            std::string_view word) {
-  const auto words = words_below(table, section);
+std::string_view word_meaning(std::string_view table, std::string_view section,
+                              std::string_view word) {
+  const auto words = section_words(table, section);
   const auto found = std::ranges::find(words, word, &WordRow::first);
   return found == words.end() ? std::string_view() : std::string_view(found->second);
 }

@@ -31,10 +31,10 @@ class WordTable {
 };
 
 /// Returns the words in a section of a table (`primus/models`); empty if the section is absent.
-std::span<const WordRow> words_below(std::string_view table, std::string_view section);
+std::span<const WordRow> section_words(std::string_view table, std::string_view section);
 
 /// Returns the meaning of a word in a section of a table; empty if absent.
-std::string_view meaning_of(std::string_view table, std::string_view section,
-                            std::string_view word);
+std::string_view word_meaning(std::string_view table, std::string_view section,
+                              std::string_view word);
 
 }  // namespace stepwright::framework_files

@@ -43,10 +43,10 @@ class LaidLayers {
     }
     path_.push_back(&file);
     if (std::ranges::find(together, &file) == together.end()) together.push_back(&file);
-    const Document document = parse_as_python(file.text, file.name);
+    const Document document = parse_like_python_yaml(file.text, file.name);
     if (!document.root().is_mapping()) document.root().fail("must be a mapping");
     Tree own = placed_tree(document.root());
-    if (path_.size() > 1) forget_lines(own);
+    if (path_.size() > 1) drop_line_numbers(own);
     for (const ParentKey& key : keys_) own = over_named(std::move(own), key);
     path_.pop_back();
     return own;
@@ -64,7 +64,7 @@ class LaidLayers {
     for (const std::string& path : paths_of(*named)) {
       const SourceFile* parent = file_of(path, files_);
       if (parent != nullptr) {
-        lay_over(under, laid(*parent));
+        merge_over(under, laid(*parent));
         continue;
       }
       absent.push_back(path);
@@ -72,9 +72,9 @@ class LaidLayers {
     }
     if (all) own = without(own, key.name);
     if (key.replaces) {
-      lay_members_over(under, own);
+      merge_members_over(under, own);
     } else {
-      lay_over(under, own);
+      merge_over(under, own);
     }
     return under;
   }
@@ -90,7 +90,7 @@ class LaidLayers {
 std::set<std::string, std::less<>> parent_names(const SourceFile& file,
                                                 std::span<const ParentKey> keys) {
   std::set<std::string, std::less<>> names;
-  const Document document = parse_as_python(file.text, file.name);
+  const Document document = parse_like_python_yaml(file.text, file.name);
   if (!document.root().is_mapping()) return names;
   for (const ParentKey& key : keys) {
     const auto value = document.root().find(key.name);
@@ -123,10 +123,10 @@ const SourceFile& topmost_file(Sources files, std::span<const ParentKey> keys) {
   return files[top];
 }
 
-LaidConfiguration over_parents(const SourceFile& top, Sources files,
-                               std::span<const ParentKey> keys) {
+MergedConfiguration merge_over_parents(const SourceFile& top, Sources files,
+                                       std::span<const ParentKey> keys) {
   LaidLayers layers(files, keys);
-  LaidConfiguration laid{.tree = layers.laid(top), .absent = {}, .together = {}};
+  MergedConfiguration laid{.tree = layers.laid(top), .absent = {}, .together = {}};
   laid.absent = std::move(layers.absent);
   laid.together = std::move(layers.together);
   return laid;

@@ -20,7 +20,7 @@ struct ParentKey {
 };
 
 /// A configuration merged with the parent files that it overrides.
-struct LaidConfiguration {
+struct MergedConfiguration {
   /// The merged values; lines are those of the topmost file. A key of parents stays if one is
   /// absent.
   Tree tree;
@@ -37,7 +37,7 @@ const SourceFile& topmost_file(Sources files, std::span<const ParentKey> keys);
 
 /// Merges `top` over its parents, and those over theirs; a parent is found by the last part of its
 /// path. Fails with `kInput` if a file is not a mapping or overrides itself.
-LaidConfiguration over_parents(const SourceFile& top, Sources files,
-                               std::span<const ParentKey> keys);
+MergedConfiguration merge_over_parents(const SourceFile& top, Sources files,
+                                       std::span<const ParentKey> keys);
 
 }  // namespace stepwright::framework_files

@@ -33,14 +33,15 @@ bool is_variable(std::string_view name) {
 std::optional<Tree> value_of_launcher(std::string_view function, std::string_view first,
                                       std::string_view second) {
   constexpr std::int64_t kMostFactor = std::int64_t{1} << 30U;
-  const IntegerReading a = read_integer(first);
-  const IntegerReading b = read_integer(second);
-  const auto fits = [](const IntegerReading& one) {
-    return one.status == IntegerReading::Status::kGood && one.value > 0 && one.value < kMostFactor;
+  const IntegerParseResult a = read_integer(first);
+  const IntegerParseResult b = read_integer(second);
+  const auto fits = [](const IntegerParseResult& one) {
+    return one.status == IntegerParseResult::Status::kGood && one.value > 0 &&
+           one.value < kMostFactor;
   };
   if (!fits(a) || !fits(b)) return std::nullopt;
   if (function == "multiply") return Tree(a.value * b.value);
-  if (function == "divide_ceil") return Tree(divide_up(a.value, b.value));
+  if (function == "divide_ceil") return Tree(ceil_divide(a.value, b.value));
   if (function == "divide_floor") return Tree(a.value / b.value);
   return std::nullopt;
 }
@@ -144,7 +145,7 @@ class Resolver {
 
 Tree plain_scalar(std::string_view text) {
   if (is_null_word(text)) return {};
-  if (const auto truth = truth_of(text)) return {*truth};
+  if (const auto truth = parse_boolean_word(text)) return {*truth};
   std::string plain = number_as_python(std::string(text));
   const bool number = is_number(plain);
   return Tree::scalar(std::move(plain), !number);
@@ -169,7 +170,7 @@ Tree placed_tree(Node node) {
   return tree;
 }
 
-void lay_over(Tree& under, const Tree& over) {
+void merge_over(Tree& under, const Tree& over) {
   MappingBuilder members(std::move(under));
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
     const std::string& key = over.items[i].text;
@@ -177,7 +178,7 @@ void lay_over(Tree& under, const Tree& over) {
     const bool both = below != nullptr && below->kind == Tree::Kind::kMapping &&
                       over.items[i + 1].kind == Tree::Kind::kMapping;
     if (both) {
-      lay_over(*below, over.items[i + 1]);
+      merge_over(*below, over.items[i + 1]);
     } else {
       members.set(key, over.items[i + 1]);
     }
@@ -185,7 +186,7 @@ void lay_over(Tree& under, const Tree& over) {
   under = members.take();
 }
 
-void lay_members_over(Tree& under, const Tree& over) {
+void merge_members_over(Tree& under, const Tree& over) {
   MappingBuilder members(std::move(under));
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
     members.set(over.items[i].text, over.items[i + 1]);
@@ -204,9 +205,9 @@ Tree without(const Tree& mapping, std::string_view key) {
   return rest;
 }
 
-void forget_lines(Tree& tree) {
+void drop_line_numbers(Tree& tree) {
   tree.line = 0;
-  for (Tree& item : tree.items) forget_lines(item);
+  for (Tree& item : tree.items) drop_line_numbers(item);
 }
 
 Document with_references(const Document& document, std::vector<std::string>& notes,

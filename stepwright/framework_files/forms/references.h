@@ -17,17 +17,17 @@ Tree plain_scalar(std::string_view text);
 Tree placed_tree(Node node);
 
 /// Merges `over` into `under`: mappings are merged recursively, any other value is replaced.
-void lay_over(Tree& under, const Tree& over);
+void merge_over(Tree& under, const Tree& over);
 
 /// Replaces or adds the members of one mapping in another one.
-void lay_members_over(Tree& under, const Tree& over);
+void merge_members_over(Tree& under, const Tree& over);
 
 /// Returns a mapping without one of its members.
 Tree without(const Tree& mapping, std::string_view key);
 
 /// Removes the line numbers from a tree of an overridden file, where they would be taken for lines
 /// of the overriding file.
-void forget_lines(Tree& tree);
+void drop_line_numbers(Tree& tree);
 
 /// Returns a document with each `${...}` in its texts replaced: `${a.b}` of OmegaConf by the value
 /// from the root, `${.a}` and `${..a}` from the mapping itself or the one around it,

@@ -37,7 +37,7 @@ class DottedKeys {
         continue;
       }
       if (c == '#') at_ = std::min(text_.find('\n', at_), text_.size() - 1);
-      if (c == '.' && ++parts > kDeepestNesting) return at_;
+      if (c == '.' && ++parts > kMaxNesting) return at_;
       if (c != '.' && !is_in_key(c)) parts = 1;
       ++at_;
     }

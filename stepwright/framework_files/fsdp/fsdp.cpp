@@ -45,7 +45,7 @@ Json plan_of(const plan::PlannedJob& planned) {
           {"shards", data / copies},
           {"distributed", data > 1},
           {"states", plan::sharding_word(sharding)},
-          {"host", leaves_to_host(plan)},
+          {"host", is_fsdp_offloading(plan)},
           {"micro_batch", plan.micro_batch},
           {"recompute", plan.recompute.kind == plan::RecomputeKind::kEvery
                             ? Json{{"every", plan.recompute.every}}
@@ -64,7 +64,7 @@ std::string write_fsdp(const plan::PlannedJob& planned, const std::vector<std::s
   return comment_lines(header) + text;
 }
 
-Draft read_fsdp(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_fsdp(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   if (files.size() != 1) fail_input("fsdp: one file is read at a time");
   const auto& [name, text] = files.front();
   const std::size_t begin = text.find(kBeforePlan);
@@ -81,7 +81,7 @@ Draft read_fsdp(Sources files, const Given& given, Draft draft, ImportReport& re
   plan.parallel.tensor = fields.integer("tensor", 1);
   draft.extent.ranks =
       plan.parallel.tensor * fields.integer("replicas", 1) * fields.integer("shards", 1);
-  settle_ranks(draft.plan, draft.extent, report, given, name);
+  resolve_rank_counts(draft.plan, draft.extent, report, given, name);
   draft.batch.sequences = fields.size("sequences");
   draft.batch.length = fields.size("length");
   draft.precision = fields.choice("precision", plan::kPrecisionNames, DType::kBf16);
@@ -92,7 +92,7 @@ Draft read_fsdp(Sources files, const Given& given, Draft draft, ImportReport& re
       plan::read_states(document.root().get("states"), {plan::FileVersion::kTwo, notes});
   if (plan.sharding.uses(plan::Spread::kInner)) plan.sharding.group = fields.integer("shards", 1);
   if (fields.flag("host", false))
-    leave_to_host(unread_setting(*fields.find("host")), draft, report);
+    offload_fsdp_states(unread_setting(*fields.find("host")), draft, report);
   plan.recompute = plan::read_recompute(document.root().get("recompute"));
   plan.accumulate = document.root().get("accumulate").choice(plan::kAccumulateNames);
   draft.framework_overlap = true;

@@ -35,7 +35,7 @@ Tree with_underscores(Sources files) {
     const std::size_t first = std::min(file.text.find_first_not_of(" \t\r\n"), file.text.size());
     const bool brace = first < file.text.size() && file.text[first] == '{';
     const Document document =
-        parse_as_python(brace ? fmt::format("--- {}", file.text) : file.text, file.name);
+        parse_like_python_yaml(brace ? fmt::format("--- {}", file.text) : file.text, file.name);
     for (const auto& [key, value] : document.root().members()) {
       std::string name = key;
       std::ranges::replace(name, '-', '_');
@@ -73,7 +73,8 @@ void read_neox_mlp(const Fields& fields, model::Architecture& model) {
   // two thirds of it are both halves of the first product (configs/llama2/13B.yml has 41472 for
   // 13824). LLaMAParallelMLP of 2023 takes the width unchanged.
   const auto said = fields.find("intermediate_size");
-  std::int64_t width = said && !said->is_null() ? said->integer(1, kMostOfField) : 4 * model.hidden;
+  std::int64_t width =
+      said && !said->is_null() ? said->integer(1, kMaxSizeField) : 4 * model.hidden;
   if (model.gated && !llama) width = width * 2 / 3 / 2;
   if (llama && !said) width = model.hidden * 8 / 3;
   const std::int64_t multiple = fields.integer("mlp_multiple_of", llama ? 256 : 1);
@@ -88,7 +89,7 @@ std::optional<std::int64_t> ranks_of_batch(const Fields& fields, const plan::Par
   const auto size = [&](std::string_view key) -> std::optional<std::int64_t> {
     const auto value = fields.node().find(key);
     if (!value || value->is_null()) return std::nullopt;
-    return value->integer(1, kMostOfField);
+    return value->integer(1, kMaxSizeField);
   };
   const auto all = size("train_batch_size");
   const auto micro = size("train_micro_batch_size_per_gpu");
@@ -105,7 +106,7 @@ std::optional<std::int64_t> ranks_of_batch(const Fields& fields, const plan::Par
 bool has_experts(const Fields& fields) {
   for (const std::string_view key : {"moe_num_experts", "num_experts"}) {
     const auto value = fields.node().find(key);
-    if (value && !value->is_null() && value->integer(0, kMostOfField) > 1) return true;
+    if (value && !value->is_null() && value->integer(0, kMaxSizeField) > 1) return true;
   }
   return false;
 }
@@ -135,11 +136,12 @@ void read_neox_sizes(const Fields& fields, const plan::Plan& plan, ModelWords& m
   const bool rms = fields.word("norm", "layernorm") == "rmsnorm";
   model.norm = rms ? model::Norm::kRms : model::Norm::kLayer;
   model.norm_bias = !rms;
-  static constexpr Named<model::Position> kPositions[] = {{model::Position::kRope, "rotary"},
-                                                          {model::Position::kLearned, "learned"},
-                                                          {model::Position::kAlibi, "alibi"},
-                                                          {model::Position::kNone, "none"}};
-  model.position = fields.choice("pos_emb", kPositions, model::Position::kLearned);
+  static constexpr Named<model::PositionEncoding> kPositions[] = {
+      {model::PositionEncoding::kRope, "rotary"},
+      {model::PositionEncoding::kLearned, "learned"},
+      {model::PositionEncoding::kAlibi, "alibi"},
+      {model::PositionEncoding::kNone, "none"}};
+  model.position = fields.choice("pos_emb", kPositions, model::PositionEncoding::kLearned);
   model.positions = fields.integer("max_position_embeddings", 0);
   model.rotary_fraction = fields.number("rotary_pct", 1);
   model.rotary_base = fields.number("rotary_emb_base", 10000);
@@ -155,7 +157,7 @@ void read_neox_sizes(const Fields& fields, const plan::Plan& plan, ModelWords& m
 }
 
 void read_neox_degrees(const Fields& fields, plan::Plan& plan, JobExtent& extent,
-                       ImportReport& report, const Given& given, const std::string& file) {
+                       ImportReport& report, const UserFacts& given, const std::string& file) {
   plan::Parallel& degrees = plan.parallel;
   degrees.tensor = fields.integer("model_parallel_size", 1);
   // With 0, DeepSpeed's pipeline engine is not used.
@@ -166,7 +168,7 @@ void read_neox_degrees(const Fields& fields, plan::Plan& plan, JobExtent& extent
   if (const auto nodes = fields.size("num_nodes")) extent.nodes = nodes;
   if (const auto devices = fields.size("num_gpus")) extent.devices_of_node = devices;
   if (!extent.nodes && !extent.devices_of_node) extent.ranks = ranks_of_batch(fields, degrees);
-  settle_ranks(plan, extent, report, given, file);
+  resolve_rank_counts(plan, extent, report, given, file);
   plan.sequence_parallel = degrees.tensor > 1 && fields.flag("sequence_parallel", false);
 }
 
@@ -180,7 +182,7 @@ void read_neox_states(const Fields& zero, plan::Plan& plan, ImportReport& report
   read_deepspeed_offload(zero, stage, plan, report);
 }
 
-void read_neox_precision(const Fields& fields, Settled& settled, ImportReport& report) {
+void read_neox_precision(const Fields& fields, PartialPlan& settled, ImportReport& report) {
   const auto on = [&](std::string_view key) {
     const auto value = fields.node().find(key);
     if (!value || value->is_null()) return false;
@@ -197,9 +199,10 @@ void read_neox_precision(const Fields& fields, Settled& settled, ImportReport& r
     const bool brain = section && fields.section("fp16").word("type", "fp16") == "bfloat16";
     settled.precision = brain ? DType::kBf16 : DType::kFp16;
     if (brain) {
-      report.assume("job.precision",
-                    "fp16.type: bfloat16, which DeeperSpeed heeds; releases on DeepSpeed train in "
-                    "fp16");
+      report.add_assumption(
+          "job.precision",
+          "fp16.type: bfloat16, which DeeperSpeed heeds; releases on DeepSpeed train in "
+          "fp16");
     }
   }
   if (on("bf16")) settled.precision = DType::kBf16;
@@ -210,7 +213,7 @@ void read_neox_precision(const Fields& fields, Settled& settled, ImportReport& r
 
 /// Reads fused kernels, which are off by default (EleutherAI/gpt-neox
 /// megatron/neox_arguments/neox_args.py: NeoXArgsModel). PyTorch's LayerNorm is always fused.
-void read_neox_kernels(const Fields& fields, Settled& settled) {
+void read_neox_kernels(const Fields& fields, PartialPlan& settled) {
   const bool softmax = fields.flag("scaled_upper_triang_masked_softmax_fusion", false) ||
                        fields.flag("scaled_masked_softmax_fusion", false);
   settled.kernels.emplace_back(&plan::Kernels::fused_softmax, softmax);
@@ -258,7 +261,7 @@ void read_neox_batch(const Fields& fields, plan::Plan& plan, JobBatch& batch) {
 
 }  // namespace
 
-Draft read_gpt_neox(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_gpt_neox(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   if (is_shell_script(files.front())) {
     const ConfiguredRun run = read_configured(files, given,
                                               {.framework = "GPT-NeoX",

@@ -51,7 +51,7 @@ Tree deepspeed_section(const plan::PlannedJob& planned) {
   section.set("zero_stage", 1);
   section.set("gradient_accumulation_steps", plan::micro_batches(planned.job, planned.plan));
   section.set("zero3_init_flag", false);
-  section.set("offload_optimizer_device", leaves_to_host(planned.plan) ? "cpu" : "none");
+  section.set("offload_optimizer_device", is_fsdp_offloading(planned.plan) ? "cpu" : "none");
   return section;
 }
 
@@ -100,7 +100,7 @@ void read_parallelism_section(const Fields& section, Trainer& trainer, plan::Pla
   };
   const auto size = [&](std::string_view key) -> std::optional<std::int64_t> {
     const auto value = find(key);
-    return value ? std::optional(value->integer(1, kMostOfField)) : std::nullopt;
+    return value ? std::optional(value->integer(1, kMaxSizeField)) : std::nullopt;
   };
   plan::Parallel& degrees = plan.parallel;
   degrees.tensor = size("tp_size").value_or(degrees.tensor);
@@ -147,7 +147,7 @@ void list_unwrapped(const Fields& section, Node type, ImportReport& report) {
   UnreadSetting setting = unread_setting(type);
   setting.name = "fsdp_config.fsdp_auto_wrap_policy";
   setting.value = "NO_WRAP";
-  setting.matters = Matters::kYes;
+  setting.matters = SettingImpact::kYes;
   setting.why = kWhy;
   report.not_read.push_back(std::move(setting));
 }
@@ -164,7 +164,7 @@ void read_launch(const Fields& root, Trainer& trainer, plan::Plan& plan, JobExte
     // simple_launcher in src/accelerate/commands/launch.py starts one process, whatever
     // num_processes is.
     extent.ranks = extent.nodes = 1;
-    report.assume("job.cluster", "distributed_type NO starts one process");
+    report.add_assumption("job.cluster", "distributed_type NO starts one process");
   }
   if (std::ranges::find(kTypes, type) == kTypes.end()) {
     root.find("distributed_type")
@@ -244,10 +244,10 @@ DType precision_of(Fields root) {
 
 }  // namespace
 
-void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Settled& settled,
+void read_accelerate_launch(const HubFiles& files, Trainer& trainer, PartialPlan& settled,
                             JobExtent& extent, ImportReport& report) {
   const SourceFile& file = files.accelerate != nullptr ? *files.accelerate : *files.program;
-  Document said = files.accelerate != nullptr ? parse_as_python(file.text, file.name)
+  Document said = files.accelerate != nullptr ? parse_like_python_yaml(file.text, file.name)
                                               : Document::from(Tree::mapping(), file.name);
   const Document document = with_settings(std::move(said), {.settings = files.launch});
   const Fields root(document.root());
@@ -268,7 +268,7 @@ void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Settled& se
   list_settings(root, file.name, known_settings("huggingface/accelerate"), report);
 }
 
-Draft read_accelerate(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_accelerate(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.accelerate == nullptr || sorted.program != nullptr) {
     fail_input(fmt::format("{}: is no configuration of Accelerate (distributed_type: ...){}",
@@ -276,7 +276,7 @@ Draft read_accelerate(Sources files, const Given& given, Draft draft, ImportRepo
                            sorted.accelerate != nullptr ? ": --from hf reads both" : ""));
   }
   const SourceFile& file = *sorted.accelerate;
-  const Document document = with_settings(parse_as_python(file.text, file.name), given);
+  const Document document = with_settings(parse_like_python_yaml(file.text, file.name), given);
   const Fields root(document.root());
   if (sorted.model) draft.model = model::read_config(*sorted.model, &report.notes);
   Trainer trainer;
@@ -293,8 +293,9 @@ Draft read_accelerate(Sources files, const Given& given, Draft draft, ImportRepo
     TrainerValues values;
     if (root.has("mixed_precision")) values.precision = draft.precision;
     if (given.known_model) values.hidden = given.known_model->hidden;
-    return read_deepspeed_document(parse_as_python(sorted.deepspeed->text, sorted.deepspeed->name),
-                                   given, std::move(draft), report, &values);
+    return read_deepspeed_document(
+        parse_like_python_yaml(sorted.deepspeed->text, sorted.deepspeed->name), given,
+        std::move(draft), report, &values);
   }
   const std::string type = root.word("distributed_type", "NO");
   if (type == "MEGATRON_LM") {
@@ -302,11 +303,12 @@ Draft read_accelerate(Sources files, const Given& given, Draft draft, ImportRepo
     read_megatron_section(root, draft.plan, draft.batch);
   }
   draft.framework_overlap = draft.framework_gradients = true;
-  settle_ranks(draft.plan, draft.extent, report, given, file.name);
+  resolve_rank_counts(draft.plan, draft.extent, report, given, file.name);
   draft = read_code_notes(file, std::move(draft), report);
   if (type != "MEGATRON_LM") {
-    spread_states(trainer.fsdp, settled_copies(trainer, draft.plan, draft.extent, file.name), draft,
-                  draft.extent, report);
+    shard_states_over_ranks(trainer.fsdp,
+                            settled_copies(trainer, draft.plan, draft.extent, file.name), draft,
+                            draft.extent, report);
   }
   if (type == "DEEPSPEED") read_zero_section(root, file.name, draft.plan, draft.batch, report);
   list_settings(root, file.name, known_settings("huggingface/accelerate"), report);

@@ -8,7 +8,7 @@ namespace stepwright::framework_files {
 
 /// Reads how a configuration of Accelerate starts the program of `files`: its ranks, FSDP,
 /// DeepSpeed, and the precision if the program states none.
-void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Settled& settled,
+void read_accelerate_launch(const HubFiles& files, Trainer& trainer, PartialPlan& settled,
                             JobExtent& extent, ImportReport& report);
 
 /// Reads degrees under the names of Accelerate's ParallelismConfig, with or without the prefix

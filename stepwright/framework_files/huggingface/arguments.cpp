@@ -43,11 +43,11 @@ bool has_mark(const Fields& root) {
 }
 
 /// Reads a plan from a model's config.json alone: plain data parallelism.
-void read_model_alone(const std::string& name, const Given& given, Settled& settled,
+void read_model_alone(const std::string& name, const UserFacts& given, PartialPlan& settled,
                       JobExtent& extent, ImportReport& report) {
   settled.framework_overlap = settled.framework_gradients = true;
-  settle_ranks(settled.plan, extent, report, given, name);
-  report.assume("parallel", "plain data parallelism, as only the model is said");
+  resolve_rank_counts(settled.plan, extent, report, given, name);
+  report.add_assumption("parallel", "plain data parallelism, as only the model is said");
 }
 
 /// A command that starts a program built on transformers' Trainer.
@@ -78,12 +78,12 @@ std::optional<ShellWord> settings_among(Words words) {
 
 /// True if a word of a command line is a training method: "dpo" in `lab-cli dpo --bf16`.
 bool names_method(std::string_view word) {
-  return !meaning_of("huggingface/trl", "methods", word).empty();
+  return !word_meaning("huggingface/trl", "methods", word).empty();
 }
 
 /// True if a word is the name of a TRL module that trains.
 bool is_trl_module(std::string_view word) {
-  return std::ranges::any_of(words_below("huggingface/trl", "modules"),
+  return std::ranges::any_of(section_words("huggingface/trl", "modules"),
                              [&](const WordRow& row) { return word.starts_with(row.first); });
 }
 
@@ -111,9 +111,9 @@ TrainerCommand trainer_command(Words words) {
 /// Reports a method of TRL whose loss no plan has, with its line in a file.
 void leave_out_other_loss(const std::string& named, const std::string& file, std::uint32_t line,
                           ImportReport& report) {
-  for (const auto& [method, why] : words_below("huggingface/trl", "other_losses")) {
+  for (const auto& [method, why] : section_words("huggingface/trl", "other_losses")) {
     if (named.find(method) == std::string::npos) continue;
-    report.not_read.push_back({named, "", file, line, Matters::kYes, why});
+    report.not_read.push_back({named, "", file, line, SettingImpact::kYes, why});
     return;
   }
 }
@@ -129,8 +129,8 @@ void add_trl_defaults(std::string_view method, Tree& fields) {
   if (method == "grpo" && !says("max_length")) {
     const auto part = [&](std::string_view key) {
       const Tree* said = fields.find(key);
-      const IntegerReading number = read_integer(said == nullptr ? "" : said->text);
-      return number.status == IntegerReading::Status::kGood ? number.value : kUsualPart;
+      const IntegerParseResult number = read_integer(said == nullptr ? "" : said->text);
+      return number.status == IntegerParseResult::Status::kGood ? number.value : kUsualPart;
     };
     fields.set("max_length", part("max_prompt_length") + part("max_completion_length"));
   }
@@ -167,14 +167,14 @@ void add_named_adapters(const TrainerCommand& started, const StartedCommand& com
 
 /// Reads the method of TRL (trl 1.16.0 trl/trainer/dpo_config.py, grpo_config.py). One generation
 /// of completions serves this many updates; there is a reference model if `beta` is above 0.
-void take_trl_method(std::string_view script, const Fields& arguments, Settled& settled) {
+void take_trl_method(std::string_view script, const Fields& arguments, PartialPlan& settled) {
   plan::TrainingMethod& method = settled.method;
   if (script.find("sft") != std::string_view::npos) method.kind = plan::MethodKind::kSft;
   if (script.find("dpo") != std::string_view::npos) {
     const bool ahead = arguments.flag("precompute_ref_log_probs", false);
     arguments.mark_read("beta");
     method.kind = plan::MethodKind::kDpo;
-    method.reference.place = ahead ? plan::ModelPlace::kHost : plan::ModelPlace::kSame;
+    method.reference.place = ahead ? plan::SecondModelPlace::kHost : plan::SecondModelPlace::kSame;
   }
   if (script.find("grpo") == std::string_view::npos) return;
   constexpr double kUsualPrompt = 512;
@@ -185,14 +185,14 @@ void take_trl_method(std::string_view script, const Fields& arguments, Settled& 
   method.updates =
       std::max<std::int64_t>(1, steps / accumulation) * arguments.integer("num_iterations", 1);
   method.old_log_probabilities = method.updates > 1;
-  if (arguments.number("beta", 0) > 0) method.reference.place = plan::ModelPlace::kSame;
+  if (arguments.number("beta", 0) > 0) method.reference.place = plan::SecondModelPlace::kSame;
   method.rollout = plan::Rollout{.prompt = arguments.number("max_prompt_length", kUsualPrompt),
                                  .tensor = arguments.integer("vllm_tensor_parallel_size", 1)};
 }
 
 /// Reads arguments of transformers' Trainer and, if there is one, of a method of TRL.
 Draft read_method_arguments(std::string_view method, const Fields& arguments, const HubFiles& files,
-                            const Given& given, Draft draft, ImportReport& report) {
+                            const UserFacts& given, Draft draft, ImportReport& report) {
   take_trl_method(method, arguments, draft);
   draft = read_training_arguments(arguments, files, given, std::move(draft), report,
                                   known_settings("huggingface/arguments"));
@@ -213,7 +213,7 @@ Document said_by(const TrainerCommand& started, const std::vector<ShellWord>& wo
   std::erase_if(others, [](const ShellWord& word) { return word.text.starts_with("--config="); });
   const auto config = std::ranges::find(others, "--config", &ShellWord::text);
   if (config != others.end()) others.erase(config, config + 2);
-  return with_command_fields(parse_as_python(file.text, file.name), others,
+  return with_command_fields(parse_like_python_yaml(file.text, file.name), others,
                              known_settings("huggingface/arguments"));
 }
 
@@ -230,10 +230,10 @@ void refuse_other_settings(const TrainerCommand& started, const StartedCommand& 
 
 /// Returns the cluster that a program sees, with as many devices as its launcher states, else those
 /// of --cluster.
-cluster::Cluster seen_cluster(JobExtent extent, const Given& given, const std::string& file) {
+cluster::Cluster seen_cluster(JobExtent extent, const UserFacts& given, const std::string& file) {
   plan::Plan plan;
   ImportReport report;
-  settle_ranks(plan, extent, report, given, file);
+  resolve_rank_counts(plan, extent, report, given, file);
   return extent.cluster;
 }
 
@@ -244,7 +244,7 @@ std::string_view stated_name(std::string_view setting) {
 /// Reads a Python program that makes TrainingArguments from literals, and the files given with it;
 /// `options` are the words of its command.
 Draft read_program(const HubFiles& files, const std::vector<std::string>& options,
-                   const Given& given, Draft draft, ImportReport& report) {
+                   const UserFacts& given, Draft draft, ImportReport& report) {
   const SourceFile& file = *files.program;
   launch_scripts::ProgramOptions of_command(options);
   for (const std::string_view setting : given.settings) {
@@ -258,7 +258,7 @@ Draft read_program(const HubFiles& files, const std::vector<std::string>& option
     draft.framework.variant = kTrl;
     leave_out_other_loss(program.method, file.name, program.config.tree.line, report);
   }
-  Given others = given;
+  UserFacts others = given;
   std::erase_if(others.settings,
                 [&](const std::string& setting) { return of_command.has(stated_name(setting)); });
   const Document document = with_fsdp_file(
@@ -270,13 +270,13 @@ Draft read_program(const HubFiles& files, const std::vector<std::string>& option
 }
 
 /// Reads a script that starts a Trainer program, whose file was given.
-Draft read_started_program(HubScript& script, const SourceFile& program, const Given& given,
+Draft read_started_program(HubScript& script, const SourceFile& program, const UserFacts& given,
                            Draft draft, ImportReport& report) {
   const StartedCommand& command = script.command;
   script.files.program = &program;
   if (script.files.model) draft.model = model::read_config(*script.files.model, &report.notes);
   read_launcher(command, draft.extent, report);
-  take_launch_words(command, script.files, report);
+  apply_launch_arguments(command, script.files, report);
   std::vector<std::string> options;
   for (const ShellWord& word : command.words) options.push_back(word.text);
   draft = read_program(script.files, options, given, std::move(draft), report);
@@ -285,8 +285,8 @@ Draft read_started_program(HubScript& script, const SourceFile& program, const G
 }
 
 /// Reads a script that starts a program built on transformers' Trainer.
-Draft read_trainer_script(Sources files, const SourceFile& file, const Given& given, Draft draft,
-                          ImportReport& report) {
+Draft read_trainer_script(Sources files, const SourceFile& file, const UserFacts& given,
+                          Draft draft, ImportReport& report) {
   const StartedProgram program{.framework = "transformers' Trainer",
                                .arguments = "--per_device_train_batch_size, --config FILE.yaml",
                                .starts =
@@ -295,7 +295,7 @@ Draft read_trainer_script(Sources files, const SourceFile& file, const Given& gi
                                             started_trainer_program(words, files) != nullptr;
                                    },
                                .has_argument = is_argument_and_value,
-                               .matters = matters_by(known_settings("huggingface/arguments"))};
+                               .matters = argument_impact(known_settings("huggingface/arguments"))};
   HubScript script = read_hub_script(file, files, given, program, draft.start, report);
   const StartedCommand& command = script.command;
   if (const SourceFile* own = started_trainer_program(command.words, files)) {
@@ -306,7 +306,7 @@ Draft read_trainer_script(Sources files, const SourceFile& file, const Given& gi
   if (script.files.model) draft.model = model::read_config(*script.files.model, &report.notes);
   const Document said = said_by(started, command.all_words(), script);
   read_launcher(command, draft.extent, report);
-  take_launch_words(command, script.files, report);
+  apply_launch_arguments(command, script.files, report);
   Tree fields = said.root().placed_tree();
   if (started.trl) {
     add_trl_defaults(started.method, fields);
@@ -327,16 +327,16 @@ Draft read_trainer_script(Sources files, const SourceFile& file, const Given& gi
 }  // namespace
 
 bool starts_trainer(Words words) {
-  if (is_start_of("hf", words)) return true;
+  if (command_has_mark("hf", words)) return true;
   const TrainerCommand command = trainer_command(words);
   // TRL's own programs have transformers' default batch if none is stated.
   const bool trl = command.trl && names_method(command.method);
   return trl || command.settings.has_value();
 }
 
-Draft read_huggingface(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_huggingface(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   for (const SourceFile& file : files) {
-    if (is_shell_script(file) || is_file_of("hf", file, "arguments")) {
+    if (is_shell_script(file) || file_has_mark("hf", file, "arguments")) {
       return read_trainer_script(files, file, given, std::move(draft), report);
     }
   }

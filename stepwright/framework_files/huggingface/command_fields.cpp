@@ -50,11 +50,11 @@ std::string whole_name(std::string name, std::span<const KnownSetting> known) {
 
 }  // namespace
 
-std::function<bool(std::string_view)> matters_by(std::span<const KnownSetting> known) {
+std::function<bool(std::string_view)> argument_impact(std::span<const KnownSetting> known) {
   return [known](std::string_view argument) {
     if (!argument.starts_with("--")) return false;
     const KnownSetting* found = known_setting(known, field_name(argument));
-    return found == nullptr || !found->field.empty() || found->matters != Matters::kNo;
+    return found == nullptr || !found->field.empty() || found->matters != SettingImpact::kNo;
   };
 }
 

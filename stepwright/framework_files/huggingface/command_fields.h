@@ -22,6 +22,6 @@ Document with_command_fields(const Document& said, Words words,
 
 /// Returns a function that is true if an argument (`--name`) of such a command can change time,
 /// memory or messages of a step (for `StartedProgram::matters`).
-std::function<bool(std::string_view)> matters_by(std::span<const KnownSetting> known);
+std::function<bool(std::string_view)> argument_impact(std::span<const KnownSetting> known);
 
 }  // namespace stepwright::framework_files

@@ -93,13 +93,14 @@ Json code_json(const plan::PlannedJob& planned, const std::vector<std::string>& 
     json["muon"] = name_of(plan::kMuonFormNames, planned.job.muon);
   }
   if (planned.plan.recompute.kind == plan::RecomputeKind::kFull) json["recompute"] = "full";
-  if (planned.plan.offload.moves_inputs()) json[kMovesInputs] = true;
+  if (planned.plan.offload.moves_inputs()) json[kOffloadInputsKey] = true;
   if (!planned.plan.layers.empty()) json["layers"] = planned.plan.layers;
   plan::write_training(json, planned.job);
   return json;
 }
 
-void read_precision_keys(const Fields& fields, Settled& settled, ImportReport& report, int stage) {
+void read_precision_keys(const Fields& fields, PartialPlan& settled, ImportReport& report,
+                         int stage) {
   const bool half = fields.section("fp16").flag("enabled", false);
   const bool brain = fields.section("bf16").flag("enabled", false) ||
                      fields.section("bfloat16").flag("enabled", false);
@@ -119,7 +120,7 @@ void read_precision_keys(const Fields& fields, Settled& settled, ImportReport& r
   }
 }
 
-void read_optimizer_keys(const Fields& fields, Settled& settled, ImportReport& report) {
+void read_optimizer_keys(const Fields& fields, PartialPlan& settled, ImportReport& report) {
   const Fields section = fields.section("optimizer");
   const auto type = section.node().find("type");
   if (!type || type->is_null()) return;
@@ -132,7 +133,7 @@ void read_optimizer_keys(const Fields& fields, Settled& settled, ImportReport& r
 std::optional<std::int64_t> group_of(const Fields& zero, std::string_view key) {
   const auto value = zero.find(key);
   if (!value) return std::nullopt;
-  const std::int64_t size = value->integer(-1, kMostOfField);
+  const std::int64_t size = value->integer(-1, kMaxSizeField);
   return size > 1 ? std::optional(size) : std::nullopt;
 }
 
@@ -181,7 +182,7 @@ void read_deepspeed_offload(const Fields& zero, int stage, plan::Plan& plan, Imp
 
 namespace {
 
-void read_zero(const Fields& fields, Settled& settled, ImportReport& report) {
+void read_zero(const Fields& fields, PartialPlan& settled, ImportReport& report) {
   const Fields zero = fields.section("zero_optimization");
   plan::Plan& plan = settled.plan;
   const auto given = zero.find("stage");
@@ -229,7 +230,7 @@ Draft read_code(const Fields& fields, Draft draft, ImportReport& report) {
   if (code.has("adapters") || code.has("frozen")) {
     draft.trained = Document::from(code.node().placed_tree(), code.node().where());
   }
-  if (code.flag(kMovesInputs, false)) draft.plan.offload.move_inputs();
+  if (code.flag(kOffloadInputsKey, false)) draft.plan.offload.move_inputs();
   const auto checkpointing = fields.find("activation_checkpointing");
   if (!code.has("recompute") && checkpointing) {
     draft.plan.recompute.kind = plan::RecomputeKind::kFull;
@@ -313,9 +314,9 @@ void read_deepspeed_degrees(const Fields& fields, plan::Plan& plan) {
 }
 
 Draft read_deepspeed_fields(const Fields& fields, Draft draft, ImportReport& report,
-                            const Given& given, const std::string& file, bool has_trainer) {
+                            const UserFacts& given, const std::string& file, bool has_trainer) {
   read_deepspeed_degrees(fields, draft.plan);
-  settle_ranks(draft.plan, draft.extent, report, given, file);
+  resolve_rank_counts(draft.plan, draft.extent, report, given, file);
   if (const auto size = fields.size("train_micro_batch_size_per_gpu")) {
     draft.plan.micro_batch = *size;
   }
@@ -430,7 +431,7 @@ class Filler {
     const std::string path = fmt::format("zero_optimization.{}", key);
     if (open_.erase(path) == 0) return;
     section_of(tree_, "zero_optimization").set(key, value);
-    report_.assume(std::string(field_of(path)), fmt::format("auto in {}: {}", file_, why));
+    report_.add_assumption(std::string(field_of(path)), fmt::format("auto in {}: {}", file_, why));
   }
 
   const TrainerValues& trainer_;
@@ -444,16 +445,16 @@ class Filler {
 /// others.
 void note_open_autos(const Autos& open, const std::string& file, Tree& tree, ImportReport& report) {
   for (const auto& [path, line] : open) {
-    report.assume(std::string(field_of(path)),
-                  fmt::format("auto ({}:{}), which no given file fills", file, line));
+    report.add_assumption(std::string(field_of(path)),
+                          fmt::format("auto ({}:{}), which no given file fills", file, line));
   }
   if (!open.contains("bf16.enabled")) return;
   const Tree* half = tree.find("fp16");
   const Tree* enabled = half == nullptr ? nullptr : half->find("enabled");
   if (enabled != nullptr && enabled->text != "false") return;
   tree.set("bf16", Tree::mapping().set("enabled", true));
-  report.assume("job.precision",
-                fmt::format("auto ({}:{}): taken as bf16", file, open.at("bf16.enabled")));
+  report.add_assumption("job.precision",
+                        fmt::format("auto ({}:{}): taken as bf16", file, open.at("bf16.enabled")));
 }
 
 /// Returns the configuration that DeepSpeed prints into a log when its engine starts, with its line
@@ -484,7 +485,7 @@ std::optional<std::string> printed_configuration(std::string_view text) {
 
 }  // namespace
 
-Draft read_deepspeed_document(const Document& document, const Given& given, Draft draft,
+Draft read_deepspeed_document(const Document& document, const UserFacts& given, Draft draft,
                               ImportReport& report, const TrainerValues* trainer) {
   const std::string& name = document.name();
   Autos autos;
@@ -500,7 +501,7 @@ Draft read_deepspeed_document(const Document& document, const Given& given, Draf
   return draft;
 }
 
-Draft read_deepspeed(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_deepspeed(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   if (std::ranges::any_of(files, is_shell_script)) {
     return read_deepspeed_script(files, given, std::move(draft), report);
   }
@@ -508,12 +509,12 @@ Draft read_deepspeed(Sources files, const Given& given, Draft draft, ImportRepor
   const SourceFile& file = files.front();
   const auto printed = printed_configuration(file.text);
   return read_deepspeed_document(
-      with_settings(parse_as_python(printed ? *printed : file.text, file.name), given), given,
-      std::move(draft), report);
+      with_settings(parse_like_python_yaml(printed ? *printed : file.text, file.name), given),
+      given, std::move(draft), report);
 }
 
 bool is_deepspeed(const SourceFile& file) {
-  return printed_configuration(file.text).has_value() || is_file_of("deepspeed", file);
+  return printed_configuration(file.text).has_value() || file_has_mark("deepspeed", file);
 }
 
 }  // namespace stepwright::framework_files

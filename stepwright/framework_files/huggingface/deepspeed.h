@@ -26,7 +26,7 @@ struct TrainerValues {
 /// start. Sources:
 /// huggingface/transformers src/transformers/integrations/deepspeed.py: HfTrainerDeepSpeedConfig;
 /// huggingface/accelerate src/accelerate/utils/dataclasses.py: DeepSpeedPlugin (precision).
-Draft read_deepspeed_document(const Document& document, const Given& given, Draft draft,
+Draft read_deepspeed_document(const Document& document, const UserFacts& given, Draft draft,
                               ImportReport& report, const TrainerValues* trainer = nullptr);
 
 /// True if a job's framework is DeepSpeed, directly or through a program built on it.

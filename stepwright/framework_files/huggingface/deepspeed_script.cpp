@@ -66,14 +66,14 @@ Document with_batch(Document said, const Fields& arguments, ImportReport& report
   const auto micro = first_of(arguments, kMicroBatches);
   if (!micro) return said;
   all.set("train_micro_batch_size_per_gpu", micro->integer(1));
-  report.assume("micro_batch", "the program's batch is taken as that of a device");
+  report.add_assumption("micro_batch", "the program's batch is taken as that of a device");
   if (lacks("gradient_accumulation_steps")) {
     all.set("gradient_accumulation_steps", arguments.integer("gradient_accumulation_steps", 1));
   }
   return Document::from(std::move(all), said.name());
 }
 
-Draft read_arguments(const Fields& arguments, const Given& given, Draft draft,
+Draft read_arguments(const Fields& arguments, const UserFacts& given, Draft draft,
                      ImportReport& report) {
   if (const auto model = first_of(arguments, kModels)) take_hub_model(*model, given, draft, report);
   for (const std::string_view name : kLengths) {
@@ -87,7 +87,8 @@ Draft read_arguments(const Fields& arguments, const Given& given, Draft draft,
 
 }  // namespace
 
-Draft read_deepspeed_script(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_deepspeed_script(Sources files, const UserFacts& given, Draft draft,
+                            ImportReport& report) {
   const StartedProgram program{.framework = "DeepSpeed",
                                .arguments = "--deepspeed_config FILE.json",
                                .starts = starts_with_deepspeed,
@@ -111,18 +112,18 @@ Draft read_deepspeed_script(Sources files, const Given& given, Draft draft, Impo
   const Document said = Document::from(command_fields(words), command.file);
   const Fields arguments(said.root());
   for (const std::string_view name : kPlaces) arguments.mark_read(name);
-  check_trains(arguments);
+  check_is_training(arguments);
   draft = read_arguments(arguments, given, std::move(draft), report);
   read_launcher(command, draft.extent, report);
-  Given own = given;
+  UserFacts own = given;
   own.settings.clear();
   const SourceFile& file = *script.files.deepspeed;
-  draft =
-      read_deepspeed_document(with_batch(parse_as_python(file.text, file.name), arguments, report),
-                              own, std::move(draft), report);
+  draft = read_deepspeed_document(
+      with_batch(parse_like_python_yaml(file.text, file.name), arguments, report), own,
+      std::move(draft), report);
   const ShellWord& started = command.words.front();
   report.not_read.push_back(
-      {printable(started.text), "", command.file, started.line, Matters::kMaybe,
+      {printable(started.text), "", command.file, started.line, SettingImpact::kMaybe,
        "a program of its own: recomputation, kernels and what it trains of the model are known as "
        "far as its arguments say them"});
   list_settings(arguments, command.file, known_settings("huggingface/deepspeed_script"), report);

@@ -81,7 +81,7 @@ Tree fsdp_section(const plan::Plan& plan, bool checkpointing) {
   section.set("fsdp_reshard_after_forward", plan.sharding.parameters != plan::Spread::kNone);
   section.set("fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
   section.set("fsdp_activation_checkpointing", checkpointing);
-  section.set("fsdp_offload_params", leaves_to_host(plan));
+  section.set("fsdp_offload_params", is_fsdp_offloading(plan));
   section.set("fsdp_state_dict_type", "SHARDED_STATE_DICT");
   return section;
 }
@@ -93,9 +93,9 @@ bool shares_states(const plan::Plan& plan) {
   return plan.parallel.data * plan.parallel.context > 1;
 }
 
-bool leaves_to_host(const plan::Plan& plan) { return plan.offload.optimizer > 0; }
+bool is_fsdp_offloading(const plan::Plan& plan) { return plan.offload.optimizer > 0; }
 
-void leave_to_host(const UnreadSetting& setting, Settled& settled, ImportReport& report) {
+void offload_fsdp_states(const UnreadSetting& setting, PartialPlan& settled, ImportReport& report) {
   plan::Plan& plan = settled.plan;
   if (!plan::traits_of(settled.optimizer).can_offload) {
     return report.leave_out(
@@ -112,14 +112,15 @@ void leave_to_host(const UnreadSetting& setting, Settled& settled, ImportReport&
       "not share: they are counted on the devices");
 }
 
-void spread_states(const FsdpChoice& choice, std::int64_t copies, Settled& settled,
-                   const JobExtent& extent, ImportReport& report) {
+void shard_states_over_ranks(const FsdpChoice& choice, std::int64_t copies, PartialPlan& settled,
+                             const JobExtent& extent, ImportReport& report) {
   plan::Plan& plan = settled.plan;
   std::string states = choice.states;
   std::int64_t group = plan.parallel.data / copies * plan.parallel.context;
   if (choice.by_node) {
     group = extent.cluster.devices_per_node;
-    report.assume("sharding.group", "hybrid sharding shares them among the devices of a node");
+    report.add_assumption("sharding.group",
+                          "hybrid sharding shares them among the devices of a node");
   } else if (copies > 1) {
     std::ranges::replace(states, 'G', 'I');
   }
@@ -132,7 +133,7 @@ void spread_states(const FsdpChoice& choice, std::int64_t copies, Settled& settl
   }
   if (choice.checkpointing) plan.recompute.kind = plan::RecomputeKind::kFull;
   if (choice.moves_inputs) plan.offload.move_inputs();
-  if (choice.offload) leave_to_host(*choice.offload, settled, report);
+  if (choice.offload) offload_fsdp_states(*choice.offload, settled, report);
 }
 
 }  // namespace stepwright::framework_files

@@ -49,14 +49,14 @@ bool shares_states(const plan::Plan& plan);
 /// express are reported under `setting`. Sources: pytorch/pytorch
 /// torch/distributed/fsdp/_fully_shard/_fsdp_api.py: CPUOffloadPolicy; huggingface/accelerate
 /// src/accelerate/utils/dataclasses.py: set_cpu_offload.
-void leave_to_host(const UnreadSetting& setting, Settled& settled, ImportReport& report);
+void offload_fsdp_states(const UnreadSetting& setting, PartialPlan& settled, ImportReport& report);
 
 /// True if FSDP offloads the states of a plan to the host.
-bool leaves_to_host(const plan::Plan& plan);
+bool is_fsdp_offloading(const plan::Plan& plan);
 
 /// Shards the states over the data-parallel and context-parallel ranks, in `copies` groups of ranks
 /// that each hold all states. Ranks must be settled.
-void spread_states(const FsdpChoice& choice, std::int64_t copies, Settled& settled,
-                   const JobExtent& extent, ImportReport& report);
+void shard_states_over_ranks(const FsdpChoice& choice, std::int64_t copies, PartialPlan& settled,
+                             const JobExtent& extent, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -57,10 +57,10 @@ HubFiles sorted_hub_files(std::span<const SourceFile* const> files) {
     const SourceFile& file = *one;
     if (is_model(file)) {
       if (sorted.model) fail_input(file.name + ": is a second config.json of a model");
-      sorted.model = parse_as_python(file.text, file.name);
+      sorted.model = parse_like_python_yaml(file.text, file.name);
     } else if (is_deepspeed(file)) {
       take(sorted.deepspeed, file, "configuration of DeepSpeed");
-    } else if (is_file_of("accelerate", file)) {
+    } else if (file_has_mark("accelerate", file)) {
       take(sorted.accelerate, file, "configuration of Accelerate");
     } else if (is_fsdp_config(file)) {
       take(sorted.fsdp, file, "file of fsdp_config");
@@ -85,14 +85,15 @@ Document with_fsdp_file(Document said, const HubFiles& files) {
   const auto path = said.root().is_mapping() ? said.root().find("fsdp_config") : std::nullopt;
   if (!path || !path->is_scalar()) return said;
   if (files.fsdp == nullptr) path->fail("names a file: give it, too");
-  const Document content = parse_as_python(files.fsdp->text, files.fsdp->name);
+  const Document content = parse_like_python_yaml(files.fsdp->text, files.fsdp->name);
   if (!content.root().is_mapping()) content.root().fail("must be a mapping (key: value)");
   Tree tree = said.root().placed_tree();
   *tree.find("fsdp_config") = without_lines(content.root().placed_tree());
   return Document::from(std::move(tree), said.name());
 }
 
-void take_hub_model(Node id, const Given& given, ModelWords& model_words, ImportReport& report) {
+void take_hub_model(Node id, const UserFacts& given, ModelWords& model_words,
+                    ImportReport& report) {
   if (take_named_model(id.text(), given, model_words, report)) return;
   id.fail(
       fmt::format("no built-in model has the name {}: --model CONFIG.JSON says its sizes (or give "
@@ -100,9 +101,10 @@ void take_hub_model(Node id, const Given& given, ModelWords& model_words, Import
                   printable(id.text())));
 }
 
-Document program_document(const HubFiles& files, const Given& given) {
+Document program_document(const HubFiles& files, const UserFacts& given) {
   const SourceFile& program = *files.program;
-  return with_fsdp_file(with_settings(parse_as_python(program.text, program.name), given), files);
+  return with_fsdp_file(with_settings(parse_like_python_yaml(program.text, program.name), given),
+                        files);
 }
 
 }  // namespace stepwright::framework_files

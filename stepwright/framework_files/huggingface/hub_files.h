@@ -37,10 +37,10 @@ Document with_fsdp_file(Document said, const HubFiles& files);
 
 /// Takes the model that a Hugging Face id or a path names, unless `--model` or a config.json has
 /// set one. Fails with `kInput`, suggesting `--model`, if no built-in model has that id.
-void take_hub_model(Node id, const Given& given, ModelWords& model_words, ImportReport& report);
+void take_hub_model(Node id, const UserFacts& given, ModelWords& model_words, ImportReport& report);
 
 /// Returns the configuration in `files.program`, which must be set, with the user's settings and
 /// the FSDP file that it names.
-Document program_document(const HubFiles& files, const Given& given);
+Document program_document(const HubFiles& files, const UserFacts& given);
 
 }  // namespace stepwright::framework_files

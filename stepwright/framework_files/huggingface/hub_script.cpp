@@ -9,7 +9,7 @@
 #include "stepwright/framework_files/targets/code.h"
 
 namespace stepwright::framework_files {
-HubScript read_hub_script(const SourceFile& script, Sources files, const Given& given,
+HubScript read_hub_script(const SourceFile& script, Sources files, const UserFacts& given,
                           const StartedProgram& program, ProgramStart& start,
                           ImportReport& report) {
   std::vector<SourceFile> scripts = {script};
@@ -29,7 +29,7 @@ HubScript read_hub_script(const SourceFile& script, Sources files, const Given& 
   for (const auto& [name, file] : made.command.written) {
     HubFiles& given_files = made.files;
     if (given_files.deepspeed == nullptr && is_deepspeed(file)) given_files.deepspeed = &file;
-    if (given_files.accelerate == nullptr && is_file_of("accelerate", file))
+    if (given_files.accelerate == nullptr && file_has_mark("accelerate", file))
       given_files.accelerate = &file;
   }
   return made;

@@ -19,7 +19,7 @@ struct HubScript {
 /// Reads a script and the command that it starts; `files` are those given with it. Configurations
 /// of Accelerate and DeepSpeed that the script writes are added. Fails like `started_command` and
 /// `sorted_hub_files`.
-HubScript read_hub_script(const SourceFile& script, Sources files, const Given& given,
+HubScript read_hub_script(const SourceFile& script, Sources files, const UserFacts& given,
                           const StartedProgram& program, ProgramStart& start, ImportReport& report);
 
 /// Makes the file that a word of the command names the program's settings: a given file, or one

@@ -78,7 +78,7 @@ void take_out_open_values(std::vector<ShellWord>& words, const StartedCommand& c
     const std::string name = words[i].text.substr(2);
     if (std::ranges::none_of(kOfLaunchers, [&](auto known) { return name.starts_with(known); })) {
       report.not_read.push_back({words[i].text, printable(value.text), command.file, value.line,
-                                 Matters::kMaybe,
+                                 SettingImpact::kMaybe,
                                  fmt::format("the script does not say it: --set {}=VALUE does",
                                              printable(value.open.front()))});
     } else if (name.starts_with("config_file")) {
@@ -91,7 +91,7 @@ void take_out_open_values(std::vector<ShellWord>& words, const StartedCommand& c
 }
 
 std::string path_of(const std::string& name) {
-  const auto sections = words_below("huggingface/launch_words", "sections");
+  const auto sections = section_words("huggingface/launch_words", "sections");
   const auto found = std::ranges::find_if(
       sections, [&](const auto& section) { return name.starts_with(section.first); });
   return found == sections.end() ? name : fmt::format("{}.{}", found->second, name);
@@ -99,7 +99,7 @@ std::string path_of(const std::string& name) {
 
 }  // namespace
 
-void take_launch_words(const StartedCommand& command, HubFiles& files, ImportReport& report) {
+void apply_launch_arguments(const StartedCommand& command, HubFiles& files, ImportReport& report) {
   take_preset(command, files);
   std::vector<ShellWord> words = words_of_launch(command);
   take_out_open_values(words, command, report);
@@ -111,7 +111,7 @@ void take_launch_words(const StartedCommand& command, HubFiles& files, ImportRep
   std::string_view type;
   for (const auto& [name, value] : said.root().members()) {
     if (name == "config_file" || value.is_sequence()) continue;
-    const std::string_view known = meaning_of("huggingface/launch_words", "types", name);
+    const std::string_view known = word_meaning("huggingface/launch_words", "types", name);
     if (known.empty()) {
       files.launch.push_back(fmt::format("{}={}", path_of(name), value.text()));
     } else if (type.empty() || type == "MULTI_GPU") {

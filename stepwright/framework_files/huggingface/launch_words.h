@@ -9,6 +9,6 @@ namespace stepwright::framework_files {
 /// Fails with `kInput` if they name a configuration file that was not given. Sources:
 /// huggingface/accelerate src/accelerate/commands/launch.py: launch_command_parser, and
 /// _validate_launch_command, which decides which options override the file.
-void take_launch_words(const StartedCommand& command, HubFiles& files, ImportReport& report);
+void apply_launch_arguments(const StartedCommand& command, HubFiles& files, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -30,7 +30,7 @@ class OptimizerTable {
   [[nodiscard]] const OptimizerWord* find(std::string_view word) const;
 
  private:
-  KeptTexts texts_;
+  TextStore texts_;
   std::vector<OptimizerWord> words_;
 };
 

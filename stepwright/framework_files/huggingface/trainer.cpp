@@ -17,9 +17,9 @@
 namespace stepwright::framework_files {
 
 OptimizerTable::OptimizerTable(const Document& document) {
-  each_row(document, "optimizers", [&](Node row, const std::string& /*source*/) {
+  visit_table_rows(document, "optimizers", [&](Node row, const std::string& /*source*/) {
     row.allow_only({"word", "words", "optimizer", "leaves_out"});
-    for (std::string& word : texts_of(row, "word", "words")) {
+    for (std::string& word : row_texts(row, "word", "words")) {
       words_.push_back({.word = texts_.keep(std::move(word)),
                         .optimizer = row.get("optimizer").choice(plan::kOptimizerNames),
                         .leaves_out = texts_.keep(row, "leaves_out")});
@@ -37,7 +37,7 @@ const OptimizerWord* optimizer_word(std::string_view word, std::string_view tabl
   return loaded_table<OptimizerTable>(table).find(word);
 }
 
-void take_trainer_defaults(Settled& settled, JobBatch& batch) {
+void take_trainer_defaults(PartialPlan& settled, JobBatch& batch) {
   constexpr std::int64_t kUsualBatch = 8;
   batch.open_micro_batch = false;
   settled.plan.micro_batch = kUsualBatch;
@@ -47,7 +47,7 @@ void take_trainer_defaults(Settled& settled, JobBatch& batch) {
 }
 
 void take_optimizer_word(const Fields& fields, std::string_view key, const OptimizerWord* known,
-                         Settled& settled, ImportReport& report) {
+                         PartialPlan& settled, ImportReport& report) {
   static constexpr OptimizerWord kUnknown{
       .word = "", .leaves_out = "its states and its update: AdamW's are counted"};
   const Node given = fields.node().get(key);
@@ -57,21 +57,22 @@ void take_optimizer_word(const Fields& fields, std::string_view key, const Optim
     fields.mark_read(key);
     return;
   }
-  report.assume("job.optimizer", fmt::format("in the place of {}", printable(given.text())));
+  report.add_assumption("job.optimizer",
+                        fmt::format("in the place of {}", printable(given.text())));
   fields.leave_out(key, given, std::string(known->leaves_out));
 }
 
-void take_optimizer(const Fields& fields, std::string_view key, Settled& settled,
+void take_optimizer(const Fields& fields, std::string_view key, PartialPlan& settled,
                     ImportReport& report) {
   const auto given = fields.node().find(key);
   if (!given || given->is_null()) return;
   take_optimizer_word(fields, key, optimizer_word(given->text()), settled, report);
 }
 
-void take_attention(const Fields& fields, std::string_view key, Settled& settled) {
+void apply_attention_kernel(const Fields& fields, std::string_view key, PartialPlan& settled) {
   const auto given = fields.node().find(key);
   if (!given || given->is_null()) return;
-  const std::string_view known = meaning_of("huggingface/attention", "kernels", given->text());
+  const std::string_view known = word_meaning("huggingface/attention", "kernels", given->text());
   if (known.empty()) {
     fields.leave_out(key, *given, "this kernel of attention");
     return;
@@ -83,12 +84,12 @@ void take_attention(const Fields& fields, std::string_view key, Settled& settled
   fields.mark_read(key);
 }
 
-void leave_attention_to_pytorch(Settled& settled) {
+void leave_attention_to_pytorch(PartialPlan& settled) {
   settled.attention.reset();
   settled.pytorch_attention = true;
 }
 
-void check_trains(const Fields& fields) {
+void check_is_training(const Fields& fields) {
   const auto on = [&](std::string_view key) {
     const auto value = fields.node().find(key);
     return value && !value->is_null() && value->is_scalar() && value->text() == "true";
@@ -98,8 +99,8 @@ void check_trains(const Fields& fields) {
   }
 }
 
-std::optional<Document> deepspeed_of(const Fields& fields, std::string_view key,
-                                     const HubFiles& files) {
+std::optional<Document> deepspeed_config_of(const Fields& fields, std::string_view key,
+                                            const HubFiles& files) {
   const auto named = fields.find(key);
   if (named && named->is_mapping()) {
     return Document::from(named->placed_tree(), files.name);
@@ -111,7 +112,7 @@ std::optional<Document> deepspeed_of(const Fields& fields, std::string_view key,
     named->fail("names a configuration of DeepSpeed: give its file, too");
   }
   if (files.deepspeed == nullptr) return std::nullopt;
-  return parse_as_python(files.deepspeed->text, files.deepspeed->name);
+  return parse_like_python_yaml(files.deepspeed->text, files.deepspeed->name);
 }
 
 std::int64_t settled_copies(const Trainer& trainer, const plan::Plan& plan, const JobExtent& extent,
@@ -128,8 +129,8 @@ std::int64_t settled_copies(const Trainer& trainer, const plan::Plan& plan, cons
       name, copies, share, data, extent.cluster.devices()));
 }
 
-Draft settle_trainer(const Trainer& trainer, const Given& given, Draft draft, ImportReport& report,
-                     const std::string& name) {
+Draft complete_trainer_plan(const Trainer& trainer, const UserFacts& given, Draft draft,
+                            ImportReport& report, const std::string& name) {
   if (trainer.deepspeed) {
     draft.framework.name = "deepspeed";
     std::optional<std::int64_t> hidden;
@@ -146,14 +147,14 @@ Draft settle_trainer(const Trainer& trainer, const Given& given, Draft draft, Im
     return draft;
   }
   draft.framework_overlap = draft.framework_gradients = true;
-  settle_ranks(draft.plan, draft.extent, report, given, name);
-  spread_states(trainer.fsdp, settled_copies(trainer, draft.plan, draft.extent, name), draft,
-                draft.extent, report);
+  resolve_rank_counts(draft.plan, draft.extent, report, given, name);
+  shard_states_over_ranks(trainer.fsdp, settled_copies(trainer, draft.plan, draft.extent, name),
+                          draft, draft.extent, report);
   const bool stays = trainer.weights == LoadedWeights::kPure ||
                      (trainer.weights == LoadedWeights::kNarrow && !shares_states(draft.plan));
   // Adapters are trained in fp32: huggingface/peft src/peft/tuners/tuners_utils.py,
   // autocast_adapter_dtype.
-  if (stays && !draft.adapters) draft.masters = plan::Masters::kNone;
+  if (stays && !draft.adapters) draft.masters = plan::MasterWeights::kNone;
   return draft;
 }
 

@@ -34,34 +34,34 @@ struct Trainer {
 
 /// Sets the draft's micro-batch, accumulation and precision to the defaults of transformers'
 /// TrainingArguments; a file can override them.
-void take_trainer_defaults(Settled& settled, JobBatch& batch);
+void take_trainer_defaults(PartialPlan& settled, JobBatch& batch);
 
 /// Takes the attention kernel under a key, by the words of "huggingface/attention"; any other word
 /// is reported as left out.
-void take_attention(const Fields& fields, std::string_view key, Settled& settled);
+void apply_attention_kernel(const Fields& fields, std::string_view key, PartialPlan& settled);
 
 /// Selects PyTorch's scaled_dot_product_attention, whatever kernel was set before.
-void leave_attention_to_pytorch(Settled& settled);
+void leave_attention_to_pytorch(PartialPlan& settled);
 
 /// Fails with `kUnsupported` if the arguments only evaluate or predict.
-void check_trains(const Fields& fields);
+void check_is_training(const Fields& fields);
 
 /// Takes the optimizer under a key that is set. `known` is the meaning of its name, null if
 /// unknown. If a plan expresses the optimizer only in part, or not at all, the setting is left out,
 /// and the nearest optimizer, or AdamW, is assumed.
 void take_optimizer_word(const Fields& fields, std::string_view key, const OptimizerWord* known,
 
-                         Settled& settled, ImportReport& report);
+                         PartialPlan& settled, ImportReport& report);
 
 /// Takes an optimizer of "huggingface/optimizers"; for an unknown name AdamW, which the report
 /// says.
-void take_optimizer(const Fields& fields, std::string_view key, Settled& settled,
+void take_optimizer(const Fields& fields, std::string_view key, PartialPlan& settled,
                     ImportReport& report);
 
 /// Returns the configuration of DeepSpeed under a key: a mapping, or the path of a given file;
 /// nullopt if absent. Fails with `kInput` if the file was not given or names itself.
-std::optional<Document> deepspeed_of(const Fields& fields, std::string_view key,
-                                     const HubFiles& files);
+std::optional<Document> deepspeed_config_of(const Fields& fields, std::string_view key,
+                                            const HubFiles& files);
 
 /// Returns the number of groups of ranks that each hold all states. Fails with `kInput` if groups
 /// times ranks per group are not the data-parallel ranks, which must be settled.
@@ -70,7 +70,7 @@ std::int64_t settled_copies(const Trainer& trainer, const plan::Plan& plan, cons
 
 /// Distributes model and batch over the ranks: with DeepSpeed, whose `auto` values get the
 /// trainer's values, with FSDP, or plainly. `name` is the name of the files.
-Draft settle_trainer(const Trainer& trainer, const Given& given, Draft draft, ImportReport& report,
-                     const std::string& name);
+Draft complete_trainer_plan(const Trainer& trainer, const UserFacts& given, Draft draft,
+                            ImportReport& report, const std::string& name);
 
 }  // namespace stepwright::framework_files

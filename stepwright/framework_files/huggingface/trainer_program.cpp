@@ -62,7 +62,7 @@ class TrainerCalls final : public launch_scripts::PythonLiterals {
   TrainerCalls(const cluster::Cluster& cluster, launch_scripts::ProgramOptions& options)
       : options_(options),
         devices_(cluster.devices()),
-        brain_floats_(cluster::generation_of(cluster.device).compute_capability != kVolta) {}
+        brain_floats_(cluster::device_generation_of(cluster.device).compute_capability != kVolta) {}
 
   /// Returns the first call of a kind; null if there is none.
   [[nodiscard]] const PythonObject* first(CallKind kind) const {
@@ -77,7 +77,7 @@ class TrainerCalls final : public launch_scripts::PythonLiterals {
 
   std::optional<PythonObject> called(const PythonCall& call) override {
     const std::string_view name = launch_scripts::last_python_name(call.full);
-    if (!meaning_of(kTable, "brain_floats", name).empty()) {
+    if (!word_meaning(kTable, "brain_floats", name).empty()) {
       return PythonObject::boolean(brain_floats_);
     }
     if (call.full == "os.getenv") return variable(call.given);
@@ -109,8 +109,8 @@ class TrainerCalls final : public launch_scripts::PythonLiterals {
 
   static std::optional<CallKind> kind_of(const PythonCall& call, std::string_view name) {
     using enum CallKind;
-    if (!meaning_of(kTable, "arguments", name).empty()) return kArguments;
-    if (!meaning_of(kTable, "trainers", name).empty()) return kTrainer;
+    if (!word_meaning(kTable, "arguments", name).empty()) return kArguments;
+    if (!word_meaning(kTable, "trainers", name).empty()) return kTrainer;
     if (name == "from_pretrained") return loaded_kind(call.full);
     if (name == "LoraConfig") return kAdapters;
     const bool words =
@@ -154,7 +154,7 @@ class Told {
   /// Adds the named arguments of a call that a section of the table lists.
   void add_named(const PythonObject& call, std::string_view section) {
     for (const auto& [name, value] : call.body->members) {
-      const std::string_view known = meaning_of(kTable, section, name);
+      const std::string_view known = word_meaning(kTable, section, name);
       if (!known.empty()) add(known, value);
     }
   }
@@ -231,14 +231,14 @@ bool recomputes_for_kbit(const PythonObject& call) {
 
 std::string method_of(std::string_view section, const PythonObject& call) {
   const std::string_view method =
-      meaning_of(kTable, section, launch_scripts::last_python_name(call.body->made_by));
+      word_meaning(kTable, section, launch_scripts::last_python_name(call.body->made_by));
   return method == kPlain ? "" : std::string(method);
 }
 
 /// Returns the first call of a class of training arguments in a text, if interpreting the program
 /// reached none. Fails with `kInput` if no such call can be read.
 PythonObject standing_call(const SourceFile& file, launch_scripts::PythonProgram& program) {
-  for (const auto& [name, method] : words_below(kTable, "arguments")) {
+  for (const auto& [name, method] : section_words(kTable, "arguments")) {
     if (launch_scripts::find_python_call(file.text, name) == std::string_view::npos) continue;
     PythonObject made = launch_scripts::first_python_call(file.text, name, program);
     if (!made.is(ObjectKind::kRecord)) continue;
@@ -280,7 +280,7 @@ std::optional<PythonObject> cut_length(const SourceFile& file,
 
 bool is_trainer_program(const SourceFile& file) {
   return file.name.ends_with(".py") &&
-         std::ranges::any_of(words_below(kTable, "arguments"), [&](const WordRow& row) {
+         std::ranges::any_of(section_words(kTable, "arguments"), [&](const WordRow& row) {
            return launch_scripts::find_python_call(file.text, row.first) != std::string_view::npos;
          });
 }

@@ -19,7 +19,7 @@ namespace {
 bool read_fsdp_words(Node given, Trainer& trainer) {
   static constexpr std::string_view kOthers[] = {"auto_wrap", "offload"};
   bool on = false;
-  for (const std::string& word : words_in(given)) {
+  for (const std::string& word : split_word_list(given)) {
     if (word == "false" || word == "False") continue;
     on = true;
     if (word == "offload") trainer.fsdp.offload = unread_setting(given);
@@ -40,7 +40,7 @@ DType trained_precision(const Fields& arguments) {
 
 /// Reads the type in which weights are loaded: `dtype`, in older releases torch_dtype;
 /// huggingface/transformers src/transformers/modeling_utils.py, from_pretrained.
-void read_loaded_type(const Fields& arguments, Trainer& trainer, Settled& settled) {
+void read_loaded_type(const Fields& arguments, Trainer& trainer, PartialPlan& settled) {
   for (const std::string_view key : {"torch_dtype", "dtype"}) {
     const auto said = arguments.node().find(key);
     if (!said || !said->is_scalar()) continue;
@@ -72,18 +72,19 @@ void read_length(const Fields& arguments, JobBatch& batch) {
 std::optional<AdapterWords> script_adapters(const Fields& arguments, ImportReport& report) {
   constexpr std::string_view kTable = "huggingface/adapters";
   if (const auto on = adapter_switch(arguments, kTable, "own"); !on.empty()) {
-    report.assume("job.adapters", fmt::format("{} is taken for LoRA by the names of the program's "
-                                              "arguments, with what peft's examples/sft has where "
-                                              "they are silent",
-                                              on));
+    report.add_assumption("job.adapters",
+                          fmt::format("{} is taken for LoRA by the names of the program's "
+                                      "arguments, with what peft's examples/sft has where "
+                                      "they are silent",
+                                      on));
     return read_adapter_words(arguments, kTable, "own");
   }
   const bool peft = arguments.flag("use_peft", false);
   const Node said = arguments.node();
   if (peft && said.find("lora_rank") && !said.find("lora_r")) {
-    report.assume("job.adapters",
-                  "use_peft beside lora_rank is taken for LoRA by the names of the "
-                  "program's arguments, which are not TRL's");
+    report.add_assumption("job.adapters",
+                          "use_peft beside lora_rank is taken for LoRA by the names of the "
+                          "program's arguments, which are not TRL's");
     return read_adapter_words(arguments, kTable, "own");
   }
   const bool enabled = arguments.flag("lora_enable", false);
@@ -96,7 +97,7 @@ std::optional<AdapterWords> script_adapters(const Fields& arguments, ImportRepor
 /// `bfd_split` splits documents whose end `bfd` would cut off, and `wrapped` joins documents and
 /// cuts them; each works on one batch of `Dataset.map`. The first two do not pad
 /// (trl/trainer/sft_trainer.py).
-void read_trl_packing(const Fields& arguments, const Given& given, JobBatch& batch,
+void read_trl_packing(const Fields& arguments, const UserFacts& given, JobBatch& batch,
                       ImportReport& report) {
   const auto packs = arguments.node().find("packing");
   const bool packed = packs && !packs->is_null() && packs->boolean();
@@ -105,18 +106,18 @@ void read_trl_packing(const Fields& arguments, const Given& given, JobBatch& bat
   }
   // Examples in one batch of Dataset.map (huggingface/datasets src/datasets/arrow_dataset.py).
   constexpr std::int64_t kMapBatch = 1000;
-  PackingWords words = {
-      .packing = {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kTruncate}};
-  take_packing(arguments, "padding_free", words, given, batch);
+  PackingWords words = {.packing = {.pad_to = packing::PaddingTarget::kNone,
+                                    .too_long = packing::LongDocumentPolicy::kTruncate}};
+  apply_packing(arguments, "padding_free", words, given, batch);
   if (!packs_documents(arguments, "packing", given)) return;
   const std::string strategy = arguments.word("packing_strategy", "bfd");
   words.packing.kind = packing::PackingKind::kFirstFit;
   words.packing.group = kMapBatch;
   words.joined = strategy == "wrapped";
   if (strategy == "bfd_split" || strategy == "bfd-requeue") {
-    words.packing.too_long = packing::TooLong::kSplit;
+    words.packing.too_long = packing::LongDocumentPolicy::kSplit;
   }
-  take_packing(arguments, "packing", words, given, batch);
+  apply_packing(arguments, "packing", words, given, batch);
 }
 
 /// Reads adapters of DeepSpeed-Chat (deepspeedai/DeepSpeedExamples
@@ -198,7 +199,7 @@ bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& train
 }
 
 void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer& trainer,
-                         Settled& settled, JobBatch& batch, ImportReport& report) {
+                         PartialPlan& settled, JobBatch& batch, ImportReport& report) {
   settled.precision = trained_precision(arguments);
   read_loaded_type(arguments, trainer, settled);
   settled.plan.micro_batch =
@@ -207,54 +208,54 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
   for (const std::string_view key : {"gradient_checkpointing", "activation_checkpointing"}) {
     if (arguments.flag(key, false)) settled.plan.recompute.kind = plan::RecomputeKind::kFull;
   }
-  if (arguments.flag(kMovesInputs, false)) {
-    take_moved_inputs(arguments, kMovesInputs, settled.plan);
+  if (arguments.flag(kOffloadInputsKey, false)) {
+    apply_input_offload(arguments, kOffloadInputsKey, settled.plan);
   }
-  take_moved_checkpoints(arguments, settled.plan);
-  settled.take_liger(arguments.flag("use_liger_kernel", false));
+  apply_checkpoint_offload(arguments, settled.plan);
+  settled.apply_liger_loss(arguments.flag("use_liger_kernel", false));
   take_optimizer(arguments, "optim", settled, report);
   // DeepSpeed's own argument can also name the file: deepspeed/__init__.py: add_config_arguments.
   const std::string_view key = arguments.has("deepspeed_config") ? "deepspeed_config" : "deepspeed";
-  if (!trainer.deepspeed) trainer.deepspeed = deepspeed_of(arguments, key, files);
+  if (!trainer.deepspeed) trainer.deepspeed = deepspeed_config_of(arguments, key, files);
   if (trainer.fsdp.states == "NNN") read_fsdp_settings(arguments, false, trainer);
   if (arguments.flag("use_flash_attention_2", false))
     settled.attention = cluster::AttentionKernel::kFlash2;
-  take_attention(arguments, "attn_implementation", settled);
+  apply_attention_kernel(arguments, "attn_implementation", settled);
   read_parallelism_section(arguments.section("parallelism_config"), trainer, settled.plan);
 }
 
-void take_moved_checkpoints(const Fields& arguments, plan::Plan& plan) {
+void apply_checkpoint_offload(const Fields& arguments, plan::Plan& plan) {
   for (const std::string_view key :
        {"gradient_checkpointing_kwargs", "activation_checkpointing_kwargs"}) {
     const auto words = arguments.node().find(key);
     if (!words || !words->is_mapping() || !arguments.section(key).flag("offload", false)) continue;
-    take_moved_inputs(arguments.section(key), "offload", plan);
+    apply_input_offload(arguments.section(key), "offload", plan);
   }
 }
 
-void take_moved_inputs(const Fields& fields, std::string_view key, plan::Plan& plan) {
+void apply_input_offload(const Fields& fields, std::string_view key, plan::Plan& plan) {
   if (plan.recompute.kind == plan::RecomputeKind::kFull) return plan.offload.move_inputs();
   fields.leave_out(key, fields.node().get(key),
                    "offload of all that is kept: its messages and what it frees");
 }
 
-Draft settle_program(const Fields& fields, const HubFiles& files, Trainer& trainer,
-                     const Given& given, Draft draft, ImportReport& report,
-                     std::span<const KnownSetting> known) {
+Draft complete_program_plan(const Fields& fields, const HubFiles& files, Trainer& trainer,
+                            const UserFacts& given, Draft draft, ImportReport& report,
+                            std::span<const KnownSetting> known) {
   const std::string& name = files.program->name;
   if (files.accelerate != nullptr || !files.launch.empty()) {
     read_accelerate_launch(files, trainer, draft, draft.extent, report);
   }
-  draft = settle_trainer(trainer, given, std::move(draft), report, name);
+  draft = complete_trainer_plan(trainer, given, std::move(draft), report, name);
   list_settings(fields, name, known, report);
   for (UnreadSetting& one : report.not_read) {
-    if (one.name == "tf32" && draft.precision != DType::kFp32) one.matters = Matters::kNo;
+    if (one.name == "tf32" && draft.precision != DType::kFp32) one.matters = SettingImpact::kNo;
   }
   return draft;
 }
 
-Draft read_training_arguments(const Fields& arguments, const HubFiles& files, const Given& given,
-                              Draft draft, ImportReport& report,
+Draft read_training_arguments(const Fields& arguments, const HubFiles& files,
+                              const UserFacts& given, Draft draft, ImportReport& report,
                               std::span<const KnownSetting> known) {
   if (draft.framework.variant.empty()) draft.framework.variant = "transformers";
   take_trainer_defaults(draft, draft.batch);
@@ -273,7 +274,7 @@ Draft read_training_arguments(const Fields& arguments, const HubFiles& files, co
   const auto precision = read_switched_deepspeed(arguments, files, trainer, draft);
   read_trainer_fields(arguments, files, trainer, draft, draft.batch, report);
   if (precision) draft.precision = *precision;
-  return settle_program(arguments, files, trainer, given, std::move(draft), report, known);
+  return complete_program_plan(arguments, files, trainer, given, std::move(draft), report, known);
 }
 
 }  // namespace stepwright::framework_files

@@ -42,7 +42,7 @@ std::string launch_lines(const plan::PlannedJob& planned) {
   text += "  --use_fsdp \\\n" + trl_option("fsdp_version", 2);
   text += trl_option("fsdp_reshard_after_forward", plan.sharding.parameters != plan::Spread::kNone);
   text += trl_option("fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
-  text += trl_option("fsdp_offload_params", leaves_to_host(plan));
+  text += trl_option("fsdp_offload_params", is_fsdp_offloading(plan));
   text += trl_option("fsdp_state_dict_type", "SHARDED_STATE_DICT");
   text += "  --use_parallelism_config \\\n";
   text += trl_option("parallelism_config_dp_replicate_size", copies);
@@ -92,7 +92,7 @@ std::string training_lines(const plan::PlannedJob& planned, bool pairs) {
   if (plan.offload.moves_inputs()) text += trl_option("activation_offloading", true);
   text += trl_option("optim", word_of(job.optimizer));
   text += trl_option("attn_implementation", trl_attention(planned));
-  if (job.kernels.loss_keeps == plan::LossKeeps::kGradients) {
+  if (job.kernels.loss_keeps == plan::LossSavedTensors::kGradients) {
     text += trl_option("use_liger_kernel", true);
   }
   return text + trl_adapters(job.model);

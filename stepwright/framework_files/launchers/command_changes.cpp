@@ -35,7 +35,7 @@ std::map<std::string, std::string> arguments_of(const ShellCommand& command) {
   for (const auto& [name, word] : command.environment) {
     const KnownSetting* known = known_variable(name);
     const bool matters =
-        known != nullptr && (known->matters != Matters::kNo || !known->field.empty());
+        known != nullptr && (known->matters != SettingImpact::kNo || !known->field.empty());
     if (matters) arguments[name] = word.text;
   }
   return arguments;

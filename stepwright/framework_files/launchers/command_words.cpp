@@ -63,8 +63,8 @@ void fail_without_file(const ShellWord& path, const StartedCommand& command) {
                          printable(path.text)));
 }
 
-PartedFiles parted_files(Sources files) {
-  PartedFiles parted;
+SplitScriptFiles parted_files(Sources files) {
+  SplitScriptFiles parted;
   for (const SourceFile& file : files) {
     (is_shell_script(file) ? parted.scripts : parted.others).push_back(file);
   }

@@ -31,10 +31,10 @@ const SourceFile* file_named(std::string_view name, Sources files, const Started
 [[noreturn]] void fail_without_file(const ShellWord& path, const StartedCommand& command);
 
 /// Files separated into shell scripts and all others.
-struct PartedFiles {
+struct SplitScriptFiles {
   std::vector<SourceFile> scripts, others;
 };
-PartedFiles parted_files(Sources files);
+SplitScriptFiles parted_files(Sources files);
 
 /// Returns the program that a command starts, without its environment variables.
 ProgramStart program_start(const StartedCommand& command);

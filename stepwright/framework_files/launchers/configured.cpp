@@ -82,9 +82,10 @@ bool names_option(std::string_view name, std::span<const std::string_view> optio
 
 }  // namespace
 
-ConfiguredRun read_configured(Sources files, const Given& given, const ConfiguredProgram& program,
-                              JobExtent& extent, ProgramStart& start, ImportReport& report) {
-  const PartedFiles parted = parted_files(files);
+ConfiguredRun read_configured(Sources files, const UserFacts& given,
+                              const ConfiguredProgram& program, JobExtent& extent,
+                              ProgramStart& start, ImportReport& report) {
+  const SplitScriptFiles parted = parted_files(files);
   const StartedProgram started{.framework = program.framework,
                                .arguments = program.arguments,
                                .starts = starts_of(program.target),

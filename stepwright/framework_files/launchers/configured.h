@@ -25,17 +25,18 @@ struct ConfiguredProgram {
 };
 
 /// The configuration files with which a script starts such a program, then the other given files;
-/// and the command's overrides in `Given::settings`.
+/// and the command's overrides in `UserFacts::settings`.
 struct ConfiguredRun {
   std::vector<SourceFile> files;
-  Given given;
+  UserFacts given;
   std::vector<std::string> words;  ///< Words after the program that are not options, as written.
 };
 
 /// Reads a script that starts such a program. Its files must be given, or written by the script;
 /// nodes and devices are those of its launcher. Fails like `started_command`, and with `kInput` if
 /// a file that the command names was not given.
-ConfiguredRun read_configured(Sources files, const Given& given, const ConfiguredProgram& program,
-                              JobExtent& extent, ProgramStart& start, ImportReport& report);
+ConfiguredRun read_configured(Sources files, const UserFacts& given,
+                              const ConfiguredProgram& program, JobExtent& extent,
+                              ProgramStart& start, ImportReport& report);
 
 }  // namespace stepwright::framework_files

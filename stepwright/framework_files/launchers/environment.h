@@ -29,7 +29,7 @@ const KnownSetting* known_variable(std::string_view name);
 /// Reads the variables that a command sees, after its arguments. Variables of NCCL, CUDA, PyTorch
 /// and Transformer Engine choose collective algorithms and, unless the arguments do, the attention
 /// kernel; their other variables are listed as not read.
-void read_environment(const StartedCommand& command, Settled& settled, const JobExtent& extent,
+void read_environment(const StartedCommand& command, PartialPlan& settled, const JobExtent& extent,
                       ImportReport& report);
 
 /// Returns all variables that a plan's job needs under its framework.

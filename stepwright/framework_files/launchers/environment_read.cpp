@@ -57,7 +57,7 @@ const KnownSetting* known_variable(std::string_view name) {
   return known_setting(known_settings("launchers/environment"), name);
 }
 
-void read_environment(const StartedCommand& command, Settled& settled, const JobExtent& extent,
+void read_environment(const StartedCommand& command, PartialPlan& settled, const JobExtent& extent,
                       ImportReport& report) {
   list_open_extents(command, extent, report);
   const auto attention = settled.attention ? std::nullopt : attention_left(command.environment);
@@ -87,7 +87,7 @@ void read_environment(const StartedCommand& command, Settled& settled, const Job
     if (field.empty()) {
       const bool usual = !known->harmless.empty() && value == known->harmless;
       report.not_read.push_back({name, value, command.file, word.line,
-                                 usual ? Matters::kNo : known->matters,
+                                 usual ? SettingImpact::kNo : known->matters,
                                  std::string(usual ? std::string_view() : known->leaves_out)});
     } else {
       report.read.push_back({name, value, command.file, word.line, field});

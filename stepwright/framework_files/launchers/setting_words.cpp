@@ -52,7 +52,7 @@ void set_path(Tree& root, std::string_view path, Tree value) {
 
 }  // namespace
 
-Document read_setting_words(Sources files, const SettingProgram& program, const Given& given,
+Document read_setting_words(Sources files, const SettingProgram& program, const UserFacts& given,
                             JobExtent& extent, ProgramStart& start, ImportReport& report) {
   const auto is_setting = [&](const std::string& setting) {
     return program.has_setting(std::string_view(setting).substr(0, setting.find('=')));
@@ -92,7 +92,7 @@ Document read_setting_words(Sources files, const SettingProgram& program, const 
     const std::string_view text = std::string_view(word.text).substr(word.text.find('=') + 1);
     set_path(settings, name, value_of_setting(text, word.line));
   }
-  Given own = given;
+  UserFacts own = given;
   std::erase_if(own.settings, [&](const std::string& setting) { return !is_setting(setting); });
   return with_settings(Document::from(std::move(settings), command.file), own);
 }

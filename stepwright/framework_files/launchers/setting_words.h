@@ -24,10 +24,10 @@ struct SettingProgram {
 };
 
 /// Reads the command in shell scripts that starts a program. Returns its settings `a.b=value` (also
-/// `+a.b=value`) as a document, overridden by `Given::settings`; under `[]` is the first YAML file
-/// among its other words. Undetermined conditions are added to the report. Sets
+/// `+a.b=value`) as a document, overridden by `UserFacts::settings`; under `[]` is the first YAML
+/// file among its other words. Undetermined conditions are added to the report. Sets
 /// `ProgramStart::program` to the started program. Fails like `started_command`.
-Document read_setting_words(Sources files, const SettingProgram& program, const Given& given,
+Document read_setting_words(Sources files, const SettingProgram& program, const UserFacts& given,
                             JobExtent& extent, ProgramStart& start, ImportReport& report);
 
 }  // namespace stepwright::framework_files

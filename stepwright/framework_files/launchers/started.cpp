@@ -46,7 +46,7 @@ bool mentions(std::string_view text, std::string_view name) {
   return false;
 }
 
-std::map<std::string, std::string> variables_given(Sources files, const Given& given,
+std::map<std::string, std::string> variables_given(Sources files, const UserFacts& given,
                                                    const StartedProgram& program,
                                                    std::vector<std::string>& arguments) {
   std::map<std::string, std::string> variables;
@@ -133,13 +133,14 @@ std::size_t place_of_program(Words words) {
 /// Interprets the scripts with given outcomes for some undetermined conditions.
 class Scripts {
  public:
-  Scripts(Sources files, const Given& given, const StartedProgram& program) : program_(program) {
+  Scripts(Sources files, const UserFacts& given, const StartedProgram& program)
+      : program_(program) {
     for (const SourceFile& file : files) sources_.push_back({file.name, file.text});
     given_.variables = variables_given(files, given, program, arguments_);
   }
 
   ShellScript read(const std::map<std::string, std::size_t>& ways = {}) {
-    launch_scripts::ShellGiven given = given_;
+    launch_scripts::ShellAssumptions given = given_;
     given.ways = ways;
     ShellScript script = launch_scripts::read_shell_scripts(sources_, given);
     effort_ += script.effort;
@@ -163,7 +164,7 @@ class Scripts {
       }
     }
     const auto prepares = [](const ShellCommand* command) {
-      return prepares_data(command->words[place_of_program(command->words)].text);
+      return is_data_preparation(command->words[place_of_program(command->words)].text);
     };
     if (!std::ranges::all_of(found, prepares)) std::erase_if(found, prepares);
     return found;
@@ -194,7 +195,7 @@ class Scripts {
 
   const StartedProgram& program_;
   std::vector<launch_scripts::ShellSource> sources_;
-  launch_scripts::ShellGiven given_;
+  launch_scripts::ShellAssumptions given_;
   std::vector<std::string> arguments_;
   std::size_t tries_ = 0;
   std::size_t effort_ = 0;
@@ -331,7 +332,7 @@ bool alike(const std::vector<const ShellCommand*>& jobs, const StartedProgram& p
 }
 
 const ShellCommand& picked(const std::vector<const ShellCommand*>& jobs, const ShellScript& script,
-                           const Given& given, const StartedProgram& program,
+                           const UserFacts& given, const StartedProgram& program,
                            ImportReport& report) {
   const auto count = static_cast<std::int64_t>(jobs.size());
   if (count == 1 && given.command.value_or(1) == 1) return *jobs.front();
@@ -378,7 +379,7 @@ class OpenConditions {
   void add(const ShellScript& script, const std::string& place,
            const launch_scripts::OpenChoice& choice, std::map<std::string, std::size_t> ways) {
     std::vector<std::string> others;
-    matters_ = Matters::kNo;
+    matters_ = SettingImpact::kNo;
     arguments_.clear();
     for (std::size_t way = 0; way < choice.ways.size(); ++way) {
       if (way == choice.taken || !scripts_.tries()) continue;
@@ -410,7 +411,7 @@ class OpenConditions {
     const bool heard = number_ >= jobs.size() || std::ranges::any_of(others, [&](const auto& one) {
                          return program_.matters(one.name) && !places_ranks(one.name);
                        });
-    if (heard) matters_ = Matters::kMaybe;
+    if (heard) matters_ = SettingImpact::kMaybe;
     for (const CommandChange& one : others) arguments_.push_back(one.name);
     return number_ < jobs.size() ? changes_text(others) : "other commands";
   } catch (const Error&) {
@@ -423,7 +424,7 @@ class OpenConditions {
   std::size_t number_;
   ImportReport& report_;
   // The greatest importance of the changes that one condition's outcomes make.
-  Matters matters_ = Matters::kNo;
+  SettingImpact matters_ = SettingImpact::kNo;
   std::vector<std::string> arguments_;  ///< Arguments that differ for the other outcomes.
 };
 
@@ -435,7 +436,7 @@ void leave_out(const ShellWord& word, const StartedCommand& made, const ShellScr
   const std::string how = remedy(word.open, script);
   if (!word.text.starts_with("$(")) {
     report.not_read.push_back(
-        {printable(word.text), "", file, word.line, Matters::kMaybe,
+        {printable(word.text), "", file, word.line, SettingImpact::kMaybe,
          fmt::format("the script does not set it; what arguments it holds is not known; {}", how)});
     return;
   }
@@ -487,7 +488,7 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
 }
 
 /// Adds a note which task of a job array was read, if scripts use its index.
-void note_array(const StartedCommand& command, Sources files, const Given& given,
+void note_array(const StartedCommand& command, Sources files, const UserFacts& given,
                 ImportReport& report) {
   if (command.job == nullptr || command.job->array.empty()) return;
   const std::string variable(launch_scripts::array_variable(command.job->scheduler));
@@ -555,7 +556,7 @@ std::size_t place_of_recipe(Words words) {
   return at < words.size() ? at : 0;
 }
 
-bool prepares_data(std::string_view program) {
+bool is_data_preparation(std::string_view program) {
   static constexpr std::string_view kParts[] = {"prepare", "preprocess", "tokeniz", "download",
                                                 "convert", "export_",    "merge_"};
   const std::string name = launch_scripts::base_name(program);
@@ -568,7 +569,7 @@ bool is_argument_and_value(const std::string& setting) {
   return equals != std::string::npos && setting.find_first_not_of('-') < equals;
 }
 
-StartedCommand started_command(Sources files, const Given& given, const StartedProgram& program,
+StartedCommand started_command(Sources files, const UserFacts& given, const StartedProgram& program,
                                ImportReport& report) {
   Scripts scripts(files, given, program);
   std::map<std::string, std::size_t> ways;
@@ -598,7 +599,7 @@ StartedCommand started_command(Sources files, const Given& given, const StartedP
                                 fmt::format("{}:{}", script.files[one.file], one.line));
     if (!listed.insert(printable(one.path)).second) continue;
     report.not_read.push_back({printable(one.path), "", script.files[one.file], one.line,
-                               Matters::kMaybe, "it is not among the files: give it, too"});
+                               SettingImpact::kMaybe, "it is not among the files: give it, too"});
   }
   StartedCommand command = parted(script, taken, report);
   note_array(command, files, given, report);
@@ -620,7 +621,7 @@ StartedCommand started_command(Sources files, const Given& given, const StartedP
   return command;
 }
 
-std::vector<StartedLook> look_at_started(Sources files, const Given& given) try {
+std::vector<StartedLook> list_started_programs(Sources files, const UserFacts& given) try {
   const StartedProgram any{.starts = [](Words) { return true; },
                            .has_argument = [](const std::string&) { return true; }};
   Scripts scripts(files, given, any);

@@ -25,7 +25,7 @@ struct StartedProgram {
   /// Examples of its arguments, for messages: "--tensor-model-parallel-size, ...".
   std::string_view arguments;
   std::function<bool(Words)> starts;  ///< True if a command starts one of the programs.
-  /// True if a `NAME=VALUE` of `Given::settings` names an argument, and not a variable.
+  /// True if a `NAME=VALUE` of `UserFacts::settings` names an argument, and not a variable.
   std::function<bool(const std::string&)> has_argument;
   /// True if an argument is followed by values.
   std::function<bool(std::string_view)> takes_values = [](std::string_view) { return true; };
@@ -45,12 +45,13 @@ struct StartedCommand {
   std::string script;  ///< The script that a person starts, which can run or source `file`.
   std::vector<ShellWord> launchers;  ///< Words before the program, the outermost launcher last.
   /// The program and its arguments. Lines are those of `file`; `open` has names for
-  /// `Given::settings`.
+  /// `UserFacts::settings`.
   std::vector<ShellWord> words;
   /// Batch job that runs the command; null if none is stated.
   std::shared_ptr<const launch_scripts::Allocation> job;
   std::map<std::string, ShellWord> environment;
-  std::vector<std::string> arguments_given;  ///< Entries of `Given::settings` that name arguments.
+  /// Entries of `UserFacts::settings` that name arguments.
+  std::vector<std::string> arguments_given;
   /// Files that the script writes, by the last part of their paths, with line numbers in the
   /// script.
   std::map<std::string, SourceFile> written;
@@ -62,16 +63,16 @@ struct StartedCommand {
 };
 
 /// Reads shell scripts: the first is the one that is started, the others are those that it runs or
-/// sources. `Given::settings` override its variables, `Given::command` chooses one of several
-/// commands. Undetermined conditions that change the command are listed as not read, with the
-/// arguments that depend on them, and so are missing scripts.
-/// Fails with `kInput` if no command starts a job, if several different ones do and
-/// `Given::command` is not set, and for a setting that no script mentions.
-StartedCommand started_command(Sources files, const Given& given, const StartedProgram& program,
+/// sources. `UserFacts::settings` override its variables, `UserFacts::command` chooses one of
+/// several commands. Undetermined conditions that change the command are listed as not read, with
+/// the arguments that depend on them, and so are missing scripts. Fails with `kInput` if no command
+/// starts a job, if several different ones do and `UserFacts::command` is not set, and for a
+/// setting that no script mentions.
+StartedCommand started_command(Sources files, const UserFacts& given, const StartedProgram& program,
                                ImportReport& report);
 
 /// True if a program prepares data or converts files, by its name, and trains nothing.
-bool prepares_data(std::string_view program);
+bool is_data_preparation(std::string_view program);
 
 /// A program that a script starts, as a first look finds it.
 struct StartedLook {
@@ -83,7 +84,7 @@ struct StartedLook {
 
 /// Returns the programs of any framework that scripts start, as `started_command` reads them; empty
 /// if the scripts cannot be read.
-std::vector<StartedLook> look_at_started(Sources files, const Given& given);
+std::vector<StartedLook> list_started_programs(Sources files, const UserFacts& given);
 
 /// An error about a value that a script leaves open, with the option that states the value.
 struct OpenValueError : Error {

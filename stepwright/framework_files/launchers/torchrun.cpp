@@ -38,7 +38,7 @@ constexpr std::string_view kPrograms = "launchers/programs";
 /// Returns the kind of a launcher, a program that starts another one; empty for any other word. The
 /// words after a launcher are its own options.
 std::string_view launcher_kind(const ShellWord& word) {
-  return meaning_of(kPrograms, "programs", launch_scripts::base_name(word.text));
+  return word_meaning(kPrograms, "programs", launch_scripts::base_name(word.text));
 }
 
 using LauncherKinds = std::initializer_list<std::string_view>;
@@ -49,7 +49,7 @@ bool is_launcher_of(const ShellWord& word, LauncherKinds kinds) {
 
 /// True if a section of the table of launchers lists a word.
 bool is_listed(std::string_view section, std::string_view word) {
-  return !meaning_of(kPrograms, section, word).empty();
+  return !word_meaning(kPrograms, section, word).empty();
 }
 
 /// Returns, for each launcher of some kinds before the training program, the words after it.
@@ -68,7 +68,7 @@ std::vector<LauncherWords> words_behind(const StartedCommand& command, LauncherK
 /// Returns the value of a section's first option that is set among the words before the program;
 /// nullopt: none is.
 std::optional<std::int64_t> launched(const StartedCommand& command, std::string_view section) {
-  for (const auto& [name, brief] : words_below(kPrograms, section)) {
+  for (const auto& [name, brief] : section_words(kPrograms, section)) {
     if (const auto value = launch_scripts::batch_option(command.launchers, name)) return value;
     if (!brief.starts_with('-')) continue;
     for (const LauncherWords words : words_behind(command, {"srun", "slurm"})) {
@@ -126,8 +126,8 @@ std::optional<std::int64_t> placed_on_node(std::string_view policy) {
   if (at == std::string_view::npos) return std::nullopt;
   const std::vector<std::string_view> parts = parts_between(policy.substr(at), ':');
   if (parts.size() < 3 || !parts[2].starts_with("node")) return std::nullopt;
-  const IntegerReading count = read_integer(std::string(parts[1]));
-  const bool sound = count.status == IntegerReading::Status::kGood && count.value > 0;
+  const IntegerParseResult count = read_integer(std::string(parts[1]));
+  const bool sound = count.status == IntegerParseResult::Status::kGood && count.value > 0;
   return sound ? std::optional(count.value) : std::nullopt;
 }
 
@@ -146,11 +146,11 @@ HostLines hosts_of(std::string_view text, char between) {
     ++hosts.nodes;
     std::size_t at = line.find("slots=");
     at = at == std::string_view::npos ? line.find(':') : at + 5;
-    const IntegerReading count =
+    const IntegerParseResult count =
         at == std::string_view::npos
-            ? IntegerReading()
+            ? IntegerParseResult()
             : read_integer(line.substr(at + 1, line.find_first_of(" \t\r", at + 1) - at - 1));
-    const bool good = count.status == IntegerReading::Status::kGood && count.value > 0;
+    const bool good = count.status == IntegerParseResult::Status::kGood && count.value > 0;
     hosts.slots += good ? count.value : 1;
     hosts.said = hosts.said && good;
   }
@@ -463,8 +463,8 @@ std::optional<std::int64_t> environment_number(const StartedCommand& command,
                                                const std::string& name) {
   const auto found = command.environment.find(name);
   if (found == command.environment.end()) return std::nullopt;
-  const IntegerReading reading = read_integer(found->second.text);
-  const bool good = reading.status == IntegerReading::Status::kGood && reading.value > 0;
+  const IntegerParseResult reading = read_integer(found->second.text);
+  const bool good = reading.status == IntegerParseResult::Status::kGood && reading.value > 0;
   return good ? std::optional(reading.value) : std::nullopt;
 }
 
@@ -494,7 +494,7 @@ void list_open_extents(const StartedCommand& command, const JobExtent& extent,
     const std::string set =
         one.variable.empty() ? "" : fmt::format(", or --set {}=VALUE", printable(one.variable));
     report.not_read.push_back(
-        {one.name, one.value, command.file, one.line, Matters::kYes,
+        {one.name, one.value, command.file, one.line, SettingImpact::kYes,
          fmt::format("{}: --{} says it{}",
                      one.nodes ? "on how many nodes it runs" : "how many devices train",
                      one.nodes ? "nodes" : "gpus", set)});

@@ -54,7 +54,7 @@ void check_no_export(const Fields& fields) {
 
 /// Reads the training method. In DPO each pair counts as two sequences, the chosen and the rejected
 /// answer.
-void read_stage(const Fields& fields, Settled& settled) {
+void read_stage(const Fields& fields, PartialPlan& settled) {
   const auto stage = fields.node().find("stage");
   const std::string word = stage && !stage->is_null() ? stage->text() : "sft";
   const bool pairs = word == "dpo" && has_reference(fields);
@@ -65,7 +65,7 @@ void read_stage(const Fields& fields, Settled& settled) {
   fields.mark_read("stage");
   if (!pairs) return;
   settled.method.kind = plan::MethodKind::kDpo;
-  settled.method.reference.place = plan::ModelPlace::kSame;
+  settled.method.reference.place = plan::SecondModelPlace::kSame;
 }
 
 /// Reads which weights are trained, and by which method; hiyouga/LLaMA-Factory
@@ -74,7 +74,8 @@ Draft read_method(const Fields& fields, Draft draft, ImportReport& report) {
   const auto type = fields.node().find("finetuning_type");
   const std::string word = type && !type->is_null() ? type->text() : "lora";
   if (word == "lora" && !type) {
-    report.assume("job.adapters", "LLaMA-Factory trains LoRA where finetuning_type does not say");
+    report.add_assumption("job.adapters",
+                          "LLaMA-Factory trains LoRA where finetuning_type does not say");
   }
   if (word == "lora") {
     fields.mark_read("finetuning_type");
@@ -101,14 +102,14 @@ void read_sequence_parallelism(const Fields& fields, plan::Plan& plan) {
 /// Reads the weights' type: hiyouga/LLaMA-Factory src/llamafactory/model/patcher.py: compute_dtype.
 /// Trained weights are converted to fp32 unless `pure_bf16` is set:
 /// src/llamafactory/model/adapter.py, init_adapter.
-void read_weight_types(const Fields& fields, Trainer& trainer, Settled& settled,
+void read_weight_types(const Fields& fields, Trainer& trainer, PartialPlan& settled,
                        ImportReport& report) {
   const bool pure = fields.flag("pure_bf16", false);
   if (pure) trainer.weights = LoadedWeights::kPure;
   if (settled.precision == DType::kFp32) {
     settled.precision = DType::kBf16;
     if (!pure) {
-      report.assume("job.precision", "the type of the model's weights, taken to be bf16");
+      report.add_assumption("job.precision", "the type of the model's weights, taken to be bf16");
     }
   }
   if (fields.flag("fp8", false)) settled.precision = DType::kFp8;
@@ -119,7 +120,8 @@ void read_recomputation(const Fields& fields, plan::Plan& plan, ImportReport& re
   const bool off = fields.flag("disable_gradient_checkpointing", false);
   plan.recompute.kind = off ? plan::RecomputeKind::kNone : plan::RecomputeKind::kFull;
   if (!fields.has("disable_gradient_checkpointing")) {
-    report.assume("recompute", "LLaMA-Factory recomputes unless disable_gradient_checkpointing");
+    report.add_assumption("recompute",
+                          "LLaMA-Factory recomputes unless disable_gradient_checkpointing");
   }
   if (!off && fields.flag("use_unsloth_gc", false)) plan.offload.move_inputs();
 }
@@ -129,7 +131,7 @@ void read_recomputation(const Fields& fields, plan::Plan& plan, ImportReport& re
 /// the longest example that fits first. Without `neat_packing`, documents in a sequence attend to
 /// each other. In pretraining, documents are joined and cut:
 /// src/llamafactory/data/processor/pretrain.py.
-void read_factory_packing(const Fields& fields, const Given& given, JobBatch& batch,
+void read_factory_packing(const Fields& fields, const UserFacts& given, JobBatch& batch,
                           ImportReport& report) {
   constexpr std::int64_t kUsualGroup = 1000;
   const auto stage = fields.node().find("stage");
@@ -137,7 +139,7 @@ void read_factory_packing(const Fields& fields, const Given& given, JobBatch& ba
   const auto packs = fields.node().find("packing");
   const bool unsaid = !packs || packs->is_null();
   const bool neat = packs_documents(fields, "neat_packing", given);
-  PackingWords words = {.packing = {.too_long = packing::TooLong::kTruncate}};
+  PackingWords words = {.packing = {.too_long = packing::LongDocumentPolicy::kTruncate}};
   if (pretrains && (unsaid || packs->boolean())) {
     fields.mark_read("packing");
     batch.packing = PackingWords{.joined = true};
@@ -148,8 +150,8 @@ void read_factory_packing(const Fields& fields, const Given& given, JobBatch& ba
     words.packing.group = fields.integer("preprocessing_batch_size", kUsualGroup);
     words.packing.masks = neat;
   }
-  take_packing(fields, neat ? "neat_packing" : "packing", words, given, batch);
-  if (!asks_for(fields, "neat_packing") && !asks_for(fields, "packing")) {
+  apply_packing(fields, neat ? "neat_packing" : "packing", words, given, batch);
+  if (!is_flag_set(fields, "neat_packing") && !is_flag_set(fields, "packing")) {
     list_length_bound(fields, "cutoff_len", given, batch, report);
   }
 }
@@ -184,10 +186,10 @@ std::int64_t usual_length(const StartedCommand* command) {
 /// Reads a settings file. `command` is the command of the script that starts it; null: no script
 /// was given.
 Draft read_factory_program(const HubFiles& files, const Document& document,
-                           const StartedCommand* command, const Given& given, Draft draft,
+                           const StartedCommand* command, const UserFacts& given, Draft draft,
                            ImportReport& report) {
   const Fields fields(document.root());
-  check_trains(fields);
+  check_is_training(fields);
   check_no_export(fields);
   take_ray_workers(fields, command, draft.extent);
   if (files.model) draft.model = model::read_config(*files.model, &report.notes);
@@ -208,10 +210,10 @@ Draft read_factory_program(const HubFiles& files, const Document& document,
   read_weight_types(fields, trainer, draft, report);
   read_sequence_parallelism(fields, draft.plan);
   read_factory_packing(fields, given, draft.batch, report);
-  draft.take_liger(fields.flag("enable_liger_kernel", false));
-  take_attention(fields, "flash_attn", draft);
-  draft = settle_program(fields, files, trainer, given, std::move(draft), report,
-                         known_settings("llamafactory/settings"));
+  draft.apply_liger_loss(fields.flag("enable_liger_kernel", false));
+  apply_attention_kernel(fields, "flash_attn", draft);
+  draft = complete_program_plan(fields, files, trainer, given, std::move(draft), report,
+                                known_settings("llamafactory/settings"));
   if (draft.method.kind == plan::MethodKind::kDpo) count_pairs(draft.plan, draft.batch, report);
   return draft;
 }
@@ -249,13 +251,13 @@ std::ptrdiff_t place_of_start(Words words) {
 
 /// Reads a script that starts LLaMA-Factory with a settings file or with arguments;
 /// hiyouga/LLaMA-Factory src/llamafactory/hparams/parser.py: read_args.
-Draft read_factory_script(Sources files, const SourceFile& script, const Given& given, Draft draft,
-                          ImportReport& report) {
+Draft read_factory_script(Sources files, const SourceFile& script, const UserFacts& given,
+                          Draft draft, ImportReport& report) {
   const StartedProgram program{.framework = "LLaMA-Factory",
                                .arguments = "llamafactory-cli train",
                                .starts = starts_llamafactory,
                                .has_argument = is_argument_and_value,
-                               .matters = matters_by(known_settings("llamafactory/settings"))};
+                               .matters = argument_impact(known_settings("llamafactory/settings"))};
   HubScript read = read_hub_script(script, files, given, program, draft.start, report);
   const StartedCommand& command = read.command;
   read_own_processes(command, draft.extent, report);
@@ -264,7 +266,7 @@ Draft read_factory_script(Sources files, const SourceFile& script, const Given& 
   const bool named = first < words.size() && names_settings(words[first].text);
   if (!named) {
     read.files.program = &script;
-    take_launch_words(command, read.files, report);
+    apply_launch_arguments(command, read.files, report);
     Document said = Document::from(command_fields(words, known_settings("llamafactory/settings")),
                                    command.file);
     draft = read_factory_program(read.files, with_fsdp_file(std::move(said), read.files), &command,
@@ -273,13 +275,13 @@ Draft read_factory_script(Sources files, const SourceFile& script, const Given& 
     return draft;
   }
   take_named_settings(words[first], read);
-  take_launch_words(command, read.files, report);
-  Given own = given;
+  apply_launch_arguments(command, read.files, report);
+  UserFacts own = given;
   own.settings.clear();
   for (const ShellWord& word : std::span(words).subspan(first + 1)) {
     if (is_argument_and_value(word.text)) own.settings.push_back(word.text);
   }
-  if (is_file_of(kFactory, *read.files.program, "v1")) {
+  if (file_has_mark(kFactory, *read.files.program, "v1")) {
     draft = read_factory_v1(read.files, own, std::move(draft), report);
   } else {
     draft = read_factory_program(read.files, program_document(read.files, own), &command, given,
@@ -293,14 +295,14 @@ Draft read_factory_script(Sources files, const SourceFile& script, const Given& 
 
 bool starts_llamafactory(Words words) { return place_of_start(words) >= 0; }
 
-Draft read_llamafactory(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_llamafactory(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   const auto script = std::ranges::find_if(
-      files, [](const SourceFile& file) { return is_file_of(kFactory, file, "script"); });
+      files, [](const SourceFile& file) { return file_has_mark(kFactory, file, "script"); });
   if (script != files.end())
     return read_factory_script(files, *script, given, std::move(draft), report);
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of LLaMA-Factory");
-  if (is_file_of(kFactory, *sorted.program, "v1"))
+  if (file_has_mark(kFactory, *sorted.program, "v1"))
     return read_factory_v1(sorted, given, std::move(draft), report);
   return read_factory_program(sorted, program_document(sorted, given), nullptr, given,
                               std::move(draft), report);

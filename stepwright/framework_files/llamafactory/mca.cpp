@@ -22,7 +22,8 @@ Tree said_fields(const Fields& fields) {
   // "core_attn,moe" becomes a list.
   Tree list = Tree::flow_sequence();
   list.line = modules->line;
-  for (const std::string& word : words_in(*fields.node().find("recompute_modules"))) list.add(word);
+  for (const std::string& word : split_word_list(*fields.node().find("recompute_modules")))
+    list.add(word);
   said.set("recompute_modules", std::move(list));
   return said;
 }
@@ -38,7 +39,7 @@ bool is_factory_on_megatron(const Fields& fields) {
   });
 }
 
-Draft read_factory_on_megatron(const HubFiles& files, const Fields& fields, const Given& given,
+Draft read_factory_on_megatron(const HubFiles& files, const Fields& fields, const UserFacts& given,
                                Draft draft, ImportReport& report) {
   constexpr std::int64_t kUsualLength = 2048;
   constexpr std::int64_t kUsualBatch = 8;
@@ -63,7 +64,7 @@ Draft read_factory_on_megatron(const HubFiles& files, const Fields& fields, cons
   // This trainer trains all weights: src/llamafactory/train/mca/workflow.py.
   if (type && type->is_scalar() && type->text() == "full") return draft;
   report.not_read.push_back({"finetuning_type", type && type->is_scalar() ? type->text() : "lora",
-                             name, type ? type->line() : 0, Matters::kYes,
+                             name, type ? type->line() : 0, SettingImpact::kYes,
                              "adapters: all weights are trained in the plan"});
   return draft;
 }

@@ -13,7 +13,7 @@ bool is_factory_on_megatron(const Fields& fields);
 /// Reads a configuration for LLaMA-Factory's trainer on Megatron-Core. The model must be named or
 /// given. Sources: hiyouga/LLaMA-Factory src/llamafactory/train/mca/workflow.py, alibaba/ROLL
 /// mcore_adapter/src/mcore_adapter/training_args.py.
-Draft read_factory_on_megatron(const HubFiles& files, const Fields& fields, const Given& given,
+Draft read_factory_on_megatron(const HubFiles& files, const Fields& fields, const UserFacts& given,
                                Draft draft, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -38,7 +38,7 @@ std::optional<AdapterWords> v1_adapters(const Fields& fields) {
 }
 
 /// Reads the optimizer: src/llamafactory/v1/plugins/trainer_plugins/optimizer.py, OptimizerPlugin.
-void read_v1_optimizer(const Fields& section, Settled& settled, ImportReport& report) {
+void read_v1_optimizer(const Fields& section, PartialPlan& settled, ImportReport& report) {
   static constexpr OptimizerWord kWords[] = {{"muon", plan::Optimizer::kMuon}, {"adamw"}};
   const auto name = section.node().find("name");
   if (!name || name->is_null()) return;
@@ -49,11 +49,11 @@ void read_v1_optimizer(const Fields& section, Settled& settled, ImportReport& re
 
 /// Reads Liger's kernels. The logits are kept, because the loss is weighted:
 /// src/llamafactory/v1/plugins/model_plugins/kernels/interface.py: apply_liger_kernels.
-void read_v1_kernels(const Fields& section, Settled& settled) {
+void read_v1_kernels(const Fields& section, PartialPlan& settled) {
   if (section.word("name", "") != "liger_kernel") return;
   const auto included = section.node().find("include_kernels");
   if (!included || included->is_null() || included->text() == "false") return;
-  const std::vector<std::string> parts = words_in(*section.find("include_kernels"));
+  const std::vector<std::string> parts = split_word_list(*section.find("include_kernels"));
   const auto has = [&](std::string_view part) {
     return parts.front() == "auto" || parts.front() == "true" ||
            std::ranges::find(parts, part) != parts.end();
@@ -79,7 +79,7 @@ void read_v1_degrees(const Fields& dist, Sharing sharing, plan::Plan& plan, JobE
 
 /// Shards the states over replicas x shards of ranks, which include context-parallel ranks; the
 /// mesh of FSDPTurbo has data-parallel ranks only.
-void share_states(const Fields& dist, const std::string& file, Settled& settled,
+void share_states(const Fields& dist, const std::string& file, PartialPlan& settled,
                   const JobExtent& extent, ImportReport& report) {
   const std::int64_t ranks = settled.plan.parallel.data * settled.plan.parallel.context;
   const std::int64_t copies = dist.integer("mp_replicate_size", 1);
@@ -95,7 +95,7 @@ void share_states(const Fields& dist, const std::string& file, Settled& settled,
   if (dist.flag("offload_params", false)) {
     choice.offload = unread_setting(*dist.find("offload_params"));
   }
-  spread_states(choice, copies, settled, extent, report);
+  shard_states_over_ranks(choice, copies, settled, extent, report);
 }
 
 /// Returns the precision for a DeepSpeed configuration that leaves it open:
@@ -111,36 +111,37 @@ DType precision_of_deepspeed(const Document& document) {
   return off ? DType::kFp32 : DType::kBf16;
 }
 
-Draft settle_deepspeed(const Fields& dist, const HubFiles& files, const Given& given, Draft draft,
-                       ImportReport& report) {
+Draft settle_deepspeed(const Fields& dist, const HubFiles& files, const UserFacts& given,
+                       Draft draft, ImportReport& report) {
   Trainer trainer;
-  trainer.deepspeed = deepspeed_of(dist, "config_file", files);
+  trainer.deepspeed = deepspeed_config_of(dist, "config_file", files);
   if (!trainer.deepspeed) dist.node().fail("must say config_file, the configuration of DeepSpeed");
   draft.precision = precision_of_deepspeed(*trainer.deepspeed);
   const std::string& name = files.program->name;
-  settle_ranks(draft.plan, draft.extent, report, given, name);
+  resolve_rank_counts(draft.plan, draft.extent, report, given, name);
   const std::int64_t pass = draft.plan.parallel.data * draft.plan.micro_batch;
   if (draft.batch.sequences && *draft.batch.sequences % pass == 0)
     draft.batch.micro_batches = *draft.batch.sequences / pass;
-  return settle_trainer(trainer, given, std::move(draft), report, name);
+  return complete_trainer_plan(trainer, given, std::move(draft), report, name);
 }
 
 /// Settles FSDP2, in bf16 with fp32 parameters, or plain data parallelism, which computes in the
 /// weights' type: fp32, or with adapters the type in the file. v1/core/model_engine.py:
 /// _init_model.
-Draft settle_fsdp(const Fields& fields, Sharing sharing, const HubFiles& files, const Given& given,
-                  Draft draft, ImportReport& report) {
+Draft settle_fsdp(const Fields& fields, Sharing sharing, const HubFiles& files,
+                  const UserFacts& given, Draft draft, ImportReport& report) {
   const std::string& name = files.program->name;
   draft.framework.name = "fsdp";
   draft.framework_overlap = true;
   draft.plan.accumulate = DType::kFp32;
-  settle_ranks(draft.plan, draft.extent, report, given, name);
+  resolve_rank_counts(draft.plan, draft.extent, report, given, name);
   if (sharing == Sharing::kNone) {
     draft.plan.sharding = plan::sharding_of("NNN").value();
     draft.precision = draft.adapters ? DType::kBf16 : DType::kFp32;
-    report.assume("job.precision", draft.adapters
-                                       ? "the type of the model's weights, taken to be bf16"
-                                       : "without dist_config weights are fp32, and nothing casts");
+    report.add_assumption("job.precision",
+                          draft.adapters
+                              ? "the type of the model's weights, taken to be bf16"
+                              : "without dist_config weights are fp32, and nothing casts");
     return draft;
   }
   draft.precision = fields.flag("bf16", true) ? DType::kBf16 : DType::kFp32;
@@ -150,7 +151,7 @@ Draft settle_fsdp(const Fields& fields, Sharing sharing, const HubFiles& files, 
 
 /// Reads packing: the documents of a micro-batch follow one another
 /// (src/llamafactory/v1/plugins/trainer_plugins/batching.py).
-void read_v1_packing(const Fields& fields, const Given& given, JobBatch& batch) {
+void read_v1_packing(const Fields& fields, const UserFacts& given, JobBatch& batch) {
   static constexpr std::array<std::string_view, 4> kBatchings = {
       "normal", "padding_free", "dynamic_batching", "dynamic_padding_free"};
   const auto said = fields.node().find("batching_strategy");
@@ -159,14 +160,14 @@ void read_v1_packing(const Fields& fields, const Given& given, JobBatch& batch) 
     said->fail("must be one of normal, padding_free, dynamic_batching, dynamic_padding_free");
   }
   if (!read_given_batch(given.batch).documents || said->text() != "padding_free") return;
-  batch.packing = PackingWords{
-      .packing = {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kDrop}};
+  batch.packing = PackingWords{.packing = {.pad_to = packing::PaddingTarget::kNone,
+                                           .too_long = packing::LongDocumentPolicy::kDrop}};
   fields.mark_read("batching_strategy");
 }
 
 }  // namespace
 
-Draft read_factory_v1(const HubFiles& files, const Given& given, Draft draft,
+Draft read_factory_v1(const HubFiles& files, const UserFacts& given, Draft draft,
                       ImportReport& report) {
   constexpr std::int64_t kUsualLength = 2048;
   const Document document = program_document(files, given);
@@ -180,9 +181,9 @@ Draft read_factory_v1(const HubFiles& files, const Given& given, Draft draft,
   const bool recomputes = fields.flag("enable_activation_checkpointing", true);
   draft.plan.recompute.kind = recomputes ? plan::RecomputeKind::kFull : plan::RecomputeKind::kNone;
   if (!fields.has("enable_activation_checkpointing")) {
-    report.assume("recompute", "on unless enable_activation_checkpointing is false");
+    report.add_assumption("recompute", "on unless enable_activation_checkpointing is false");
   }
-  take_attention(fields, "flash_attn", draft);
+  apply_attention_kernel(fields, "flash_attn", draft);
   draft.adapters = v1_adapters(fields);
   read_v1_optimizer(fields.section("optim_config"), draft, report);
   read_v1_kernels(fields.section("kernel_config"), draft);

@@ -7,6 +7,7 @@ namespace stepwright::framework_files {
 
 /// Reads a configuration for LLaMA-Factory's second trainer (`USE_V1=1 llamafactory-cli sft FILE`),
 /// which shards models by its own FSDP2 or DDP, or by the DeepSpeed configuration that it names.
-Draft read_factory_v1(const HubFiles& files, const Given& given, Draft draft, ImportReport& report);
+Draft read_factory_v1(const HubFiles& files, const UserFacts& given, Draft draft,
+                      ImportReport& report);
 
 }  // namespace stepwright::framework_files

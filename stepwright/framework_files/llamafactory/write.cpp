@@ -18,7 +18,7 @@ namespace {
 /// with which hparams/parser.py allows no mixed precision; transformers' bf16 and fp16.
 void add_llamafactory_precision(Tree& file, const plan::Job& job) {
   const DType precision = job.precision;
-  const bool pure = job.kernels.masters == plan::Masters::kNone;
+  const bool pure = job.kernels.masters == plan::MasterWeights::kNone;
   file.set(precision == DType::kFp16 ? "fp16" : pure ? "pure_bf16" : "bf16", true);
   if (precision == DType::kFp8) file.set("fp8", true);
 }
@@ -101,7 +101,8 @@ std::string write_llamafactory(const plan::PlannedJob& planned,
     file.set("optim", word_of(job.optimizer));
   }
   file.set("flash_attn", llamafactory_attention(job.kernels.attention));
-  if (job.kernels.loss_keeps == plan::LossKeeps::kGradients) file.set("enable_liger_kernel", true);
+  if (job.kernels.loss_keeps == plan::LossSavedTensors::kGradients)
+    file.set("enable_liger_kernel", true);
   file.set("disable_gradient_checkpointing", plan.recompute.kind != plan::RecomputeKind::kFull);
   if (plan.offload.moves_inputs()) file.set("use_unsloth_gc", true);
   if (runs_on_deepspeed(job)) {

@@ -56,16 +56,16 @@ constexpr ParentKey kBaseConfig[] = {{.name = "base_config", .replaces = true}};
 /// Merges YAML files: `top` overrides the files that it names; files that it does not name override
 /// `top`, in their order.
 Tree laid_together(const SourceFile& top, Sources files) {
-  LaidConfiguration laid = over_parents(top, files, kBaseConfig);
+  MergedConfiguration laid = merge_over_parents(top, files, kBaseConfig);
   MappingBuilder members(std::move(laid.tree));
   for (const SourceFile& file : files) {
     if (std::ranges::any_of(laid.together,
                             [&](const SourceFile* one) { return one->name == file.name; })) {
       continue;
     }
-    const Document document = parse_as_python(file.text, file.name);
+    const Document document = parse_like_python_yaml(file.text, file.name);
     Tree over = placed_tree(document.root());
-    forget_lines(over);
+    drop_line_numbers(over);
     for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
       members.set(over.items[i].text, over.items[i + 1]);
     }
@@ -96,11 +96,11 @@ void add_environment(const ProgramStart& start, MappingBuilder& settings) {
 
 }  // namespace
 
-Document read_maxtext_form(Sources files, const Given& given, JobExtent& extent,
+Document read_maxtext_form(Sources files, const UserFacts& given, JobExtent& extent,
                            ProgramStart& start, ImportReport& report) {
   const SourceFile& first = files.front();
   if (holds(first, kLogged)) return with_settings(read_logged(first), given);
-  const bool script = is_file_of("maxtext", first, "script") && !first.name.ends_with(".yml");
+  const bool script = file_has_mark("maxtext", first, "script") && !first.name.ends_with(".yml");
   if (!script) {
     const SourceFile& top = topmost_file(files, kBaseConfig);
     return with_settings(Document::from(laid_together(top, files), top.name), given);

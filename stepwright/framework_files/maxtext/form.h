@@ -12,7 +12,7 @@ namespace stepwright::framework_files {
 /// those that it names (`base_config`) and further YAML files, which override it; or a script that
 /// starts MaxText's train with a file and NAME=VALUE words, which override the file; or the lines
 /// "Config param NAME: VALUE" of a log.
-Document read_maxtext_form(Sources files, const Given& given, JobExtent& extent,
+Document read_maxtext_form(Sources files, const UserFacts& given, JobExtent& extent,
                            ProgramStart& start, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -94,7 +94,7 @@ std::string write_maxtext(const plan::PlannedJob& planned, const std::vector<std
   file.set("remat_policy", name_of(kWrittenPolicies, plan.recompute.kind));
   file.set("dtype", job.precision == DType::kFp32 ? "float32" : "bfloat16");
   if (job.precision == DType::kFp8) file.set("quantization", "fp8");
-  if (job.kernels.masters == plan::Masters::kNone) file.set("weight_dtype", "bfloat16");
+  if (job.kernels.masters == plan::MasterWeights::kNone) file.set("weight_dtype", "bfloat16");
   file.set("grad_dtype", name_of(kJaxTypes, plan.accumulate));
   file.set("attention", job.kernels.attention == cluster::AttentionKernel::kUnfused
                             ? "dot_product"

@@ -5,7 +5,7 @@
 namespace stepwright::framework_files {
 
 /// Reads a configuration of MaxText from one mapping; its values override the draft's model.
-Draft read_maxtext_config(const Document& document, const Given& given, Draft draft,
+Draft read_maxtext_config(const Document& document, const UserFacts& given, Draft draft,
                           ImportReport& report);
 
 }  // namespace stepwright::framework_files

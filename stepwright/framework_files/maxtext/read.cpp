@@ -72,7 +72,7 @@ model::Architecture read_model_sizes(const Fields& fields) {
 }
 
 /// Reads the model: its name decides all sizes, unless override_model_config allows other settings.
-void read_maxtext_model(const Fields& fields, const Given& given, ModelWords& model_words,
+void read_maxtext_model(const Fields& fields, const UserFacts& given, ModelWords& model_words,
                         ImportReport& report) {
   const std::string name = fields.word("model_name", "default");
   if (name == "default" || name.empty()) {
@@ -85,7 +85,7 @@ void read_maxtext_model(const Fields& fields, const Given& given, ModelWords& mo
     return;
   }
   if (given.known_model) return;
-  const std::string_view known = meaning_of("maxtext/models", "models", name);
+  const std::string_view known = word_meaning("maxtext/models", "models", name);
   if (known.empty()) {
     fields.find("model_name")->fail("is none of the built-in models: --model is required");
   }
@@ -116,7 +116,7 @@ MeshLevel read_level(const Fields& fields, std::string_view level, std::string_v
   const auto take = [&](std::string_view axis, std::int64_t MaxTextMesh::* size) {
     const auto value = fields.find(fmt::format("{}_{}_parallelism", level, axis));
     std::int64_t degree = axis == usually_open ? -1 : 1;
-    if (value) degree = value->integer(-1, kMostOfField);
+    if (value) degree = value->integer(-1, kMaxSizeField);
     if (degree == 0 || (degree < 0 && read.open != nullptr)) {
       if (value) value->fail("must be a degree, or -1 for one axis that takes what is left");
       degree = 1;
@@ -182,13 +182,13 @@ std::int64_t ranks_of(const MaxTextMesh& mesh, const Fields& fields) {
   return ranks;
 }
 
-MaxTextMesh read_mesh(const Fields& fields, const std::string& name, const Given& given,
+MaxTextMesh read_mesh(const Fields& fields, const std::string& name, const UserFacts& given,
                       plan::Plan& plan, JobExtent& extent, ImportReport& report) {
   const MeshLevel outer = read_level(fields, "dcn", "data");
   const MeshLevel inner = read_level(fields, "ici", "fsdp");
   // Open axes follow from the number of devices, for which the cluster must be known.
   if (outer.open != nullptr || inner.open != nullptr)
-    settle_ranks(plan, extent, report, given, name);
+    resolve_rank_counts(plan, extent, report, given, name);
   MaxTextMesh mesh = filled(outer, inner, extent.cluster, fields);
   extent.ranks = ranks_of(mesh, fields);
   plan::Parallel& degrees = plan.parallel;
@@ -196,7 +196,7 @@ MaxTextMesh read_mesh(const Fields& fields, const std::string& name, const Given
   degrees.context = mesh.context;
   degrees.pipeline = mesh.pipeline;
   degrees.expert = mesh.expert;
-  settle_ranks(plan, extent, report, given, name);
+  resolve_rank_counts(plan, extent, report, given, name);
   return mesh;
 }
 
@@ -273,11 +273,11 @@ void read_remat(const Fields& fields, const std::string& file, plan::Plan& plan,
   plan.recompute = known->recompute;
   if (known->leaves_out.empty()) return;
   report.not_read.push_back({"remat_policy", word, file, fields.find("remat_policy")->line(),
-                             Matters::kYes, std::string(known->leaves_out)});
+                             SettingImpact::kYes, std::string(known->leaves_out)});
 }
 
 /// Reads quantization: the words of base.yml; src/maxtext/layers/quantizations.py.
-void read_quantization(const Fields& fields, const std::string& file, Settled& settled,
+void read_quantization(const Fields& fields, const std::string& file, PartialPlan& settled,
                        ImportReport& report) {
   const std::string word = fields.word("quantization", "");
   const auto has = [&](std::string_view part) { return word.find(part) != std::string::npos; };
@@ -290,12 +290,12 @@ void read_quantization(const Fields& fields, const std::string& file, Settled& s
     settled.precision = DType::kNvfp4;
   } else {
     report.not_read.push_back({"quantization", printable(word), file,
-                               fields.find("quantization")->line(), Matters::kYes,
+                               fields.find("quantization")->line(), SettingImpact::kYes,
                                "products in this type"});
   }
 }
 
-void read_attention(const Fields& fields, const std::string& file, Settled& settled,
+void read_attention(const Fields& fields, const std::string& file, PartialPlan& settled,
                     ImportReport& report) {
   const std::string word = fields.word("attention", "autoselected");
   const bool known = std::ranges::any_of(
@@ -305,7 +305,7 @@ void read_attention(const Fields& fields, const std::string& file, Settled& sett
   } else if (word != "autoselected") {
     // Other kernels are for JAX or TPUs, and no job names them.
     report.not_read.push_back({"attention", printable(word), file, fields.find("attention")->line(),
-                               Matters::kYes, "the kernel of attention"});
+                               SettingImpact::kYes, "the kernel of attention"});
   }
 }
 
@@ -314,14 +314,14 @@ void read_attention(const Fields& fields, const std::string& file, Settled& sett
 void mark_dense_experts(ImportReport& report) {
   for (UnreadSetting& one : report.not_read) {
     if (one.name != "sparse_matmul" && one.name != "megablox") continue;
-    one.matters = Matters::kYes;
+    one.matters = SettingImpact::kYes;
     one.why = "the kernel of experts' products";
   }
 }
 
 /// Reads bf16 parameters. The optimizer's moments have the same type, unless `mu_dtype` sets
 /// another: src/MaxText/configs/base.yml; src/MaxText/optimizers.py, adamw's mu_dtype.
-void read_weight_type(const Fields& fields, Settled& settled) {
+void read_weight_type(const Fields& fields, PartialPlan& settled) {
   const auto type = fields.node().find("weight_dtype");
   if (!type || !type->is_scalar() || type->text() != "bfloat16") return;
   const auto moment = fields.node().find("mu_dtype");
@@ -330,17 +330,17 @@ void read_weight_type(const Fields& fields, Settled& settled) {
   if (!same || plan::storage_type(settled.precision) != DType::kBf16) return;
   fields.mark_read("weight_dtype");
   fields.mark_read("mu_dtype");
-  settled.masters = plan::Masters::kNone;
+  settled.masters = plan::MasterWeights::kNone;
 }
 
 }  // namespace
 
-Draft read_maxtext(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_maxtext(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   const Document form = read_maxtext_form(files, given, draft.extent, draft.start, report);
   return read_maxtext_config(form, given, std::move(draft), report);
 }
 
-Draft read_maxtext_config(const Document& document, const Given& given, Draft draft,
+Draft read_maxtext_config(const Document& document, const UserFacts& given, Draft draft,
                           ImportReport& report) {
   const std::string& name = document.name();
   const Fields fields(document.root());

@@ -22,8 +22,8 @@ class ArgumentTable {
  public:
   explicit ArgumentTable(const Document& document) {
     const auto read = [&](std::string_view list, bool sets) {
-      each_row(document, list,
-               [&](Node row, const std::string& source) { add(row, source, sets); });
+      visit_table_rows(document, list,
+                       [&](Node row, const std::string& source) { add(row, source, sets); });
     };
     read("arguments", true);
     setting_ = all_.size();
@@ -46,14 +46,14 @@ class ArgumentTable {
     if (!argument.value.empty()) argument.arity = Arity::kNone;
     if (words) argument.arity = words->choice(kArityNames);
     const bool called_so = sets && argument.field.empty();
-    for (std::string& flag : texts_of(row, "flag", "flags")) {
+    for (std::string& flag : row_texts(row, "flag", "flags")) {
       if (called_so) argument.field = texts_.keep(launch_scripts::name_of_option(flag));
       argument.flag = texts_.keep(std::move(flag));
       all_.push_back(argument);
     }
   }
 
-  KeptTexts texts_;
+  TextStore texts_;
   std::vector<MegatronArgument> all_;
   std::size_t setting_ = 0;
 };

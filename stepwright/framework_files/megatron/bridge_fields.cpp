@@ -184,11 +184,12 @@ void report_bridge(const BridgeFields& bridge, ImportReport& report) {
     const std::string key = one.name;
     const KnownSetting* known = known_setting(known_settings("megatron/settings"), key);
     const bool idle = known_setting(known_settings("megatron/container"), key) != nullptr;
-    if (known == nullptr && idle) one.matters = Matters::kNo;
+    if (known == nullptr && idle) one.matters = SettingImpact::kNo;
     const bool off = one.value == "false" || one.value == "0" || one.value == "none";
-    if (bridge.whole && known != nullptr && !known->field.empty() && one.matters == Matters::kNo) {
+    if (bridge.whole && known != nullptr && !known->field.empty() &&
+        one.matters == SettingImpact::kNo) {
       report.read.push_back({key, one.value, one.file, one.line, std::string(known->field)});
-    } else if (!bridge.whole || (one.matters != Matters::kNo && !(off && known == nullptr))) {
+    } else if (!bridge.whole || (one.matters != SettingImpact::kNo && !(off && known == nullptr))) {
       kept.push_back(std::move(one));
     }
   }

@@ -95,9 +95,9 @@ void move_asked(const Fields& root, std::span<const KnownSetting> known, ImportR
 }  // namespace
 
 PlaceTable::PlaceTable(const Document& document) {
-  each_row(document, "places", [&](Node row, const std::string& /*source*/) {
+  visit_table_rows(document, "places", [&](Node row, const std::string& /*source*/) {
     row.allow_only({"path", "paths", "field"});
-    for (std::string& path : texts_of(row, "path", "paths")) {
+    for (std::string& path : row_texts(row, "path", "paths")) {
       places_.push_back({texts_.keep(std::move(path)), texts_.keep(row, "field")});
     }
   });
@@ -120,13 +120,13 @@ void each_written_field(
   add_model_fields(sizes, planned.job.model);
   for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
     const std::string& field = fields.items[i].text;
-    const bool said = !meaning_of(table, "unwritten", field).empty();
+    const bool said = !word_meaning(table, "unwritten", field).empty();
     if (sizes.find(field) == nullptr && !said) visit(field, fields.items[i + 1]);
   }
 }
 
 Draft read_megatron_text(const MegatronText& text, const Fields& root,
-                         std::span<const KnownSetting> known, const Given& given, Draft draft,
+                         std::span<const KnownSetting> known, const UserFacts& given, Draft draft,
                          ImportReport& the_report, const std::string& file) {
   const std::optional<model::Architecture> base =
       given.known_model ? given.known_model : draft.model;
@@ -142,13 +142,14 @@ Draft read_megatron_text(const MegatronText& text, const Fields& root,
     const KnownSetting* setting = known_setting(table, key);
     const bool open = text.said.find(key) == nullptr && text.derived.find(key) == nullptr;
     if (!open || setting == nullptr) continue;
-    the_report.assume(std::string(setting->field), fmt::format("default of {}", text.program));
+    the_report.add_assumption(std::string(setting->field),
+                              fmt::format("default of {}", text.program));
   }
   for (const Tree* part : {&text.usual, &text.derived}) {
-    lay_members_over(fields, *part);
+    merge_members_over(fields, *part);
     added.merge(keys_of(*part));
   }
-  lay_members_over(fields, text.said);
+  merge_members_over(fields, text.said);
   for (const std::string& key : keys_of(text.said)) added.erase(key);
   const Document document = Document::from(fields, file);
   const Fields all(document.root());

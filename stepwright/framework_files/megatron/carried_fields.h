@@ -36,7 +36,7 @@ class PlaceTable {
   [[nodiscard]] std::span<const MegatronPlace> places() const { return places_; }
 
  private:
-  KeptTexts texts_;
+  TextStore texts_;
   std::vector<MegatronPlace> places_;
 };
 
@@ -65,7 +65,7 @@ struct MegatronText {
 /// states. Reports these settings, and the settings in `root`, the file's own form, that were asked
 /// for.
 Draft read_megatron_text(const MegatronText& text, const Fields& root,
-                         std::span<const KnownSetting> known, const Given& given, Draft draft,
+                         std::span<const KnownSetting> known, const UserFacts& given, Draft draft,
                          ImportReport& the_report, const std::string& file);
 
 }  // namespace stepwright::framework_files

@@ -9,24 +9,24 @@ namespace stepwright::framework_files {
 
 bool is_megatron_deepspeed(const Fields& fields) { return fields.flag("deepspeed", false); }
 
-void take_deepspeed_degrees(const Fields& fields, Settled& settled) {
+void take_deepspeed_degrees(const Fields& fields, PartialPlan& settled) {
   settled.framework.name = "megatron-deepspeed";
   plan::Parallel& degrees = settled.plan.parallel;
   if (const auto off = fields.find("no_pipeline_parallel"); off && degrees.pipeline > 1) {
     off->fail("--no-pipeline-parallel goes with --pipeline-model-parallel-size 1 only");
   }
   if (const auto ranks = fields.find("ds_sequence_parallel_size")) {
-    degrees.context = ranks->integer(1, kMostOfField);
+    degrees.context = ranks->integer(1, kMaxSizeField);
     settled.plan.context_kind = plan::ContextKind::kUlysses;
   }
   if (!fields.flag("expert_tensor_parallelism", false)) degrees.expert_tensor = 1;
 }
 
-void take_deepspeed_states(const Fields& fields, Settled& settled, ImportReport& report) {
+void take_deepspeed_states(const Fields& fields, PartialPlan& settled, ImportReport& report) {
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
   const auto given = fields.find("zero_stage");
   auto stage = static_cast<std::size_t>(given ? given->number(0, 3) : 1);
-  if (!given) report.assume("sharding.states", "ZeRO-1 is the default of --zero-stage");
+  if (!given) report.add_assumption("sharding.states", "ZeRO-1 is the default of --zero-stage");
   if (stage == 0 && fields.word("precision", "") == "bf16") {
     // BF16_Optimizer shards its states over data-parallel ranks even without ZeRO:
     // deepspeedai/DeepSpeed deepspeed/runtime/bf16_optimizer.py.

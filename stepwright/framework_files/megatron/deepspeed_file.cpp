@@ -21,8 +21,8 @@ std::optional<std::int64_t> number_of(const Document& document, std::string_view
   const auto zero = document.root().find("zero_optimization");
   const auto value = zero && zero->is_mapping() ? zero->find(key) : std::nullopt;
   if (!value || !value->is_scalar()) return std::nullopt;
-  const IntegerReading reading = read_integer(value->text());
-  const bool good = reading.status == IntegerReading::Status::kGood && reading.value >= 0;
+  const IntegerParseResult reading = read_integer(value->text());
+  const bool good = reading.status == IntegerParseResult::Status::kGood && reading.value >= 0;
   return good ? std::optional(reading.value) : std::nullopt;
 }
 
@@ -34,7 +34,7 @@ std::optional<Document> take_deepspeed_file(MegatronArguments& arguments,
   if (named == nullptr) return std::nullopt;
   const SourceFile* file = file_named(launch_scripts::base_name(named->text), files, command);
   if (file == nullptr || !is_deepspeed(*file)) return std::nullopt;
-  Document document = parse_as_python(file->text, file->name);
+  Document document = parse_like_python_yaml(file->text, file->name);
   // DeepSpeed refuses a batch that is not a number; a value that a script leaves open is skipped.
   const Fields root(document.root());
   if (root.word("train_batch_size", "auto") != "auto")

@@ -10,11 +10,11 @@ constexpr std::string_view kDegreeRows[] = {"tensor_model_parallel_size",
                                             "sequence_parallel"};
 
 /// Turns sequence parallelism off if there is a single tensor rank, whatever a file says.
-void read_degrees(const Fields& /*fields*/, const Known& /*known*/, Reading& reading) {
+void read_degrees(const Fields& /*fields*/, const KnownFacts& /*known*/, RuleResult& reading) {
   if (reading.plan.parallel.tensor == 1) reading.plan.sequence_parallel = false;
 }
 
-void read_expert_degrees(const Fields& fields, const Known& known, Reading& reading) {
+void read_expert_degrees(const Fields& fields, const KnownFacts& known, RuleResult& reading) {
   if (!known.routed) return;
   plan::Parallel& degrees = reading.plan.parallel;
   degrees.expert = fields.integer("expert_model_parallel_size", 1);
@@ -35,7 +35,7 @@ constexpr Named<plan::ContextKind> kMegatronContexts[] = {
     {plan::ContextKind::kUlysses, "a2a"},
     {plan::ContextKind::kAllGather, "allgather"}};
 
-void read_context_kind(const Fields& fields, const Known& /*known*/, Reading& reading) {
+void read_context_kind(const Fields& fields, const KnownFacts& /*known*/, RuleResult& reading) {
   const auto kind = fields.find("cp_comm_type");
   if (!kind) return;
   const Node word = kind->is_sequence() ? kind->at(0) : *kind;
@@ -56,7 +56,7 @@ void write_context_kind(const plan::PlannedJob& planned, std::string_view /*rele
 
 /// Reads use_tp_pp_dp_mapping, which orders ranks so that data-parallel ranks are farthest apart;
 /// accepted if experts are placed as in a plan.
-void read_rank_order(const Fields& fields, const Known& known, Reading& reading) {
+void read_rank_order(const Fields& fields, const KnownFacts& known, RuleResult& reading) {
   if (!fields.flag("use_tp_pp_dp_mapping", false)) return;
   const plan::Parallel& degrees = reading.plan.parallel;
   const bool same = degrees.tensor * degrees.context == degrees.expert_tensor * degrees.expert;

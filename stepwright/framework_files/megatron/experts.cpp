@@ -9,7 +9,7 @@ namespace {
 /// Returns 1 for each layer without experts, from a list of 0 and 1 or from a period, whose first
 /// layer has experts.
 std::vector<std::uint8_t> dense_layers(Node node, std::int64_t layers) {
-  if (!node.is_scalar()) return zeros_of(node, layers);
+  if (!node.is_scalar()) return layers_flagged_zero(node, layers);
   std::vector<std::uint8_t> dense(static_cast<std::size_t>(layers), 1);
   const auto period = static_cast<std::size_t>(node.integer(1, model::kLargestLayers));
   for (std::size_t i = 0; i < dense.size(); i += period) dense[i] = 0;
@@ -20,7 +20,7 @@ std::vector<std::uint8_t> dense_layers(Node node, std::int64_t layers) {
 /// (megatron/core/transformer/moe/moe_utils.py).
 void add_router(Tree& fields, const model::Experts& experts) {
   fields.set("moe_router_topk", experts.top_k);
-  if (experts.correction_bias || experts.scoring == model::Scoring::kSigmoid) {
+  if (experts.correction_bias || experts.scoring == model::RouterScoring::kSigmoid) {
     fields.set("moe_router_score_function", "sigmoid");
     if (experts.correction_bias) fields.set("moe_router_enable_expert_bias", true);
   } else if (!experts.normalize_top_k) {
@@ -37,7 +37,7 @@ void read_router(const Fields& fields, model::Experts& experts) {
   experts.top_k = fields.integer("moe_router_topk", 2);
   experts.correction_bias = fields.flag("moe_router_enable_expert_bias", false);
   const bool sigmoid = fields.word("moe_router_score_function", "softmax") == "sigmoid";
-  if (sigmoid || experts.correction_bias) experts.scoring = model::Scoring::kSigmoid;
+  if (sigmoid || experts.correction_bias) experts.scoring = model::RouterScoring::kSigmoid;
   experts.normalize_top_k = sigmoid || !fields.flag("moe_router_pre_softmax", false);
   experts.groups = fields.integer("moe_router_num_groups", 1);
   experts.top_groups = fields.integer("moe_router_group_topk", experts.groups);
@@ -60,7 +60,7 @@ void add_expert_fields(Tree& fields, const model::Architecture& model) {
 
 void add_expert_layers(Tree& fields, const model::Architecture& model) {
   std::vector<std::uint8_t> marks;
-  for (const model::LayerClass& layer : model::layers_of(model))
+  for (const model::LayerClass& layer : model::model_layers(model))
     marks.push_back(layer.has_experts() ? 1 : 0);
   const bool some = model::has_feed_forward(model, model::FeedForward::kDense);
   if (model.experts && some) fields.set("moe_layer_freq", layer_list(marks));

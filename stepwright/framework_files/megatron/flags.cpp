@@ -19,8 +19,8 @@ namespace stepwright::framework_files {
 namespace {
 
 bool there_in(const MegatronArgument& flag, std::string_view release) {
-  if (!flag.from.empty() && plan::comes_before(release, flag.from)) return false;
-  return flag.before.empty() || plan::comes_before(release, flag.before);
+  if (!flag.from.empty() && plan::is_earlier_release(release, flag.from)) return false;
+  return flag.before.empty() || plan::is_earlier_release(release, flag.before);
 }
 
 std::string list_text(const Tree& list, std::string_view between) {
@@ -109,7 +109,7 @@ class FieldsOfFlags {
     const auto known = said_.find(field);
     if (known == said_.end() || known->second.flag != flag || said_.contains(needed)) return;
     report.not_read.push_back({std::string(known->second.flag), printable(known->second.text),
-                               name_, known->second.line, Matters::kNo, ""});
+                               name_, known->second.line, SettingImpact::kNo, ""});
     said_.erase(known);
     arguments_.fields.set(field, Tree::scalar("null", false));
   }
@@ -220,8 +220,8 @@ class ArgumentReader {
                              least == 1 ? "a value" : "three values"));
     }
     if (argument.field.empty()) {
-      report_.not_read.push_back(
-          {std::string(argument.flag), values_text(values_), name_, word.line, Matters::kNo, ""});
+      report_.not_read.push_back({std::string(argument.flag), values_text(values_), name_,
+                                  word.line, SettingImpact::kNo, ""});
     } else if (argument.arity == Arity::kNone) {
       take_switch(argument, word);
     } else if (argument.arity == Arity::kOne) {
@@ -244,7 +244,7 @@ class ArgumentReader {
       return;
     }
     report_.not_read.push_back({std::string(argument.flag), values_text(values_), name_, word.line,
-                                Matters::kYes, "all values but the first"});
+                                SettingImpact::kYes, "all values but the first"});
   }
 
   /// Reads an argument without words; with `replace_`, a truth value can follow it.
@@ -277,13 +277,13 @@ class ArgumentReader {
                                 .value = values_text(values_),
                                 .file = name_,
                                 .line = word.line,
-                                .matters = Matters::kMaybe,
+                                .matters = SettingImpact::kMaybe,
                                 .why = why,
                                 .unheard_of = word.text.size() > 2});
   }
 
   [[nodiscard]] std::optional<std::string_view> guess(std::string_view word) {
-    if (!report_.may_guess()) return std::nullopt;
+    if (!report_.count_guess()) return std::nullopt;
     return nearest(word, undashed(arguments_beginning("")));
   }
 

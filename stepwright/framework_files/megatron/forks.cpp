@@ -25,8 +25,8 @@ constexpr std::string_view kMindSpeed[] = {
 
 /// Returns the number of an argument; -1, which means none, becomes 0.
 std::int64_t number_of(const Tree& value, std::string_view flag, const std::string& name) {
-  const IntegerReading number = read_integer(value.text);
-  if (number.status == IntegerReading::Status::kGood && number.value >= -1) {
+  const IntegerParseResult number = read_integer(value.text);
+  if (number.status == IntegerParseResult::Status::kGood && number.value >= -1) {
     return std::max<std::int64_t>(0, number.value);
   }
   fail_input(fmt::format("{}:{}: {}: must be an integer from -1; it is '{}'", name, value.line,
@@ -44,7 +44,7 @@ void set_field(MegatronArguments& arguments, std::string_view field, Tree value,
 void take_context_algorithm(MegatronArguments& arguments, const std::string& name,
                             ImportReport& report) {
   constexpr std::string_view kFlag = "--context-parallel-algo";
-  const auto said = take_field(arguments, "fork_context_algo");
+  const auto said = extract_field(arguments, "fork_context_algo");
   if (!said) return;
   static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
       {"ulysses_cp_algo", "a2a"},
@@ -54,7 +54,7 @@ void take_context_algorithm(MegatronArguments& arguments, const std::string& nam
       std::ranges::find(kWords, said->text, &std::pair<std::string_view, std::string_view>::first);
   if (known == std::end(kWords)) {
     report.not_read.push_back({std::string(kFlag), printable(said->text), name, said->line,
-                               Matters::kYes,
+                               SettingImpact::kYes,
                                "context parallelism of the fork's own: it is taken for a ring"});
     return;
   }
@@ -64,7 +64,7 @@ void take_context_algorithm(MegatronArguments& arguments, const std::string& nam
 
 /// Reads the layers of each stage, "8,9,8,7", as a pipeline layout.
 void take_layer_list(MegatronArguments& arguments) {
-  const auto said = take_field(arguments, "fork_layer_list");
+  const auto said = extract_field(arguments, "fork_layer_list");
   if (!said) return;
   std::string layout = "E";
   bool first = true;
@@ -85,7 +85,7 @@ void take_fork_experts(MegatronArguments& arguments, const std::string& name) {
   };
   const auto width = said("moe_ffn_hidden_size");
   const auto layers = said("num_layers");
-  if (const auto shared = take_field(arguments, "fork_shared_experts"); shared && width) {
+  if (const auto shared = extract_field(arguments, "fork_shared_experts"); shared && width) {
     const std::int64_t all = number_of(*shared, "--n-shared-experts", name) *
                              number_of(*width, "--moe-intermediate-size", name);
     set_field(arguments, "moe_shared_expert_intermediate_size", all, "--n-shared-experts",
@@ -93,9 +93,9 @@ void take_fork_experts(MegatronArguments& arguments, const std::string& name) {
   }
   const Tree* const every = arguments.fields.find("moe_layer_freq");
   if (every != nullptr && every->text == "-1") {
-    static_cast<void>(take_field(arguments, "moe_layer_freq"));
+    static_cast<void>(extract_field(arguments, "moe_layer_freq"));
   }
-  const auto dense = take_field(arguments, "fork_first_dense");
+  const auto dense = extract_field(arguments, "fork_first_dense");
   if (!dense || !layers) return;
   Tree marks = Tree::flow_sequence();
   const std::int64_t all = std::min<std::int64_t>(number_of(*layers, "--num-layers", name), 10'000);
@@ -109,7 +109,7 @@ void take_fork_experts(MegatronArguments& arguments, const std::string& name) {
 /// plan counts the copies as heads, one for each rank.
 void take_head_type(MegatronArguments& arguments, ImportReport& report) {
   constexpr std::string_view kFlag = "--attention-head-type";
-  const auto said = take_field(arguments, "fork_head_type");
+  const auto said = extract_field(arguments, "fork_head_type");
   if (!said || said->text != "multiquery") return;
   set_field(arguments, "group_query_attention", Tree::scalar("true", false), kFlag, said->line);
   const Tree* const tensor = arguments.fields.find("tensor_model_parallel_size");
@@ -125,8 +125,8 @@ void take_head_type(MegatronArguments& arguments, ImportReport& report) {
 
 /// Reads the experts of MegaBlocks' fork; by default each token uses one.
 void take_megablocks_experts(MegatronArguments& arguments) {
-  const auto top = take_field(arguments, "fork_top_k");
-  const auto experts = take_field(arguments, "fork_num_experts");
+  const auto top = extract_field(arguments, "fork_top_k");
+  const auto experts = extract_field(arguments, "fork_num_experts");
   if (!experts || experts->text == "1") return;
   set_field(arguments, "num_moe_experts", Tree::scalar(experts->text, false), "--moe-num-experts",
             experts->line);
@@ -147,7 +147,7 @@ void take_fork_attention(MegatronArguments& arguments, const ImportReport& repor
 
 }  // namespace
 
-std::optional<Tree> take_field(MegatronArguments& arguments, std::string_view field) {
+std::optional<Tree> extract_field(MegatronArguments& arguments, std::string_view field) {
   const Tree* const said = arguments.fields.find(field);
   if (said == nullptr) return std::nullopt;
   Tree taken = *said;
@@ -167,7 +167,8 @@ bool has_forks(const MegatronArguments& arguments, const ImportReport& report) {
                              [&](const UnreadSetting& one) { return is_of_fork(one.name); });
 }
 
-void take_forks(MegatronArguments& arguments, const std::string& name, ImportReport& report) {
+void translate_fork_arguments(MegatronArguments& arguments, const std::string& name,
+                              ImportReport& report) {
   take_context_algorithm(arguments, name, report);
   take_layer_list(arguments);
   take_fork_experts(arguments, name);
@@ -175,13 +176,13 @@ void take_forks(MegatronArguments& arguments, const std::string& name, ImportRep
   take_megablocks_experts(arguments);
   take_fork_attention(arguments, report);
   for (UnreadSetting& one : report.not_read) {
-    if (one.matters != Matters::kMaybe) continue;
+    if (one.matters != SettingImpact::kMaybe) continue;
     const KnownSetting* const known = known_setting(known_settings("megatron/forks"), one.name);
     if (known == nullptr) continue;
     one.unheard_of = false;
     const bool usual = !known->harmless.empty() && one.value == known->harmless;
-    one.matters = usual ? Matters::kNo : known->matters;
-    one.why = one.matters == Matters::kNo ? std::string_view() : known->leaves_out;
+    one.matters = usual ? SettingImpact::kNo : known->matters;
+    one.why = one.matters == SettingImpact::kNo ? std::string_view() : known->leaves_out;
   }
 }
 

@@ -14,13 +14,14 @@ namespace stepwright::framework_files {
 inline constexpr std::string_view kForkAttention = "fusion";
 
 /// Removes a field from arguments and returns its value; nullopt if they do not set it.
-std::optional<Tree> take_field(MegatronArguments& arguments, std::string_view field);
+std::optional<Tree> extract_field(MegatronArguments& arguments, std::string_view field);
 
 /// Translates the arguments of Megatron-LM's forks into Megatron's own fields, and reports whether
 /// the arguments without a counterpart can matter. Fails with `kInput` for impossible values.
 /// `name` is the file's name. Sources: Ascend/MindSpeed mindspeed/features_manager,
 /// mindspeed/arguments.py; Ascend/MindSpeed-LLM mindspeed_llm/training/arguments.py.
-void take_forks(MegatronArguments& arguments, const std::string& name, ImportReport& report);
+void translate_fork_arguments(MegatronArguments& arguments, const std::string& name,
+                              ImportReport& report);
 
 /// True if some argument exists only in a fork of Megatron-LM. The arguments are as `read_flags`
 /// returned them.

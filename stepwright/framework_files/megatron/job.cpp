@@ -18,14 +18,14 @@ std::int64_t last_of_schedule(Node node) {
   const std::size_t colon = text.rfind(':');
   const std::string_view last =
       colon == std::string::npos ? std::string_view() : std::string_view(text).substr(colon + 1);
-  const IntegerReading batch = read_integer(last.substr(0, last.find_last_not_of(' ') + 1));
-  if (batch.status != IntegerReading::Status::kGood || batch.value < 1) {
+  const IntegerParseResult batch = read_integer(last.substr(0, last.find_last_not_of(' ') + 1));
+  if (batch.status != IntegerParseResult::Status::kGood || batch.value < 1) {
     node.fail("is no schedule of batches, as \"0:384 200B:768 400B:1152\"");
   }
   return batch.value;
 }
 
-void read_precision(const Fields& fields, const Known& /*known*/, Reading& reading) {
+void read_precision(const Fields& fields, const KnownFacts& /*known*/, RuleResult& reading) {
   const std::string word = fields.word("precision", "fp32");
   reading.precision = word == "bf16" ? DType::kBf16 : word == "fp16" ? DType::kFp16 : DType::kFp32;
   if (fields.has("fp8")) {
@@ -60,7 +60,7 @@ void write_precision(const plan::PlannedJob& planned, std::string_view /*release
 
 /// Reads Muon. If states are sharded, each parameter has one owner; without the distributed buffer
 /// layout, all ranks receive the gradients, and embedding tables are assigned whole, too.
-void read_muon(const Fields& fields, Reading& reading) {
+void read_muon(const Fields& fields, RuleResult& reading) {
   reading.optimizer = plan::Optimizer::kMuon;
   reading.muon = fields.choice("muon_tp_mode", plan::kMuonFormNames, plan::MuonForm::kBlockwise);
   const bool owners = fields.word("optimizer", "") == "dist_muon" ||
@@ -81,7 +81,7 @@ void read_muon(const Fields& fields, Reading& reading) {
 }
 
 /// Reads the optimizer; one that no job has is replaced by Adam.
-void read_optimizer(const Fields& fields, const Known& /*known*/, Reading& reading) {
+void read_optimizer(const Fields& fields, const KnownFacts& /*known*/, RuleResult& reading) {
   const std::string word = fields.word("optimizer", "adam");
   const bool muon = word == "muon" || word == "dist_muon";
   reading.optimizer = word == "sgd" ? plan::Optimizer::kSgd
@@ -105,7 +105,7 @@ void write_optimizer(const plan::PlannedJob& planned, std::string_view /*release
   }
 }
 
-void read_optimizer_types(const Fields& fields, const Known& /*known*/, Reading& reading) {
+void read_optimizer_types(const Fields& fields, const KnownFacts& /*known*/, RuleResult& reading) {
   if (reading.optimizer == plan::Optimizer::kMuon) return;
   const auto narrow = [&](std::string_view key) { return fields.word(key, "fp32") == "bf16"; };
   if (narrow("exp_avg_dtype") && narrow("exp_avg_sq_dtype")) {
@@ -124,7 +124,7 @@ void write_optimizer_types(const plan::PlannedJob& planned, std::string_view /*r
 }
 
 /// Reads which parts of a step CUDA graphs capture, from `--cuda-graph-impl` and its scope.
-void read_graphs(const Fields& fields, Reading& reading) {
+void read_graphs(const Fields& fields, RuleResult& reading) {
   plan::CudaGraphs& graphs = reading.cuda_graphs;
   const bool older =
       fields.flag("enable_cuda_graph", false) || fields.flag("external_cuda_graph", false);
@@ -148,7 +148,7 @@ void read_graphs(const Fields& fields, Reading& reading) {
 
 /// Reads the kernels that decide the layers' workspaces and buffers. Megatron's own layers always
 /// use its own attention.
-void read_layers(const Fields& fields, const Known& known, Reading& reading) {
+void read_layers(const Fields& fields, const KnownFacts& known, RuleResult& reading) {
   if (is_megatron_deepspeed(fields)) return;
   const bool local = fields.word("transformer_impl", "transformer_engine") == "local";
   reading.kernels.emplace_back(&plan::Kernels::transformer_engine, !local);
@@ -176,7 +176,7 @@ void read_layers(const Fields& fields, const Known& known, Reading& reading) {
                                 "that deterministic kernels take longer");
 }
 
-void read_kernels(const Fields& fields, const Known& known, Reading& reading) {
+void read_kernels(const Fields& fields, const KnownFacts& known, RuleResult& reading) {
   static constexpr Named<cluster::AttentionKernel> kWords[] = {
       {cluster::AttentionKernel::kFlash2, "flash"},
       {cluster::AttentionKernel::kFlash1, "flash1"},
@@ -221,7 +221,7 @@ constexpr Named<plan::Dispatcher> kMegatronDispatchers[] = {
     {plan::Dispatcher::kAllGather, "allgather"},
     {plan::Dispatcher::kOncePerNode, "flex"}};
 
-void read_dispatcher(const Fields& fields, const Known& known, Reading& reading) {
+void read_dispatcher(const Fields& fields, const KnownFacts& known, RuleResult& reading) {
   if (!known.routed) return;
   const plan::Dispatcher usual =
       is_megatron_deepspeed(fields) ? plan::Dispatcher::kAllToAll : plan::Dispatcher::kAllGather;
@@ -256,7 +256,7 @@ constinit const Rule kOptimizerTypes{.read = read_optimizer_types, .write = writ
 constinit const Rule kKernels{.read = read_kernels, .write = write_kernels};
 constinit const Rule kDispatcher{.read = read_dispatcher, .write = write_dispatcher};
 
-void read_batch_fields(const Fields& fields, const Given& given, JobBatch& job_batch,
+void read_batch_fields(const Fields& fields, const UserFacts& given, JobBatch& job_batch,
                        ImportReport& report) {
   job_batch.sequences = fields.size("global_batch_size");
   if (fields.has("rampup_batch_size")) {

@@ -6,7 +6,7 @@
 
 namespace stepwright::framework_files {
 
-std::vector<std::uint8_t> zeros_of(Node list, std::int64_t layers) {
+std::vector<std::uint8_t> layers_flagged_zero(Node list, std::int64_t layers) {
   std::vector<std::uint8_t> zeros(static_cast<std::size_t>(layers), 0);
   if (list.size() != zeros.size()) {
     list.fail(
@@ -17,7 +17,7 @@ std::vector<std::uint8_t> zeros_of(Node list, std::int64_t layers) {
 }
 
 std::vector<std::uint8_t> period_ends(Node setting, std::int64_t layers) {
-  if (!setting.is_scalar()) return zeros_of(setting, layers);
+  if (!setting.is_scalar()) return layers_flagged_zero(setting, layers);
   std::vector<std::uint8_t> ends(static_cast<std::size_t>(layers), 0);
   const auto period = static_cast<std::size_t>(setting.integer(1, model::kLargestLayers));
   for (std::size_t i = period; i <= ends.size(); i += period) ends[i - 1] = 1;

@@ -13,7 +13,7 @@ namespace stepwright::framework_files {
 
 /// Returns 1 for each layer whose list entry is 0. Fails with `kInput` for a list of another length
 /// and for other numbers.
-std::vector<std::uint8_t> zeros_of(Node list, std::int64_t layers);
+std::vector<std::uint8_t> layers_flagged_zero(Node list, std::int64_t layers);
 
 /// Returns 1 for the last layer of each period, or for each layer whose list entry is 0.
 std::vector<std::uint8_t> period_ends(Node setting, std::int64_t layers);

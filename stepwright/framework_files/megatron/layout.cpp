@@ -92,7 +92,7 @@ std::vector<std::int64_t> read_layout(Node node) {
   return layers;
 }
 
-bool parts_multi_token(Node node) {
+bool splits_multi_token_layers(Node node) {
   const auto text = LayoutReader(node.text()).read();
   return text && text->find('|', std::min(text->find('m'), text->size())) != std::string::npos;
 }

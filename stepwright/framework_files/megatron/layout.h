@@ -17,7 +17,7 @@ std::string layout_text(std::span<const std::int64_t> layers, std::int64_t multi
 /// parentheses. Fails with `kInput` for other letters, empty chunks, and more than 65,536 parts.
 std::vector<std::int64_t> read_layout(Node node);
 /// True if a layout has multi-token layers on a stage before the last.
-bool parts_multi_token(Node node);
+bool splits_multi_token_layers(Node node);
 
 /// Returns the model's layers, plus one each for embedding and loss if they count as layers in the
 /// split.

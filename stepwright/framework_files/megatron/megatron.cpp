@@ -53,16 +53,16 @@ void check_program(const StartedCommand& command, ImportReport& report) {
   const auto named_by = [&](const auto& row) {
     return program.find(row.first) != std::string::npos;
   };
-  const auto others = words_below("megatron/words", "other_programs");
+  const auto others = section_words("megatron/words", "other_programs");
   if (const auto other = std::ranges::find_if(others, named_by); other != others.end()) {
     fail_unsupported(fmt::format("{}:{}: {} trains {}: a plan has decoders alone", command.file,
                                  line, printable(program), other->second));
   }
-  const auto partly = words_below("megatron/words", "more_than_decoders");
+  const auto partly = section_words("megatron/words", "more_than_decoders");
   const auto more = std::ranges::find_if(partly, named_by);
   if (more == partly.end()) return;
   report.not_read.push_back(
-      {printable(program), "", command.file, line, Matters::kYes, more->second});
+      {printable(program), "", command.file, line, SettingImpact::kYes, more->second});
 }
 
 /// Reports a program that is named after a model with gated MLPs if its arguments set no gate.
@@ -71,10 +71,10 @@ void list_gated_program(const StartedCommand& command, const ModelWords& model_w
   const ShellWord& program = command.words.front();
   if (!model_words.model || model_words.model->gated || !program.text.ends_with(".py")) return;
   const std::string_view file = launch_scripts::last_part(program.text);
-  for (const auto& [name, model] : words_below("megatron/words", "gated_programs")) {
+  for (const auto& [name, model] : section_words("megatron/words", "gated_programs")) {
     if (file.find(name) == std::string_view::npos) continue;
     report.not_read.push_back(
-        {printable(program.text), "", command.file, program.line, Matters::kYes,
+        {printable(program.text), "", command.file, program.line, SettingImpact::kYes,
          fmt::format("that it may build {} by itself: the arguments say no gated MLP, and none is "
                      "counted",
                      model)});
@@ -101,7 +101,7 @@ void name_by_flags(const MegatronArguments& arguments, ImportReport& report) {
 }
 
 /// Reads a plan from arguments, and reports what happened to each.
-Draft read_arguments(MegatronArguments arguments, const Given& given, const std::string& name,
+Draft read_arguments(MegatronArguments arguments, const UserFacts& given, const std::string& name,
                      Draft draft, ImportReport& report) {
   const Document document = Document::from(std::move(arguments.fields), name);
   const Fields fields(document.root());
@@ -111,13 +111,13 @@ Draft read_arguments(MegatronArguments arguments, const Given& given, const std:
   return draft;
 }
 
-Draft read_stated(const StatedArguments& stated, const std::string& name, const Given& given,
+Draft read_stated(const StatedArguments& stated, const std::string& name, const UserFacts& given,
                   Draft draft, ImportReport& report) {
   draft.extent.ranks = stated.ranks;
   draft.start.program = "pretrain_gpt.py";
   const bool whole = !stated.values.empty();
   MegatronArguments arguments = read_flags(stated.words, name, given.settings, whole, report);
-  take_forks(arguments, name, report);
+  translate_fork_arguments(arguments, name, report);
   draft = read_arguments(std::move(arguments), given, name, std::move(draft), report);
   if (whole) report_stated(stated, name, report);
   read_environment({.file = name, .environment = stated.environment}, draft, draft.extent, report);
@@ -127,7 +127,7 @@ Draft read_stated(const StatedArguments& stated, const std::string& name, const 
 /// Returns the lines that name the training program; the one for hybrids needs their layer spec.
 std::string program_lines(const model::Architecture& model, std::string_view release) {
   if (!is_hybrid(model)) return "  \"$MEGATRON/pretrain_gpt.py\" \\\n";
-  if (plan::comes_before(release, "0.17")) {
+  if (plan::is_earlier_release(release, "0.17")) {
     return "  \"$MEGATRON/pretrain_mamba.py\" \\\n"
            "  --spec megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec \\\n";
   }
@@ -155,7 +155,7 @@ std::string write_megatron(const plan::PlannedJob& planned,
   return text + "  $TRAIN_ARGS $DATA_ARGS \"$@\"\n";
 }
 
-Draft read_megatron(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_megatron(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   if (const auto stated = read_stated_arguments(files.front(), given.settings)) {
     if (files.size() != 1) fail_input("megatron: of stated arguments one file is read at a time");
     draft = read_stated(*stated, files.front().name, given, std::move(draft), report);
@@ -180,7 +180,7 @@ Draft read_megatron(Sources files, const Given& given, Draft draft, ImportReport
       read_flags(command.words, command.file, given.settings, false, report);
   const std::optional<Document> deepspeed = take_deepspeed_file(arguments, command, files);
   report.strict_parser = is_own_program(command) && !deepspeed && !has_forks(arguments, report);
-  take_forks(arguments, command.file, report);
+  translate_fork_arguments(arguments, command.file, report);
   const bool slime = is_slime(arguments, report);
   if (slime) {
     take_slime(arguments, command.file, draft, draft.extent, report);

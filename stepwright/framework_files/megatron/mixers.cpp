@@ -109,7 +109,7 @@ model::StateMixer read_delta_net(const Fields& fields) {
 void add_delta_nets(Tree& fields, const model::Architecture& model) {
   const model::StateMixer& mixer = *model.state_mixer;
   std::vector<std::uint8_t> marks;
-  for (const model::LayerClass& layer : model::layers_of(model)) {
+  for (const model::LayerClass& layer : model::model_layers(model)) {
     marks.push_back(layer.mixer == model::Mixer::kDeltaNet ? 1 : 0);
   }
   fields.set("experimental_attention_variant", "gated_delta_net");
@@ -124,7 +124,7 @@ void add_delta_nets(Tree& fields, const model::Architecture& model) {
 void read_delta_nets(const Fields& fields, model::Architecture& model) {
   const std::string old = fields.word("linear_attention_type", "");
   if (fields.word("experimental_attention_variant", old) != "gated_delta_net") return;
-  std::vector<model::LayerClass> layers = model::layers_of(model);
+  std::vector<model::LayerClass> layers = model::model_layers(model);
   std::vector<std::uint8_t> attends(layers.size(), 0);
   if (const auto node = fields.find("linear_attention_freq")) {
     attends = period_ends(*node, model.layers);
@@ -143,7 +143,7 @@ void add_windows(Tree& fields, const model::Architecture& model) {
   if (width == 0) return;
   std::vector<std::uint8_t> marks;
   bool all = true;
-  for (const model::LayerClass& layer : model::layers_of(model)) {
+  for (const model::LayerClass& layer : model::model_layers(model)) {
     marks.push_back(layer.window > 0 ? 1 : 0);
     all = all && (layer.window > 0 || !layer.attends());
   }
@@ -156,14 +156,14 @@ std::int64_t window_width(Node window) {
   const std::string text = window.is_sequence() ? window.at(0).text() : window.text();
   const Document part = Document::parse(
       "window_size: " + text.substr(text.starts_with('(') ? 1 : 0, text.find(',')), "window_size");
-  return std::max<std::int64_t>(0, part.root().get("window_size").integer(-1, kMostOfField));
+  return std::max<std::int64_t>(0, part.root().get("window_size").integer(-1, kMaxSizeField));
 }
 
 void read_windows(const Fields& fields, model::Architecture& model) {
   const auto window = fields.find("window_size");
   const std::int64_t width = window ? window_width(*window) : 0;
   if (width == 0) return;
-  std::vector<model::LayerClass> layers = model::layers_of(model);
+  std::vector<model::LayerClass> layers = model::model_layers(model);
   std::vector<std::uint8_t> whole(layers.size(), 0);
   if (const auto pattern = fields.find("window_attn_skip_freq")) {
     whole = period_ends(*pattern, model.layers);
@@ -176,7 +176,7 @@ void read_windows(const Fields& fields, model::Architecture& model) {
 
 void add_unrotated(Tree& fields, const model::Architecture& model) {
   std::vector<std::uint8_t> marks;
-  for (const model::LayerClass& layer : model::layers_of(model))
+  for (const model::LayerClass& layer : model::model_layers(model))
     marks.push_back(layer.rotated ? 0 : 1);
   if (std::ranges::count(marks, 1) > 0) fields.set("no_rope_freq", layer_list(marks));
 }
@@ -190,9 +190,9 @@ void read_unrotated(const Fields& fields, model::Architecture& model) {
     kept = period_ends(*node, model.layers);
     for (std::uint8_t& layer : kept) layer = layer == 0 ? 1 : 0;
   } else {
-    kept = zeros_of(*node, model.layers);
+    kept = layers_flagged_zero(*node, model.layers);
   }
-  std::vector<model::LayerClass> layers = model::layers_of(model);
+  std::vector<model::LayerClass> layers = model::model_layers(model);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers[i].rotated = kept[i] != 0 || !layers[i].attends();
   }
@@ -202,7 +202,7 @@ void read_unrotated(const Fields& fields, model::Architecture& model) {
 }  // namespace
 
 bool is_hybrid(const model::Architecture& model) {
-  return std::ranges::any_of(model::layers_of(model), model::has_one_branch);
+  return std::ranges::any_of(model::model_layers(model), model::has_one_branch);
 }
 
 void add_mixer_fields(Tree& fields, const model::Architecture& model) {
@@ -245,8 +245,8 @@ std::optional<std::int64_t> hybrid_layers(const Fields& fields) {
 
 std::string hybrid_pattern(const model::Architecture& model, std::span<const std::int64_t> chunks) {
   std::string pattern;
-  for (const model::LayerClass& layer : model::layers_of(model))
-    pattern += model::letter_of(layer).value_or('?');
+  for (const model::LayerClass& layer : model::model_layers(model))
+    pattern += model::layer_letter(layer).value_or('?');
   std::size_t end = 0;
   for (std::size_t i = 0; i + 1 < chunks.size(); ++i) {
     end += static_cast<std::size_t>(chunks[i]);

@@ -22,10 +22,13 @@ constexpr Named<model::Norm> kMegatronNorms[] = {{model::Norm::kRms, "RMSNorm"},
                                                  {model::Norm::kLayer, "LayerNorm"},
                                                  {model::Norm::kRms, "rmsnorm"},
                                                  {model::Norm::kLayer, "layernorm"}};
-constexpr Named<model::Position> kMegatronPositions[] = {
-    {model::Position::kRope, "rope"},   {model::Position::kLearned, "learned_absolute"},
-    {model::Position::kNone, "none"},   {model::Position::kLearned, "absolute"},
-    {model::Position::kRope, "rotary"}, {model::Position::kAlibi, "alibi"}};
+constexpr Named<model::PositionEncoding> kMegatronPositions[] = {
+    {model::PositionEncoding::kRope, "rope"},
+    {model::PositionEncoding::kLearned, "learned_absolute"},
+    {model::PositionEncoding::kNone, "none"},
+    {model::PositionEncoding::kLearned, "absolute"},
+    {model::PositionEncoding::kRope, "rotary"},
+    {model::PositionEncoding::kAlibi, "alibi"}};
 /// Activations in Megatron's words. A gated gelu is another function in Megatron; `quick_geglu` is
 /// gpt-oss's activation, with an offset of the values that are gated.
 constexpr Named<model::Activation> kMegatronActivations[] = {
@@ -122,7 +125,7 @@ model::RotaryScaling read_yarn(const Fields& fields, const model::Architecture& 
 void add_positions(Tree& fields, const model::Architecture& model) {
   const std::string_view word = name_of(kMegatronPositions, model.position);
   if (!word.empty()) fields.set("position_embedding_type", word);
-  if (model.position != model::Position::kRope) return;
+  if (model.position != model::PositionEncoding::kRope) return;
   fields.set("rotary_base", number_tree(model.rotary_base));
   if (model.rotary_fraction != 1) fields.set("rotary_percent", model.rotary_fraction);
   if (model.latent && !model.rotary_scaling) fields.set("rope_type", "rope");
@@ -151,7 +154,8 @@ model::LatentAttention read_latent(const Fields& fields, const plan::Framework& 
       .rope_head_dim = 64,
       .value_head_dim = 128};
   if (!fields.has("kv_lora_rank")) {
-    report.assume("job.model", fmt::format("kv_lora_rank is {} by default", latent.kv_rank));
+    report.add_assumption("job.model",
+                          fmt::format("kv_lora_rank is {} by default", latent.kv_rank));
   }
   latent.query_rank = fields.integer("q_lora_rank", latent.query_rank);
   latent.kv_rank = fields.integer("kv_lora_rank", latent.kv_rank);
@@ -195,19 +199,21 @@ void read_attention(const Fields& fields, model::Architecture& model,
   model.qk_norm = model::QkNorm::kNone;
 }
 
-model::Position read_position(const Fields& fields) {
-  if (fields.word("position_embedding_type", "") == "yarn") return model::Position::kRope;
-  return fields.choice("position_embedding_type", kMegatronPositions, model::Position::kLearned);
+model::PositionEncoding read_position(const Fields& fields) {
+  if (fields.word("position_embedding_type", "") == "yarn") return model::PositionEncoding::kRope;
+  return fields.choice("position_embedding_type", kMegatronPositions,
+                       model::PositionEncoding::kLearned);
 }
 
 void read_positions(const Fields& fields, model::Architecture& model) {
   const bool yarn = fields.word("position_embedding_type", "") == "yarn";
   model.position = read_position(fields);
-  if (!fields.flag("add_position_embedding", true) && model.position == model::Position::kLearned) {
-    model.position = model::Position::kNone;
+  if (!fields.flag("add_position_embedding", true) &&
+      model.position == model::PositionEncoding::kLearned) {
+    model.position = model::PositionEncoding::kNone;
   }
   model.positions = fields.integer("max_position_embeddings", fields.integer("seq_length", 0));
-  if (model.position != model::Position::kRope) return;
+  if (model.position != model::PositionEncoding::kRope) return;
   model.rotary_base = fields.number("rotary_base", model.rotary_base);
   model.rotary_fraction = fields.number("rotary_percent", 1);
   if (fields.flag("rope_scaling", false)) {
@@ -266,7 +272,7 @@ std::optional<WordRow> other_model(const Fields& fields) {
                    "a hybrid of other layers than M (Mamba-2), * (attention), - (MLP) and E "
                    "(experts)"};
   }
-  for (const WordRow& other : words_below("megatron/words", "other_models")) {
+  for (const WordRow& other : section_words("megatron/words", "other_models")) {
     const auto value = fields.node().find(other.first);
     if (!value || value->is_null()) continue;
     static constexpr std::string_view kReadable[] = {"false", "0.0", "gated_delta_net", "dsa"};
@@ -346,7 +352,7 @@ Tree model_sizes(const model::Architecture& model) {
   return fields;
 }
 
-Draft read_model_fields(const Fields& fields, const Given& given, Draft draft,
+Draft read_model_fields(const Fields& fields, const UserFacts& given, Draft draft,
                         ImportReport& report) {
   draft.model.reset();
   if (const auto other = other_model(fields)) {

@@ -20,7 +20,7 @@ Tree model_sizes(const model::Architecture& model);
 /// The draft has no model if layers, width, heads or vocabulary are missing (`lacks` says which),
 /// or if the model is no decoder and `given` has another one. Fails with `kInput` for sizes that
 /// contradict each other, with `kUnsupported` for a model that is no decoder.
-Draft read_model_fields(const Fields& fields, const Given& given, Draft draft,
+Draft read_model_fields(const Fields& fields, const UserFacts& given, Draft draft,
                         ImportReport& report);
 
 }  // namespace stepwright::framework_files

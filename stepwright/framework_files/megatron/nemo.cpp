@@ -165,7 +165,7 @@ std::string section_lines(const Tree& fields, std::string_view section) {
     text += fmt::format("            {}={},\n", place.substr(dot + 1),
                         bridge_value_of(field, fields.items[i + 1]));
   }
-  for (const auto& [need, its_section] : words_below(kContainerWords, "needs")) {
+  for (const auto& [need, its_section] : section_words(kContainerWords, "needs")) {
     const bool lacks = its_section == section && !text.empty() && !fields.find(need);
     if (lacks) text += fmt::format("            {}=False,\n", need);
   }
@@ -175,7 +175,7 @@ std::string section_lines(const Tree& fields, std::string_view section) {
 /// Returns the lines of a section that make the recipe start.
 std::string start_lines(std::string_view section, const plan::Job& job) {
   std::string text;
-  for (const auto& [line, its_section] : words_below(kContainerWords, "start")) {
+  for (const auto& [line, its_section] : section_words(kContainerWords, "start")) {
     if (its_section == section) text += fmt::format("            {},\n", line);
   }
   if (section == "dataset") text += fmt::format("            seq_length={},\n", job.length);
@@ -216,13 +216,13 @@ std::string imports_of(const plan::Job& job) {
 /// (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/training/utils/omegaconf_utils.py).
 void take_recipe_below(const std::string& file, BridgeFields& bridge, ImportReport& report) {
   report.not_read.push_back(
-      {"recipe", "", file, 0, Matters::kYes,
+      {"recipe", "", file, 0, SettingImpact::kYes,
        "what the recipe below these values says, which a command chooses: what they do not say is "
        "as Megatron-Core has it"});
   if (bridge.fields.find("precision") != nullptr) return;
   bridge.fields.set("precision", "bf16");
   bridge.assumed = "precision";
-  report.assume("job.precision", "bf16_mixed, as recipes of Megatron-Bridge have it");
+  report.add_assumption("job.precision", "bf16_mixed, as recipes of Megatron-Bridge have it");
 }
 
 /// True if a file is Python that calls ConfigContainer, or calls a function that returns one.
@@ -243,11 +243,11 @@ std::vector<SourceFile> container_layers(Sources files) {
 Document with_layers(const Document& container, Sources layers) {
   Tree under = container.root().placed_tree();
   for (const SourceFile& file : layers) {
-    const Document document = parse_as_python(file.text, file.name);
+    const Document document = parse_like_python_yaml(file.text, file.name);
     if (!document.root().is_mapping()) document.root().fail("must be a mapping");
     Tree over = document.root().placed_tree();
-    forget_lines(over);
-    lay_over(under, over);
+    drop_line_numbers(over);
+    merge_over(under, over);
   }
   return Document::from(std::move(under), container.name());
 }
@@ -258,7 +258,7 @@ std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::s
   const Tree fields = megatron_fields(planned, "");
   std::string body;
   std::string types = "ConfigContainer";
-  for (const auto& [name, type] : words_below(kContainerWords, "classes")) {
+  for (const auto& [name, type] : section_words(kContainerWords, "classes")) {
     const std::string lines = section_lines(fields, name) + start_lines(name, planned.job);
     if (lines.empty()) continue;
     const std::string_view made =
@@ -277,7 +277,7 @@ std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::s
       comment_lines(header), imports_of(planned.job), types, body);
 }
 
-Draft read_nemo(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_nemo(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   const std::vector<SourceFile> layers = container_layers(files);
   const SourceFile& file = layers.front();
   const bool python = is_python_container(file);
@@ -286,7 +286,7 @@ Draft read_nemo(Sources files, const Given& given, Draft draft, ImportReport& re
     return read_bridge(layers, given, std::move(draft), report);
   Document container =
       python ? launch_scripts::read_python_call(file.text, "ConfigContainer", file.name)
-             : parse_as_python(file.text, file.name);
+             : parse_like_python_yaml(file.text, file.name);
   if (layers.size() > 1) container = with_layers(container, Sources(layers).subspan(1));
   const Document document = with_settings(std::move(container), given);
   BridgeFields bridge = bridge_fields(document.root());

@@ -3,7 +3,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-void read_offload(const Fields& fields, const Known& /*known*/, Reading& reading) {
+void read_offload(const Fields& fields, const KnownFacts& /*known*/, RuleResult& reading) {
   plan::Offload& offload = reading.plan.offload;
   const auto modules = fields.find("offload_modules");
   if (modules && fields.flag("fine_grained_activation_offloading", false)) {

@@ -44,8 +44,8 @@ class PatternReader {
   List times() {
     List one = atom();
     while (one && take('*')) {
-      const IntegerReading count = read_integer(digits());
-      const bool good = count.status == IntegerReading::Status::kGood && count.value >= 0;
+      const IntegerParseResult count = read_integer(digits());
+      const bool good = count.status == IntegerParseResult::Status::kGood && count.value >= 0;
       if (!good || one->size() * static_cast<std::size_t>(count.value) > kLongest) {
         return std::nullopt;
       }

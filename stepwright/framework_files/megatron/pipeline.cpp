@@ -29,8 +29,8 @@ std::int64_t counted_chunks(const Fields& fields, std::int64_t pipeline) {
 /// Returns why Megatron-Core would not start because the layers do not divide evenly among stages
 /// and no setting splits them (megatron/core/transformer/transformer_block.py:
 /// get_num_layers_to_build); nullopt: it would start. DeepSpeed accepts uneven stages.
-std::optional<plan::Rejected> uneven_refusal(const Fields& fields, std::int64_t layers,
-                                             const plan::Plan& plan) {
+std::optional<plan::PlanRejection> uneven_refusal(const Fields& fields, std::int64_t layers,
+                                                  const plan::Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   if (!plan.layers.empty() || layers % pipeline == 0 || is_megatron_deepspeed(fields) ||
       hybrid_layers(fields)) {
@@ -41,11 +41,11 @@ std::optional<plan::Rejected> uneven_refusal(const Fields& fields, std::int64_t 
       "--decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers or "
       "--pipeline-model-parallel-layout say another split",
       layers, pipeline);
-  return plan::Rejected{.rule = plan::Rule::kLayerSplit, .message = message, .nearest = {}};
+  return plan::PlanRejection{.rule = plan::Rule::kLayerSplit, .message = message, .nearest = {}};
 }
 
 /// Splits layers by the stated numbers on the first and the last stage.
-void read_counts(const Fields& fields, std::int64_t chunks, Reading& reading) {
+void read_counts(const Fields& fields, std::int64_t chunks, RuleResult& reading) {
   const auto first = fields.find("num_layers_in_first_pipeline_stage");
   const auto last = fields.find("num_layers_in_last_pipeline_stage");
   if (chunks > 1 && (first || last)) {
@@ -74,11 +74,11 @@ std::int64_t split_by_cuts(Node stated, std::vector<std::int64_t> layers, std::s
 }
 
 /// Sets the layers of chunks, and returns the chunks per stage.
-std::int64_t read_split(const Fields& fields, Reading& reading) {
+std::int64_t read_split(const Fields& fields, RuleResult& reading) {
   plan::Plan& plan = reading.plan;
   const std::int64_t chunks = counted_chunks(fields, plan.parallel.pipeline);
   if (const auto layout = fields.find("pipeline_model_parallel_layout")) {
-    if (parts_multi_token(*layout)) {
+    if (splits_multi_token_layers(*layout)) {
       reading.left_out.emplace_back(
           *layout, "that multi-token layers stand on a stage before that of the loss");
     }
@@ -104,7 +104,7 @@ std::optional<std::int64_t> stated_micro_batches(const Fields& fields, const pla
 /// Reads whether the head's weight gradients are deferred, and fails for combinations that
 /// Megatron-Core refuses. The first `wgrad_deferral_limit` micro-batches defer them
 /// (megatron/core/tensor_parallel/layers.py).
-void read_deferred_head(const Fields& fields, const Known& known, Reading& reading) {
+void read_deferred_head(const Fields& fields, const KnownFacts& known, RuleResult& reading) {
   plan::Plan& plan = reading.plan;
   if (!plan.overlap.defer_embedding_gradient) return;
   const Node deferral = *fields.find("defer_embedding_wgrad_compute");
@@ -127,7 +127,7 @@ void read_deferred_head(const Fields& fields, const Known& known, Reading& readi
                           first));
 }
 
-void read_pipeline(const Fields& fields, const Known& known, Reading& reading) {
+void read_pipeline(const Fields& fields, const KnownFacts& known, RuleResult& reading) {
   plan::Plan& plan = reading.plan;
   const std::int64_t pipeline = plan.parallel.pipeline;
   const std::int64_t chunks = read_split(fields, reading);
@@ -160,7 +160,7 @@ void write_split(const plan::PlannedJob& planned, std::string_view release, Tree
   } else if (!equal) {
     fields.set("pipeline_model_parallel_layout",
                layout_text(layers, planned.job.model.predicted_ahead()));
-  } else if (plan.schedule.chunks > 1 && plan::comes_before(release, "0.12")) {
+  } else if (plan.schedule.chunks > 1 && plan::is_earlier_release(release, "0.12")) {
     fields.set("num_layers_per_virtual_pipeline_stage", layers.front());
   } else if (plan.schedule.chunks > 1) {
     fields.set("virtual_pipeline_model_parallel_size", plan.schedule.chunks);

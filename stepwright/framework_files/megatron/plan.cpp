@@ -16,11 +16,11 @@ namespace {
 using Rules = std::initializer_list<const Rule*>;
 
 /// Applies rules in order, adds their remarks to a report, and returns what they settled.
-Settled read_rules(Rules rules, const Fields& fields, bool routed, Settled settled,
-                   ImportReport& report) {
+PartialPlan read_rules(Rules rules, const Fields& fields, bool routed, PartialPlan settled,
+                       ImportReport& report) {
   for (const Rule* rule : rules) {
     const plan::Framework framework = settled.framework;
-    Reading reading =
+    RuleResult reading =
         read_rule(*rule, fields, {.framework = framework, .routed = routed}, std::move(settled));
     for (auto& [setting, why] : reading.left_out) report.leave_out(setting, std::move(why));
     report.notes.insert(report.notes.end(), reading.notes.begin(), reading.notes.end());
@@ -47,8 +47,8 @@ Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release) 
 }
 
 Draft read_megatron_fields(const Fields& fields, Draft draft, ImportReport& report,
-                           const Given& given, const std::string& file) {
-  Settled& settled = draft;
+                           const UserFacts& given, const std::string& file) {
+  PartialPlan& settled = draft;
   const auto read = [&](Rules rules) {
     settled = read_rules(rules, fields, draft.routed, std::move(settled), report);
   };
@@ -61,7 +61,7 @@ Draft read_megatron_fields(const Fields& fields, Draft draft, ImportReport& repo
   read({&kDegrees, &kExpertDegrees});
   if (is_megatron_deepspeed(fields)) take_deepspeed_degrees(fields, settled);
   read({&kContextKind, &kRankOrder});
-  settle_ranks(draft.plan, draft.extent, report, given, file);
+  resolve_rank_counts(draft.plan, draft.extent, report, given, file);
   read({&kMicroBatch});
   read_batch_fields(fields, given, draft.batch, report);
   read({&kPipeline});

@@ -16,6 +16,6 @@ Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release);
 /// nodes. `file` is the file's name in messages. Fails with `kInput` for contradictory or unknown
 /// words.
 Draft read_megatron_fields(const Fields& fields, Draft draft, ImportReport& report,
-                           const Given& given, const std::string& file);
+                           const UserFacts& given, const std::string& file);
 
 }  // namespace stepwright::framework_files

@@ -17,7 +17,7 @@ std::string_view megatron_word(const Named<plan::Module>& module) {
 }
 
 /// Sets the recomputed modules from a list or a word; unknown words are left out.
-void read_modules(Node list, Reading& reading) {
+void read_modules(Node list, RuleResult& reading) {
   plan::Recompute recompute{.kind = plan::RecomputeKind::kModules};
   const std::size_t count = list.is_sequence() ? list.size() : 1;
   for (std::size_t i = 0; i < count; ++i) {
@@ -35,7 +35,7 @@ void read_modules(Node list, Reading& reading) {
 
 /// Reads how many layers of each chunk are recomputed: all of them, or a number that no plan
 /// expresses.
-void read_full(const Fields& fields, Reading& reading) {
+void read_full(const Fields& fields, RuleResult& reading) {
   const auto count = fields.find("recompute_num_layers");
   if (!count) return;
   const std::int64_t layers = count->integer(1, model::kLargestLayers);
@@ -58,7 +58,7 @@ void read_full(const Fields& fields, Reading& reading) {
                   held, layers));
 }
 
-void read_recompute(const Fields& fields, const Known& /*known*/, Reading& reading) {
+void read_recompute(const Fields& fields, const KnownFacts& /*known*/, RuleResult& reading) {
   static constexpr Named<plan::RecomputeKind> kKinds[] = {
       {plan::RecomputeKind::kNone, "none"},
       {plan::RecomputeKind::kSelective, "selective"},

@@ -11,12 +11,12 @@ inline constexpr std::string_view kMegatronTable = "megatron/settings";
 
 /// Returns the table row of a Megatron-Core setting.
 inline const KnownSetting& megatron_row(std::string_view key) {
-  return setting_of(kMegatronTable, key);
+  return setting_row(kMegatronTable, key);
 }
 
 /// Returns the default of a Megatron-Core setting under a framework; empty: a file must state it.
 inline std::string_view megatron_usual(std::string_view key, const plan::Framework& framework) {
-  return megatron_row(key).usual.word_for(framework.name);
+  return megatron_row(key).usual.framework_word(framework.name);
 }
 
 // Rules between settings of Megatron-Core and plans, in the order in which they read.
@@ -55,7 +55,7 @@ extern const Rule kExpertOverlap;
 
 /// Reads the batch, for which there is no rule because the user can override it. For a batch size
 /// that grows, the final size is taken.
-void read_batch_fields(const Fields& fields, const Given& given, JobBatch& job_batch,
+void read_batch_fields(const Fields& fields, const UserFacts& given, JobBatch& job_batch,
                        ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -26,18 +26,18 @@ std::int64_t count_of(MegatronArguments& arguments, std::string_view field, std:
                       const std::string& name, ImportReport& report) {
   const Tree* said = value_of(arguments, field);
   if (said == nullptr) {
-    report.assume("job.cluster", fmt::format("{} is {} by slime's default", field, usual));
+    report.add_assumption("job.cluster", fmt::format("{} is {} by slime's default", field, usual));
     return usual;
   }
-  const IntegerReading number = read_integer(said->text);
-  if (number.status != IntegerReading::Status::kGood || number.value < 1) {
+  const IntegerParseResult number = read_integer(said->text);
+  if (number.status != IntegerParseResult::Status::kGood || number.value < 1) {
     fail_input(fmt::format("{}:{}: {}: must be an integer above 0; it is {}", name, said->line,
                            field, said->text));
   }
   std::string flag = fmt::format("--{}", field);
   std::ranges::replace(flag, '_', '-');
   report.read.push_back({flag, said->text, name, said->line, "job.cluster"});
-  static_cast<void>(take_field(arguments, field));
+  static_cast<void>(extract_field(arguments, field));
   return number.value;
 }
 
@@ -45,11 +45,11 @@ std::int64_t count_of(MegatronArguments& arguments, std::string_view field, std:
 void set_usual(MegatronArguments& arguments, ImportReport& report) {
   if (value_of(arguments, "precision") == nullptr) {
     arguments.fields.set("precision", "bf16");
-    report.assume("job.precision", "slime trains in bf16 where --fp16 is not set");
+    report.add_assumption("job.precision", "slime trains in bf16 where --fp16 is not set");
   }
   if (value_of(arguments, "use_distributed_optimizer") == nullptr) {
     arguments.fields.set("use_distributed_optimizer", true);
-    report.assume("sharding.states", "slime always shards the optimizer");
+    report.add_assumption("sharding.states", "slime always shards the optimizer");
   }
 }
 
@@ -66,7 +66,7 @@ void set_batch(MegatronArguments& arguments, ImportReport& report) {
     all /= std::max<std::int64_t>(1, read_integer(steps->value).value);
   }
   arguments.fields.set("global_batch_size", std::max<std::int64_t>(1, all));
-  report.assume("job.batch.sequences", "the samples of a rollout, by its steps");
+  report.add_assumption("job.batch.sequences", "the samples of a rollout, by its steps");
 }
 
 /// Returns the number in an argument that only slime has; nullopt if it is absent.
@@ -74,8 +74,8 @@ std::optional<std::int64_t> own_number(std::string_view flag, std::string_view f
                                        const std::string& name, ImportReport& report) {
   const auto said = std::ranges::find(report.not_read, flag, &UnreadSetting::name);
   if (said == report.not_read.end()) return std::nullopt;
-  const IntegerReading number = read_integer(said->value);
-  if (number.status != IntegerReading::Status::kGood || number.value < 1) {
+  const IntegerParseResult number = read_integer(said->value);
+  if (number.status != IntegerParseResult::Status::kGood || number.value < 1) {
     fail_input(fmt::format("{}:{}: {}: must be an integer above 0; it is '{}'", name, said->line,
                            flag, said->value));
   }
@@ -92,8 +92,9 @@ void set_length(MegatronArguments& arguments, const std::string& name, ImportRep
   const auto answer = own_number("--rollout-max-response-len", kField, name, report);
   const auto prompt = own_number("--rollout-max-prompt-len", kField, name, report);
   if (!all && !answer) return;
-  if (const auto said = take_field(arguments, "seq_length")) {
-    report.not_read.push_back({"--seq-length", said->text, name, said->line, Matters::kNo, ""});
+  if (const auto said = extract_field(arguments, "seq_length")) {
+    report.not_read.push_back(
+        {"--seq-length", said->text, name, said->line, SettingImpact::kNo, ""});
   }
   const std::int64_t both = answer.value_or(0) + prompt.value_or(0);
   arguments.fields.set("seq_length", all ? *all : both);
@@ -113,7 +114,7 @@ void set_dynamic_batch(MegatronArguments& arguments, const std::string& name,
   const Tree* const dynamic = value_of(arguments, "use_dynamic_batch_size");
   if (dynamic == nullptr || dynamic->text != "true") return;
   const std::int64_t tokens = number("max_tokens_per_gpu");
-  const auto said = take_field(arguments, "max_tokens_per_gpu");
+  const auto said = extract_field(arguments, "max_tokens_per_gpu");
   const std::int64_t length = number("seq_length");
   if (!said || tokens < 1 || length < 1) return;
   report.read.push_back({"--max-tokens-per-gpu", said->text, name, said->line, "micro_batch"});
@@ -133,7 +134,7 @@ void set_dynamic_batch(MegatronArguments& arguments, const std::string& name,
 
 void settle_arguments(ImportReport& report) {
   for (UnreadSetting& one : report.not_read) {
-    if (one.matters != Matters::kMaybe) continue;
+    if (one.matters != SettingImpact::kMaybe) continue;
     const KnownSetting* known = known_setting(known_settings("megatron/slime"), one.name);
     if (known == nullptr) continue;
     one.unheard_of = false;
@@ -152,7 +153,7 @@ bool is_slime(const MegatronArguments& arguments, const ImportReport& report) {
          report.not_read.end();
 }
 
-void take_slime(MegatronArguments& arguments, const std::string& name, Settled& settled,
+void take_slime(MegatronArguments& arguments, const std::string& name, PartialPlan& settled,
                 JobExtent& extent, ImportReport& report) {
   for (const UnreadSetting& one : report.not_read) {
     if (one.name != "--debug-rollout-only") continue;
@@ -172,7 +173,7 @@ void take_slime(MegatronArguments& arguments, const std::string& name, Settled& 
   settle_arguments(report);
 }
 
-void name_slime_model(MegatronArguments& arguments, const Given& given, ModelWords& model_words,
+void name_slime_model(MegatronArguments& arguments, const UserFacts& given, ModelWords& model_words,
                       ImportReport& report) {
   // Layers that Megatron-Bridge's providers build: src/megatron/bridge/models/gpt_oss, models/qwen.
   const auto mode =

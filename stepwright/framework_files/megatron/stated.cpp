@@ -87,7 +87,7 @@ void add_words(const MegatronArgument& argument, const StatedValue& stated,
 /// Returns the argument that a name in the block means, whatever its value.
 std::optional<MegatronArgument> argument_called(const std::string& name, std::string_view value) {
   const std::string field = name == "layernorm_epsilon" ? "norm_epsilon" : name;
-  if (const auto truth = truth_of(value); truth && is_switched(field)) {
+  if (const auto truth = parse_boolean_word(value); truth && is_switched(field)) {
     if (const auto found = argument_of_field(field, *truth ? "true" : "false")) return found;
   }
   for (const std::string_view head : {"--", "--no-", "--disable-"}) {
@@ -107,7 +107,7 @@ void add_printed(const StatedValue& stated, std::vector<ShellWord>& words) {
   if (stated.value == "None" || stated.value.empty()) return;
   const auto argument = argument_called(stated.name, stated.value);
   if (!argument) return;
-  const auto truth = truth_of(stated.value);
+  const auto truth = parse_boolean_word(stated.value);
   if (argument->arity == Arity::kNone) {
     if (argument->field != stated.name) {
       if (truth != true || !called_by_name(*argument, stated.name)) return;
@@ -170,8 +170,8 @@ StatedArguments read_printed(const SourceFile& file) {
   }
   for (const StatedValue& each : stated.values) {
     if (each.name == "world_size") {
-      const IntegerReading ranks = read_integer(each.value);
-      if (ranks.status == IntegerReading::Status::kGood && ranks.value > 0) {
+      const IntegerParseResult ranks = read_integer(each.value);
+      if (ranks.status == IntegerParseResult::Status::kGood && ranks.value > 0) {
         stated.ranks = ranks.value;
       }
     }
@@ -216,7 +216,7 @@ void add_configured(const std::string& flag, Node value, std::span<const std::st
   if (value.is_null()) return;
   const std::string text = value.is_scalar() ? filled(value.text(), settings) : "";
   check_filled(flag, text, value, settings);
-  const auto truth = truth_of(text);
+  const auto truth = parse_boolean_word(text);
   if (truth == false) return;
   words.push_back({flag, value.line()});
   if (truth == true) return;
@@ -279,7 +279,7 @@ void report_stated(const StatedArguments& stated, const std::string& name, Impor
   };
   rename(report.read);
   std::erase_if(report.not_read, [&](const UnreadSetting& one) {
-    return names.contains(one.line) && one.matters == Matters::kNo;
+    return names.contains(one.line) && one.matters == SettingImpact::kNo;
   });
   rename(report.not_read);
   for (const StatedValue& each : stated.values) {
@@ -293,8 +293,8 @@ void report_stated(const StatedArguments& stated, const std::string& name, Impor
           {each.name, printable(each.value), name, each.line, std::string(known->field)});
     } else if (!argument && known == nullptr && !derived && each.value != "None" &&
                each.value != "False") {
-      report.not_read.push_back(
-          {printable(each.name), printable(each.value), name, each.line, Matters::kMaybe, ""});
+      report.not_read.push_back({printable(each.name), printable(each.value), name, each.line,
+                                 SettingImpact::kMaybe, ""});
     }
   }
 }

@@ -34,7 +34,7 @@ std::string dashed_name(std::string text) {
 /// Returns the vocabulary size of a Hugging Face name or a folder named after one; empty: unknown.
 std::string_view tokens_of_model(const std::string& name) {
   const std::string text = dashed_name(name);
-  for (const auto& [part, tokens] : words_below("megatron/words", "tokenizer_models")) {
+  for (const auto& [part, tokens] : section_words("megatron/words", "tokenizer_models")) {
     if (text.find(part) != std::string::npos) return tokens;
   }
   return {};
@@ -79,10 +79,10 @@ std::optional<std::int64_t> tokenizer_tokens(const Fields& fields, const Program
   if (type == "GPT2BPETokenizer" && !may_be_of_gpt2(fields.word("vocab_file", ""))) {
     return std::nullopt;
   }
-  if (tokens.empty()) tokens = meaning_of("megatron/words", "tokenizer_types", type);
+  if (tokens.empty()) tokens = word_meaning("megatron/words", "tokenizer_types", type);
   if (tokens.empty()) return std::nullopt;
-  report.assume("job.model",
-                fmt::format("the vocabulary of {} has {} tokens", printable(whose), tokens));
+  report.add_assumption(
+      "job.model", fmt::format("the vocabulary of {} has {} tokens", printable(whose), tokens));
   report.notes.push_back(
       fmt::format("The vocabulary of {} has {} tokens.", printable(whose), tokens));
   return read_integer(tokens).value;
@@ -104,7 +104,8 @@ void add_null_tokenizer(Tree& fields, const plan::PlannedJob& planned) {
   fields.set("tokenizer_type", "NullTokenizer");
   fields.set("make_vocab_size_divisible_by",
              multiple_of(model::padded_vocabulary(tokens, tensor) / tensor));
-  if (plan::release_numbers(release).empty() || plan::comes_before(release, kCountsTheLastToken)) {
+  if (plan::release_numbers(release).empty() ||
+      plan::is_earlier_release(release, kCountsTheLastToken)) {
     fields.set("vocab_size", tokens - 1);
   } else {
     fields.set("vocab_size", tokens).set("null_tokenizer_eod_id", tokens - 1);

@@ -45,7 +45,7 @@ void read_nanotron_sizes(const Fields& model, const plan::Plan& plan, ModelWords
   const auto window = config->find("sliding_window_size");
   if (window && !window->is_null()) {
     report.not_read.push_back({"model.model_config.sliding_window_size", window->text(), file,
-                               window->line(), Matters::kYes, "the window of attention"});
+                               window->line(), SettingImpact::kYes, "the window of attention"});
   }
   const Document document = Document::from(sizes, config->where());
   model::Architecture read = model::read_config(document);
@@ -60,7 +60,7 @@ void read_nanotron_sizes(const Fields& model, const plan::Plan& plan, ModelWords
 
 /// Takes the number of ranks from the degrees, and the nodes from the launcher; ParallelContext of
 /// src/nanotron/parallel/context.py requires that the numbers agree.
-void take_nanotron_ranks(std::int64_t ranks, const Given& given, const std::string& file,
+void take_nanotron_ranks(std::int64_t ranks, const UserFacts& given, const std::string& file,
                          JobExtent& extent) {
   std::optional<std::int64_t> started = extent.ranks;
   if (extent.nodes && extent.devices_of_node) started = *extent.nodes * *extent.devices_of_node;
@@ -75,7 +75,7 @@ void take_nanotron_ranks(std::int64_t ranks, const Given& given, const std::stri
 
 /// Reads the degrees of all axes: src/nanotron/parallel/context.py.
 void read_nanotron_degrees(const Fields& fields, plan::Plan& plan, JobExtent& extent,
-                           ImportReport& report, const Given& given, const std::string& file) {
+                           ImportReport& report, const UserFacts& given, const std::string& file) {
   plan::Parallel& degrees = plan.parallel;
   degrees.tensor = fields.integer("tp", 1);
   degrees.pipeline = fields.integer("pp", 1);
@@ -87,7 +87,7 @@ void read_nanotron_degrees(const Fields& fields, plan::Plan& plan, JobExtent& ex
     if (__builtin_mul_overflow(ranks, more, &ranks)) fields.node().fail("more than 2^63 ranks");
   }
   take_nanotron_ranks(ranks, given, file, extent);
-  settle_ranks(plan, extent, report, given, file);
+  resolve_rank_counts(plan, extent, report, given, file);
 }
 
 void read_nanotron_schedule(const Fields& fields, plan::Plan& plan) {
@@ -101,7 +101,7 @@ void read_nanotron_schedule(const Fields& fields, plan::Plan& plan) {
   if (fields.flag("recompute_layer", false)) plan.recompute.kind = plan::RecomputeKind::kFull;
 }
 
-void read_nanotron_states(const Fields& optimizer, Settled& settled) {
+void read_nanotron_states(const Fields& optimizer, PartialPlan& settled) {
   static constexpr std::string_view kStages[] = {"NNN", "NNG"};
   const auto stage = optimizer.find("zero_stage");
   const auto index = static_cast<std::size_t>(stage ? stage->integer(0, 1) : 0);
@@ -117,7 +117,7 @@ void read_nanotron_states(const Fields& optimizer, Settled& settled) {
 
 }  // namespace
 
-Draft read_nanotron(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_nanotron(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   if (is_shell_script(files.front())) {
     static constexpr std::string_view kOptions[] = {"--config-file"};
     const ConfiguredRun run = read_configured(files, given,
@@ -130,7 +130,7 @@ Draft read_nanotron(Sources files, const Given& given, Draft draft, ImportReport
   }
   if (files.size() != 1) fail_input("nanotron: one file is read at a time");
   const SourceFile& file = files.front();
-  const Document document = with_settings(parse_as_python(file.text, file.name), given);
+  const Document document = with_settings(parse_like_python_yaml(file.text, file.name), given);
   const Fields root(document.root());
   const Fields parallelism = root.section("parallelism");
   const Fields tokens = root.section("tokens");

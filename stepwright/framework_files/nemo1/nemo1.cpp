@@ -23,8 +23,9 @@ namespace stepwright::framework_files {
 namespace {
 
 /// Returns the configuration with its references resolved and overridden by `given.settings`.
-Document resolved_nemo1(const SourceFile& file, const Given& given, ImportReport& report) {
-  return with_references(with_settings(parse_as_python(file.text, file.name), given), report.notes);
+Document resolved_nemo1(const SourceFile& file, const UserFacts& given, ImportReport& report) {
+  return with_references(with_settings(parse_like_python_yaml(file.text, file.name), given),
+                         report.notes);
 }
 
 /// Reads nodes and devices if they are numbers; "auto", -1 and lists of devices are skipped.
@@ -32,7 +33,7 @@ void read_nemo1_trainer(const Fields& trainer, JobExtent& extent) {
   const auto count = [&](std::string_view key) -> std::optional<std::int64_t> {
     const auto value = trainer.find(key);
     if (!value || !value->is_number() || value->number() < 1) return std::nullopt;
-    return value->integer(1, kMostOfField);
+    return value->integer(1, kMaxSizeField);
   };
   extent.ranks = std::nullopt;
   if (const auto nodes = count("num_nodes")) extent.nodes = nodes;
@@ -86,7 +87,7 @@ void read_nemo1_layers(const Fields& model, Tree& derived) {
   derived.set("normalization", norm == "layernorm1p" ? "layernorm" : norm);
   if (norm == "layernorm1p") derived.set("apply_layernorm_1p", true);
   const std::string activation = model.word("activation", "gelu");
-  const auto words = words_below("nemo1/words", "activations");
+  const auto words = section_words("nemo1/words", "activations");
   const auto known = std::ranges::find(words, activation, &WordRow::first);
   if (known == words.end()) {
     model.find("activation")
@@ -109,7 +110,7 @@ void read_nemo1_tokenizer(const Fields& model, Tree& derived) {
   const Fields tokenizer = model.section("tokenizer");
   const std::string library = tokenizer.word("library", "megatron");
   const std::string type = tokenizer.word("type", "");
-  const std::string_view kind = meaning_of("nemo1/words", "tokenizers", library);
+  const std::string_view kind = word_meaning("nemo1/words", "tokenizers", library);
   derived.set("tokenizer_type", kind.empty() ? std::string_view(type) : kind);
   const std::string file = tokenizer.word("model", "");
   const std::string model_name = library == "huggingface" ? type : file;
@@ -130,7 +131,7 @@ void refuse_nemo1_kinds(const Fields& model) {
 
 }  // namespace
 
-Draft read_nemo1(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_nemo1(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   if (is_shell_script(files.front())) {
     static constexpr std::string_view kOptions[] = {"--config-name", "-cn"};
     const ConfiguredRun run = read_configured(files, given,

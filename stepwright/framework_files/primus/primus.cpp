@@ -78,7 +78,7 @@ Tree with_arguments(const Tree& said, const std::string& file, ImportReport& rep
       fields.set(name, value);
     } else if (argument->field.empty()) {
       report.not_read.push_back(
-          {printable(name), printable(value.text), file, value.line, Matters::kNo, ""});
+          {printable(name), printable(value.text), file, value.line, SettingImpact::kNo, ""});
     } else if (argument->arity != Arity::kNone) {
       added.emplace_back(argument->field, value);
     } else if (value.text == "true" || value.text == "True") {
@@ -116,11 +116,11 @@ std::string primus_model(const Fields& trainer) {
   return file;
 }
 
-void name_primus_model(const Fields& trainer, const Given& given, ModelWords& model_words,
+void name_primus_model(const Fields& trainer, const UserFacts& given, ModelWords& model_words,
                        ImportReport& report) {
   const std::string whole = trainer.word("model", "");
   if (given.known_model || whole.empty()) return;
-  const std::string_view known = meaning_of("primus/models", "models", primus_model(trainer));
+  const std::string_view known = word_meaning("primus/models", "models", primus_model(trainer));
   if (known.empty()) {
     trainer.find("model")->fail("is none of the built-in models: --model is required");
   }
@@ -143,7 +143,7 @@ constexpr ParentKey kParentKeys[] = {{.name = "includes", .replaces = true}, {.n
 /// Merges a file over the files that it names. Fails with `kInput` if one of them was not given.
 Tree with_parents(const SourceFile& file, Sources others,
                   std::vector<const SourceFile*>& together) {
-  LaidConfiguration laid = over_parents(file, others, kParentKeys);
+  MergedConfiguration laid = merge_over_parents(file, others, kParentKeys);
   if (!laid.absent.empty()) {
     fail_input(fmt::format("{}: goes over {}, which is in none of the files: give it, too",
                            file.name, printable(laid.absent.front())));
@@ -167,14 +167,14 @@ void lay_trainer_files(Tree& trainer, Sources others, std::vector<const SourceFi
     const SourceFile* file = named_beside(trainer, key, others);
     if (file == nullptr) continue;
     Tree fields = with_parents(*file, others, together);
-    forget_lines(fields);
-    lay_over(under, fields);
+    drop_line_numbers(fields);
+    merge_over(under, fields);
     if (key == "model") trainer = without(trainer, key);
   }
   if (under.items.empty()) return;
   if (const Tree* overrides = trainer.find("overrides");
       overrides != nullptr && overrides->kind == Tree::Kind::kMapping) {
-    lay_over(under, *overrides);
+    merge_over(under, *overrides);
   }
   trainer.set("overrides", std::move(under));
 }
@@ -206,7 +206,7 @@ Document laid_experiment(const SourceFile& file, Sources others) {
 }
 
 /// Reads one experiment, given other files; `environment` has the variables for its `${NAME}`.
-Draft read_experiment(const SourceFile& file, Sources others, const Given& given,
+Draft read_experiment(const SourceFile& file, Sources others, const UserFacts& given,
                       const std::map<std::string, std::string>& environment, Draft draft,
                       ImportReport& report) {
   const Document document = with_references(with_settings(laid_experiment(file, others), given),
@@ -261,7 +261,7 @@ Draft read_experiment(const SourceFile& file, Sources others, const Given& given
     draft.adapters = read_adapter_words(lora, "megatron/adapters", "bridge");
   }
   const std::string_view dispatcher =
-      meaning_of("primus/models", "dispatchers", primus_model(trainer));
+      word_meaning("primus/models", "dispatchers", primus_model(trainer));
   if (!dispatcher.empty()) text.usual.set("moe_token_dispatcher_type", dispatcher);
   return read_megatron_text(text, root, known_settings("primus/settings"), given, std::move(draft),
                             report, file.name);
@@ -269,7 +269,7 @@ Draft read_experiment(const SourceFile& file, Sources others, const Given& given
 
 }  // namespace
 
-Draft read_primus(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_primus(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   if (std::ranges::any_of(files, is_shell_script)) {
     const PrimusRun run = read_primus_script(files, given, draft.extent, draft.start, report);
     const std::string script = draft.start.source;
@@ -280,7 +280,7 @@ Draft read_primus(Sources files, const Given& given, Draft draft, ImportReport& 
   }
   std::vector<SourceFile> experiments;
   for (const SourceFile& file : files) {
-    if (is_file_of("primus", file)) experiments.push_back(file);
+    if (file_has_mark("primus", file)) experiments.push_back(file);
   }
   const SourceFile& top = topmost_file(experiments.empty() ? files : experiments, kParentKeys);
   return read_experiment(top, files, given, {}, std::move(draft), report);

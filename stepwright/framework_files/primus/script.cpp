@@ -43,7 +43,7 @@ std::optional<std::size_t> place_of_arguments(Words words) {
 
 /// Returns a value that the program evaluates in Python, in YAML's syntax.
 std::string yaml_value(const std::string& text) {
-  if (const auto truth = truth_of(text)) return *truth ? "true" : "false";
+  if (const auto truth = parse_boolean_word(text)) return *truth ? "true" : "false";
   return text == "None" ? "null" : text;
 }
 
@@ -150,7 +150,7 @@ PrimusWords primus_words(Words arguments, const StartedCommand& command,
 
 }  // namespace
 
-PrimusRun read_primus_script(Sources files, const Given& given, JobExtent& extent,
+PrimusRun read_primus_script(Sources files, const UserFacts& given, JobExtent& extent,
                              ProgramStart& start, ImportReport& report) {
   const PrimusFiles sorted = sorted_files(files);
   const StartedProgram program{.framework = "Primus",

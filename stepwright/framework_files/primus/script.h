@@ -13,7 +13,7 @@ namespace stepwright::framework_files {
 struct PrimusRun {
   SourceFile file;
   std::vector<SourceFile> others;  ///< The other given files that are not scripts.
-  Given given;  ///< The user's facts, with overrides from the command as settings.
+  UserFacts given;  ///< The user's facts, with overrides from the command as settings.
   /// Variables for the experiment's `${NAME}`.
   std::map<std::string, std::string> environment;
 };
@@ -21,7 +21,7 @@ struct PrimusRun {
 /// Reads a script that starts Primus: `primus-cli ... -- train pretrain --config FILE`, or Primus's
 /// run_pretrain.sh and similar scripts with `EXP=FILE`. The file must be given, or written by the
 /// script. Fails like `started_command`, and with `kInput` if the file was not given.
-PrimusRun read_primus_script(Sources files, const Given& given, JobExtent& extent,
+PrimusRun read_primus_script(Sources files, const UserFacts& given, JobExtent& extent,
                              ProgramStart& start, ImportReport& report);
 
 }  // namespace stepwright::framework_files

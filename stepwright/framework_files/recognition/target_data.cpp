@@ -137,20 +137,20 @@ const TargetData& target_data(std::string_view word) {
   return *found;
 }
 
-bool is_file_of(std::string_view target, const SourceFile& file, std::string_view part) {
+bool file_has_mark(std::string_view target, const SourceFile& file, std::string_view part) {
   return std::ranges::any_of(target_data(target).marks, [&](const FileMark& mark) {
     return (part.empty() || mark.part == part) && has_mark(file, mark);
   });
 }
 
-bool is_start_of(std::string_view target, Words words, std::string_view part) {
+bool command_has_mark(std::string_view target, Words words, std::string_view part) {
   return std::ranges::any_of(target_data(target).starts, [&](const StartMark& mark) {
     return (part.empty() || mark.part == part) && has_mark(words, mark);
   });
 }
 
 std::function<bool(Words)> starts_of(std::string_view target) {
-  return [target](Words words) { return is_start_of(target, words); };
+  return [target](Words words) { return command_has_mark(target, words); };
 }
 
 std::optional<std::string> unread_program(std::string_view program) {

@@ -51,7 +51,7 @@ struct TargetData {
   bool sets_environment = false;
   bool python_files = false;   ///< True if the program's own configuration files are Python.
   bool whole_program = false;  ///< True if a complete program of Stepwright is written.
-  /// True if Python functions in its files return configurations (`Given::function`).
+  /// True if Python functions in its files return configurations (`UserFacts::function`).
   bool functions = false;
   /// Endings of the names of its written files, oldest form first, each with the last release that
   /// reads it; an empty release means the newest.
@@ -68,10 +68,10 @@ std::span<const TargetData> target_data();
 const TargetData& target_data(std::string_view word);
 
 /// True if a file has a mark of a target; with `part`, a mark of that name.
-bool is_file_of(std::string_view target, const SourceFile& file, std::string_view part = "");
+bool file_has_mark(std::string_view target, const SourceFile& file, std::string_view part = "");
 
 /// True if a command has a mark of a target; with `part`, a mark of that name.
-bool is_start_of(std::string_view target, Words words, std::string_view part = "");
+bool command_has_mark(std::string_view target, Words words, std::string_view part = "");
 
 /// Returns a predicate that is true for a command with a start mark of this target.
 std::function<bool(Words)> starts_of(std::string_view target);

@@ -19,7 +19,7 @@ plan::TrainingMethod openrlhf_method(const Fields& fields);
 
 /// Returns the number of answers per prompt to write into a file: the largest number up to 16 that
 /// divides the sequences of an update. Fails with `kUnsupported` if no number from 2 on does.
-std::int64_t answers_of(std::int64_t sequences);
+std::int64_t answers_per_prompt(std::int64_t sequences);
 
 /// Returns the most tokens of a prompt, for a file whose sequences consist of prompt and answer:
 /// the prompt length of the job's rollout, or a quarter of a sequence if the job has no rollout.

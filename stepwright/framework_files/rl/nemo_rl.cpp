@@ -28,7 +28,7 @@ constexpr Named<DType> kNemoRlPrecisions[] = {
 Document laid_together(Sources files) {
   static constexpr ParentKey kDefaults[] = {{.name = "defaults"}};
   const SourceFile& top = topmost_file(files, kDefaults);
-  LaidConfiguration laid = over_parents(top, files, kDefaults);
+  MergedConfiguration laid = merge_over_parents(top, files, kDefaults);
   if (laid.together.size() < files.size()) {
     fail_input(fmt::format("{}: names no other of the given files under defaults", top.name));
   }
@@ -55,7 +55,7 @@ std::int64_t read_cluster(const Fields& root, JobExtent& extent) {
   return *devices;
 }
 
-Draft read_dtensor(const Fields& root, const std::string& file, const Given& given, Draft draft,
+Draft read_dtensor(const Fields& root, const std::string& file, const UserFacts& given, Draft draft,
                    ImportReport& report) {
   draft.framework.name = "fsdp";
   draft.framework_overlap = true;
@@ -66,11 +66,11 @@ Draft read_dtensor(const Fields& root, const std::string& file, const Given& giv
   plan.parallel.context = config.integer("context_parallel_size", 1);
   plan.parallel.expert = config.integer("expert_parallel_size", 1);
   plan.sequence_parallel = plan.parallel.tensor > 1 && config.flag("sequence_parallel", false);
-  settle_ranks(draft.plan, draft.extent, report, given, file);
+  resolve_rank_counts(draft.plan, draft.extent, report, given, file);
   plan.sharding = plan::sharding_of("GGG").value();
   // Workers in nemo_rl/models/policy (dtensor) use FSDP's CPUOffloadPolicy.
   if (config.flag("cpu_offload", false)) {
-    leave_to_host(unread_setting(*config.find("cpu_offload")), draft, report);
+    offload_fsdp_states(unread_setting(*config.find("cpu_offload")), draft, report);
   }
   if (config.flag("activation_checkpointing", false))
     plan.recompute.kind = plan::RecomputeKind::kFull;
@@ -105,7 +105,7 @@ void check_parent(const Fields& root, const Fields& config,
 
 /// Sets the kernels in which NeMo-RL's policy differs from Megatron-Core, also if the plan is one
 /// that the variant refuses.
-void take_kernels(Settled& settled) {
+void take_kernels(PartialPlan& settled) {
   const plan::Kernels usual = plan::framework_defaults(settled.framework).kernels;
   const plan::Framework own{.name = settled.framework.name, .variant = "nemo-rl"};
   const plan::Kernels kernels = plan::framework_defaults(own).kernels;
@@ -114,7 +114,7 @@ void take_kernels(Settled& settled) {
   }
 }
 
-Draft read_megatron_policy(const Fields& root, const std::string& file, const Given& given,
+Draft read_megatron_policy(const Fields& root, const std::string& file, const UserFacts& given,
                            Draft draft, ImportReport& report) {
   draft.framework.name = "megatron-core";
   const Fields policy = root.section("policy");
@@ -145,7 +145,7 @@ Draft read_megatron_policy(const Fields& root, const std::string& file, const Gi
 /// answers. `shard_by_batch_size` packs those of one update
 /// (nemo_rl/distributed/batched_data_dict.py). Sequences are padded to the longest only with a
 /// pipeline (nemo_rl/models/megatron/data.py).
-void read_sequence_packing(const Fields& policy, const Given& given, JobBatch& batch) {
+void read_sequence_packing(const Fields& policy, const UserFacts& given, JobBatch& batch) {
   struct Packer {
     packing::PackingKind kind = packing::PackingKind::kFirstFit;
     packing::PackingOrder order = packing::PackingOrder::kLongestFirst;
@@ -156,7 +156,7 @@ void read_sequence_packing(const Fields& policy, const Given& given, JobBatch& b
       {{.order = packing::PackingOrder::kAsTheyCome}, "first_fit_shuffle"},
       {{.kind = packing::PackingKind::kGreedy}, "concatenative"}};
   const Fields section = policy.section("sequence_packing");
-  PackingWords words = {.packing = {.too_long = packing::TooLong::kDrop},
+  PackingWords words = {.packing = {.too_long = packing::LongDocumentPolicy::kDrop},
                         .batch_of_documents = true};
   if (packs_documents(section, "enabled", given)) {
     const Packer packer = section.choice("algorithm", kPackers, Packer{});
@@ -166,13 +166,13 @@ void read_sequence_packing(const Fields& policy, const Given& given, JobBatch& b
     const Fields config = policy.section("megatron_cfg");
     const bool piped =
         config.flag("enabled", false) && config.integer("pipeline_model_parallel_size", 1) > 1;
-    words.packing.pad_to = piped ? packing::PadTo::kLength : packing::PadTo::kNone;
+    words.packing.pad_to = piped ? packing::PaddingTarget::kLength : packing::PaddingTarget::kNone;
   }
-  take_packing(section, "enabled", words, given, batch);
+  apply_packing(section, "enabled", words, given, batch);
 }
 
 /// Doubles the batch for preference pairs, which nemo_rl/algorithms/dpo.py and rm.py count as one.
-void read_pairs(const Fields& root, Settled& settled, JobBatch& batch, ImportReport& report) {
+void read_pairs(const Fields& root, PartialPlan& settled, JobBatch& batch, ImportReport& report) {
   const auto rewards = root.node().find("rm");
   const bool ranks = rewards && rewards->is_mapping();
   if (ranks || settled.method.kind == plan::MethodKind::kDpo)
@@ -180,7 +180,7 @@ void read_pairs(const Fields& root, Settled& settled, JobBatch& batch, ImportRep
 }
 
 /// Reads the policy from the section that is enabled.
-Draft read_policy(const Fields& root, const std::string& file, const Given& given, Draft draft,
+Draft read_policy(const Fields& root, const std::string& file, const UserFacts& given, Draft draft,
                   ImportReport& report) {
   const Fields policy = root.section("policy");
   if (policy.section("megatron_cfg").flag("enabled", false)) {
@@ -197,7 +197,7 @@ Draft read_policy(const Fields& root, const std::string& file, const Given& give
 
 }  // namespace
 
-Draft read_nemo_rl(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_nemo_rl(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   if (is_shell_script(files.front())) {
     static constexpr std::string_view kOptions[] = {"--config"};
     const ConfiguredRun run = read_configured(files, given,

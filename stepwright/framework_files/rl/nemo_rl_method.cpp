@@ -30,7 +30,7 @@ Node method_row(Node rows, std::string_view method) {
 /// nemo_rl/models/policy/workers/megatron_policy_worker.py keeps its weights on the host and moves
 /// them to the policy's devices for its forward.
 void check_reference(const plan::TrainingMethod& method) {
-  if (method.reference.place != plan::ModelPlace::kOther) return;
+  if (method.reference.place != plan::SecondModelPlace::kOther) return;
   fail_unsupported(fmt::format(
       "objective.reference {{devices: {}}}: NeMo-RL takes the reference's forwards on the devices "
       "of the policy",
@@ -62,13 +62,13 @@ void write_grpo(const plan::PlannedJob& planned, Tree& file) {
   const plan::Job& job = planned.job;
   const plan::TrainingMethod& method = job.method;
   const std::int64_t sequences = job.sequences * method.updates;
-  const std::int64_t generations = answers_of(sequences);
+  const std::int64_t generations = answers_per_prompt(sequences);
   const bool apart = method.rollout->devices > 0;
   Tree& grpo = *file.find("grpo");
   grpo.set("num_prompts_per_step", sequences / generations);
   grpo.set("num_generations_per_prompt", generations);
   grpo.find("reward_shaping")->set("max_response_length", job.length);
-  if (method.reference.place == plan::ModelPlace::kNone) {
+  if (method.reference.place == plan::SecondModelPlace::kNone) {
     grpo.set("skip_reference_policy_logprobs_calculation", true);
     file.find("loss_fn")->set("reference_policy_kl_penalty", 0);
   }
@@ -103,7 +103,7 @@ std::string write_nemo_rl_method(const plan::PlannedJob& planned, Tree& file) {
   const plan::TrainingMethod& method = planned.job.method;
   const Document rows = Document::parse(embedded_text("rl/nemo_rl_methods"), "nemo-rl");
   const Node row = method_row(rows.root(), name_of(plan::kMethodNames, method.kind));
-  lay_over(file, row.get("file").placed_tree());
+  merge_over(file, row.get("file").placed_tree());
   check_reference(method);
   if (method.kind == plan::MethodKind::kDpo) write_pairs(planned, file);
   if (method.kind == plan::MethodKind::kGrpo) write_grpo(planned, file);
@@ -125,7 +125,7 @@ plan::TrainingMethod read_grpo(const Fields& root, std::int64_t apart) {
   method.old_log_probabilities = true;
   method.forward_micro_batch = policy.integer("logprob_batch_size", 0);
   if (!grpo.flag("skip_reference_policy_logprobs_calculation", false)) {
-    method.reference.place = plan::ModelPlace::kHost;
+    method.reference.place = plan::SecondModelPlace::kHost;
   }
   method.staleness =
       async.flag("enabled", false) ? async.integer("max_trajectory_age_steps", 1) : 0;
@@ -144,7 +144,7 @@ plan::TrainingMethod nemo_rl_method(const Fields& root, std::int64_t apart) {
   };
   if (has("grpo")) return read_grpo(root, apart);
   if (has("dpo")) {
-    return {.kind = plan::MethodKind::kDpo, .reference = {.place = plan::ModelPlace::kHost}};
+    return {.kind = plan::MethodKind::kDpo, .reference = {.place = plan::SecondModelPlace::kHost}};
   }
   return {.kind = has("sft") ? plan::MethodKind::kSft : plan::MethodKind::kPretrain};
 }

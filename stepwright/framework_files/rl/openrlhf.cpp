@@ -90,7 +90,7 @@ OpenrlhfTrainer trainer_of(std::string_view name, const StartedCommand& command,
       continue;
     }
     report.not_read.push_back({printable(name), "", command.file, command.words.front().line,
-                               Matters::kMaybe,
+                               SettingImpact::kMaybe,
                                fmt::format("a trainer of a fork, taken for {}: what it does "
                                            "beside it is not known",
                                            one.name)});
@@ -111,7 +111,7 @@ OpenrlhfArguments with_first_names(const Tree& said) {
   MappingBuilder fields;
   for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
     const std::string& own = said.items[i].text;
-    const std::string_view first = meaning_of("rl/openrlhf_words", "first_names", own);
+    const std::string_view first = word_meaning("rl/openrlhf_words", "first_names", own);
     std::string name(first.empty() ? std::string_view(own) : first);
     std::ranges::replace(name, '.', '_');
     if (name != own) made.names.emplace_back(name, own);
@@ -192,11 +192,11 @@ DType openrlhf_precision(const Fields& fields) {
 
 std::optional<AdapterWords> openrlhf_adapters(const Fields& fields) {
   const auto rank = fields.node().find("lora_rank");
-  if (!rank || rank->integer(0, kMostOfField) == 0) return {};
+  if (!rank || rank->integer(0, kMaxSizeField) == 0) return {};
   return read_adapter_words(fields, "rl/adapters", "openrlhf");
 }
 
-Draft read_openrlhf_model(const Fields& fields, const Given& given, Draft draft,
+Draft read_openrlhf_model(const Fields& fields, const UserFacts& given, Draft draft,
                           ImportReport& report) {
   if (const auto model = fields.find("pretrain"))
     take_named_model(model->text(), given, draft, report);
@@ -219,7 +219,7 @@ void read_actor_ranks(const Fields& fields, JobExtent& extent) {
 
 /// Reads the method. Both sequences of a preference pair pass through the model at once
 /// (openrlhf/trainer/dpo_trainer.py: concatenated_forward).
-void take_method(const Fields& fields, const OpenrlhfTrainer& trainer, Settled& settled,
+void take_method(const Fields& fields, const OpenrlhfTrainer& trainer, PartialPlan& settled,
                  JobBatch& batch, ImportReport& report) {
   if (trainer.name == "train_sft") settled.method.kind = plan::MethodKind::kSft;
   if (trainer.name == "train_ppo" || trainer.name == "train_ppo_ray") {
@@ -227,13 +227,14 @@ void take_method(const Fields& fields, const OpenrlhfTrainer& trainer, Settled& 
   }
   if (trainer.name != "train_dpo") return;
   settled.method.kind = plan::MethodKind::kDpo;
-  settled.method.reference.place =
-      fields.flag("ref_offload", false) ? plan::ModelPlace::kHost : plan::ModelPlace::kSame;
+  settled.method.reference.place = fields.flag("ref_offload", false)
+                                       ? plan::SecondModelPlace::kHost
+                                       : plan::SecondModelPlace::kSame;
   count_pairs(settled.plan, batch, report);
 }
 
 Draft read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
-                           const std::string& file, const Given& given, Draft draft,
+                           const std::string& file, const UserFacts& given, Draft draft,
                            ImportReport& report) {
   draft.framework.name = "deepspeed";
   draft = read_openrlhf_model(fields, given, std::move(draft), report);
@@ -244,10 +245,11 @@ Draft read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
   if (fields.flag("flash_attn", trainer.name == "train_ppo_ray")) {
     draft.attention = cluster::AttentionKernel::kFlash2;
   }
-  take_attention(fields, "attn_implementation", draft);
-  take_packing(fields, "packing_samples",
-               {.packing = {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kSplit}},
-               given, draft.batch);
+  apply_attention_kernel(fields, "attn_implementation", draft);
+  apply_packing(fields, "packing_samples",
+                {.packing = {.pad_to = packing::PaddingTarget::kNone,
+                             .too_long = packing::LongDocumentPolicy::kSplit}},
+                given, draft.batch);
   plan::Plan& plan = draft.plan;
   plan.parallel.context = fields.integer("ring_attn_size", 1);
   plan.parallel.tensor = fields.integer("ds_tensor_parallel_size", 1);
@@ -275,7 +277,7 @@ Draft read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
                     "(micro_train_batch_size) x {} (ranks that share it), as DeepSpeed asks",
                     file, batch.sequences, batch.micro_batch, data));
   }
-  take_update_batch(batch.sequences, batch.micro_batch, draft.plan, draft.batch, report);
+  apply_update_batch(batch.sequences, batch.micro_batch, draft.plan, draft.batch, report);
   take_method(fields, trainer, draft, draft.batch, report);
   list_settings(fields, file, known_settings("rl/openrlhf"), report);
   return draft;
@@ -283,12 +285,12 @@ Draft read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
 
 }  // namespace
 
-Draft read_openrlhf(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_openrlhf(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   const StartedProgram program{.framework = "OpenRLHF",
                                .arguments = "--train_batch_size, --zero_stage",
                                .starts = starts_openrlhf,
                                .has_argument = is_argument_and_value,
-                               .matters = matters_by(known_settings("rl/openrlhf"))};
+                               .matters = argument_impact(known_settings("rl/openrlhf"))};
   const StartedCommand command = started_command(files, given, program, report);
   draft.start = program_start(command);
   std::vector<ShellWord> all = command.launchers;
@@ -305,7 +307,7 @@ Draft read_openrlhf(Sources files, const Given& given, Draft draft, ImportReport
   if (trainer.name == "train_ppo_ray") read_actor_ranks(fields, draft.extent);
   if (!trainer.leaves_out.empty()) {
     report.not_read.push_back({std::string(trainer.name), "", command.file,
-                               command.words.front().line, Matters::kYes,
+                               command.words.front().line, SettingImpact::kYes,
                                std::string(trainer.leaves_out)});
   }
   try {

@@ -22,8 +22,8 @@ std::int64_t devices_of(const Fields& fields, std::string_view model) {
 
 /// Returns the placement of a model: on the actor's devices, or on its own.
 plan::SecondModel placed_model(const Fields& fields, std::string_view model, bool shared) {
-  if (shared) return {.place = plan::ModelPlace::kSame};
-  return {.place = plan::ModelPlace::kOther, .devices = devices_of(fields, model)};
+  if (shared) return {.place = plan::SecondModelPlace::kSame};
+  return {.place = plan::SecondModelPlace::kOther, .devices = devices_of(fields, model)};
 }
 
 std::int64_t openrlhf_updates(const Fields& fields) {
@@ -58,9 +58,9 @@ plan::TrainingMethod openrlhf_method(const Fields& fields) {
   method.forward_micro_batch = fields.integer("micro_rollout_batch_size", 0, 0);
   if (fields.number("init_kl_coef", kUsualDivergence) > 0) {
     method.reference = placed_model(fields, "ref", all || fields.flag("colocate_actor_ref", false));
-    const bool here = method.reference.place == plan::ModelPlace::kSame;
+    const bool here = method.reference.place == plan::SecondModelPlace::kSame;
     if (here && fields.flag("ref_offload", fields.flag("ref_reward_offload", false))) {
-      method.reference.place = plan::ModelPlace::kHost;
+      method.reference.place = plan::SecondModelPlace::kHost;
     }
   }
   if (values) method.critic = placed_model(fields, "critic", all);

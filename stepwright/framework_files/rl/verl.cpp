@@ -85,7 +85,7 @@ void say_short_micro_batch(const Fields& root, const Update& update, std::int64_
   if (update.tokens == 0 || tokens >= update.length || !said) return;
   report.not_read.push_back(
       {fmt::format("{}.actor.{}", kPolicy, kTokens), said->text(), file, said->line(),
-       Matters::kYes,
+       SettingImpact::kYes,
        fmt::format("that verl ends at a sequence of more than {} tokens: one of {} is counted",
                    tokens, update.length)});
 }
@@ -111,12 +111,12 @@ void take_update(const Update& update, plan::Plan& plan, JobBatch& batch, Import
   std::int64_t micro = update.micro_batch;
   if (micro == 0) micro = update.pass / degrees.data;
   if (update.tokens > 0) micro = update.tokens * degrees.context / update.length;
-  take_update_batch(shared_sequences(update, plan, report), std::max<std::int64_t>(1, micro), plan,
-                    batch, report);
+  apply_update_batch(shared_sequences(update, plan, report), std::max<std::int64_t>(1, micro), plan,
+                     batch, report);
 }
 
-Draft read_fsdp_actor(const Fields& root, const std::string& file, const Given& given, Draft draft,
-                      ImportReport& report) {
+Draft read_fsdp_actor(const Fields& root, const std::string& file, const UserFacts& given,
+                      Draft draft, ImportReport& report) {
   draft.framework.name = "fsdp";
   draft.framework_overlap = true;
   plan::Plan& plan = draft.plan;
@@ -126,7 +126,7 @@ Draft read_fsdp_actor(const Fields& root, const std::string& file, const Given& 
   const Update update = read_update(root);
   plan.parallel.context = actor.integer("ulysses_sequence_parallel_size",
                                         config.integer("ulysses_sequence_parallel_size", 1));
-  settle_ranks(draft.plan, draft.extent, report, given, file);
+  resolve_rank_counts(draft.plan, draft.extent, report, given, file);
   read_fsdp_engine(config, actor.word("strategy", "fsdp") == "fsdp2", draft, report);
   read_verl_model(policy.section("model"), draft.plan, draft);
   take_update(update, draft.plan, draft.batch, report);
@@ -136,12 +136,12 @@ Draft read_fsdp_actor(const Fields& root, const std::string& file, const Given& 
   return draft;
 }
 
-Draft read_megatron_actor(const Fields& root, const std::string& file, const Given& given,
+Draft read_megatron_actor(const Fields& root, const std::string& file, const UserFacts& given,
                           Draft draft, ImportReport& report) {
   draft.framework.name = "megatron-core";
   const Update update = read_update(root);
   const Fields lora = root.section(kPolicy).section("model").section("lora");
-  draft.adapters = joined_adapters(lora);
+  draft.adapters = verl_bridge_adapters(lora);
   MegatronText text{.said = megatron_tree(root.node(), megatron_places("rl/verl")),
                     .program = "verl"};
   text.usual = verl_defaults(text.said);
@@ -198,15 +198,16 @@ void list_own_defaults(const std::string& file, const ProgramStart& start, Impor
                                                  : program.substr(0, copy) + "verl/trainer";
   std::ranges::replace(folder, '.', '/');
   report.not_read.push_back(
-      {printable(program), "", file, 0, copy == std::string::npos ? Matters::kMaybe : Matters::kYes,
+      {printable(program), "", file, 0,
+       copy == std::string::npos ? SettingImpact::kMaybe : SettingImpact::kYes,
        fmt::format("its own defaults of what the command does not say (rollout.n, micro-batches, "
                    "recomputation): those of verl are taken; give {}/config/ppo_trainer.yaml, too",
                    printable(folder))});
 }
 
 /// Returns a script's words merged over the given configurations, or one configuration alone.
-Document read_verl_form(Sources files, const Given& given, JobExtent& extent, ProgramStart& start,
-                        ImportReport& report) {
+Document read_verl_form(Sources files, const UserFacts& given, JobExtent& extent,
+                        ProgramStart& start, ImportReport& report) {
   std::vector<SourceFile> scripts;
   std::vector<SourceFile> configurations;
   for (const SourceFile& file : files) {
@@ -215,16 +216,16 @@ Document read_verl_form(Sources files, const Given& given, JobExtent& extent, Pr
   if (scripts.empty()) {
     const SourceFile& file = configurations.front();
     if (files.size() != 1) fail_input("verl: one configuration is read at a time");
-    return with_settings(parse_as_python(file.text, file.name), given);
+    return with_settings(parse_like_python_yaml(file.text, file.name), given);
   }
   const Document words = read_setting_words(scripts, kVerlProgram, given, extent, start, report);
   if (configurations.empty()) list_own_defaults(words.name(), start, report);
   Tree all = Tree::mapping();
   for (const SourceFile& file : configurations) {
-    const Document document = parse_as_python(file.text, file.name);
+    const Document document = parse_like_python_yaml(file.text, file.name);
     Tree over = placed_tree(document.root());
-    forget_lines(over);
-    lay_over(all, over);
+    drop_line_numbers(over);
+    merge_over(all, over);
   }
   if (const auto name = words.root().find(kConfigName)) {
     const std::string stem(stem_of(name->text()));
@@ -235,7 +236,7 @@ Document read_verl_form(Sources files, const Given& given, JobExtent& extent, Pr
     const bool own = is_own_configuration(stem) || (is_own_tuning(stem) && !elsewhere);
     if (!there && !own) name->fail("names a configuration: give it, too");
   }
-  lay_over(all, placed_tree(words.root()));
+  merge_over(all, placed_tree(words.root()));
   return Document::from(std::move(all), words.name());
 }
 
@@ -272,7 +273,7 @@ std::string engine_of(const Fields& root) {
 
 }  // namespace
 
-Draft read_verl(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_verl(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   const Document said = read_verl_form(files, given, draft.extent, draft.start, report);
   const std::string& name = said.name();
   const Document document = with_references(said, report.notes);
@@ -286,14 +287,14 @@ Draft read_verl(Sources files, const Given& given, Draft draft, ImportReport& re
   draft.extent.nodes = root.section("trainer").size("nnodes");
   draft.extent.devices_of_node = root.section("trainer").size("n_gpus_per_node");
   take_named_model(policy.section("model").word("path", ""), given, draft, report);
-  take_packing(policy.section("model"), "use_remove_padding", kVerlNoPadding, given, draft.batch);
+  apply_packing(policy.section("model"), "use_remove_padding", kVerlNoPadding, given, draft.batch);
   const Fields actor = policy.section("actor");
   const std::string strategy = actor.word("strategy", engine_of(root));
   draft.method = verl_method(root, strategy);
   const auto adapters = policy.section("model").node().find("lora_rank");
-  if (adapters && !adapters->is_null() && adapters->integer(0, kMostOfField) > 0 &&
-      draft.method.reference.place == plan::ModelPlace::kHost) {
-    draft.method.reference.place = plan::ModelPlace::kSame;
+  if (adapters && !adapters->is_null() && adapters->integer(0, kMaxSizeField) > 0 &&
+      draft.method.reference.place == plan::SecondModelPlace::kHost) {
+    draft.method.reference.place = plan::SecondModelPlace::kSame;
   }
   if (strategy == "megatron")
     return read_megatron_actor(root, name, given, std::move(draft), report);

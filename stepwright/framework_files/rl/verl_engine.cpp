@@ -8,12 +8,13 @@
 
 namespace stepwright::framework_files {
 
-void read_fsdp_engine(const Fields& config, bool second, Settled& settled, ImportReport& report) {
+void read_fsdp_engine(const Fields& config, bool second, PartialPlan& settled,
+                      ImportReport& report) {
   plan::Plan& plan = settled.plan;
   if (plan.parallel.context > 1) plan.context_kind = plan::ContextKind::kUlysses;
   const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
   const auto size = config.find("fsdp_size");
-  const std::int64_t group = size ? size->integer(-1, kMostOfField) : -1;
+  const std::int64_t group = size ? size->integer(-1, kMaxSizeField) : -1;
   const bool again = config.flag("reshard_after_forward", true);
   const bool whole = group <= 0 || group >= ranks;
   if (!whole && ranks % group != 0) size->fail(fmt::format("must divide {} ranks", ranks));
@@ -22,7 +23,7 @@ void read_fsdp_engine(const Fields& config, bool second, Settled& settled, Impor
   if (!whole) plan.sharding.group = group;
   // Only FSDP2 has an offload policy: verl/workers/engine/fsdp/transformer_impl.py.
   if (second && config.flag("offload_policy", false)) {
-    leave_to_host(unread_setting(*config.find("offload_policy")), settled, report);
+    offload_fsdp_states(unread_setting(*config.find("offload_policy")), settled, report);
   }
   static constexpr Named<DType> kTypes[] = {{DType::kFp32, "fp32"},
                                             {DType::kFp32, "float32"},
@@ -38,7 +39,7 @@ Draft read_parameter_type(const Fields& config, Draft draft) {
   const bool narrow = word == "bf16" || word == "bfloat16";
   if (!narrow && word != "fp32" && word != "float32") return draft;
   config.mark_read("model_dtype");
-  if (narrow && !draft.adapters) draft.masters = plan::Masters::kNone;
+  if (narrow && !draft.adapters) draft.masters = plan::MasterWeights::kNone;
   return draft;
 }
 
@@ -51,18 +52,18 @@ void read_verl_model(const Fields& model, plan::Plan& plan, ModelWords& model_wo
   }
   // LoRA is on if lora_rank is above 0: verl/workers/engine/fsdp/transformer_impl.py.
   const auto rank = model.node().find("lora_rank");
-  if (!rank || rank->is_null() || rank->integer(0, kMostOfField) == 0) return;
+  if (!rank || rank->is_null() || rank->integer(0, kMaxSizeField) == 0) return;
   model_words.adapters = read_adapter_words(model, "rl/adapters", "verl");
 }
 
-std::optional<AdapterWords> joined_adapters(const Fields& lora) {
+std::optional<AdapterWords> verl_bridge_adapters(const Fields& lora) {
   const auto rank = lora.node().find("rank");
-  if (!rank || rank->is_null() || rank->integer(0, kMostOfField) == 0) return {};
+  if (!rank || rank->is_null() || rank->integer(0, kMaxSizeField) == 0) return {};
   return read_adapter_words(lora, "rl/adapters", "verl_megatron");
 }
 
-void take_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::Plan& plan,
-                       JobBatch& batch, ImportReport& report) {
+void apply_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::Plan& plan,
+                        JobBatch& batch, ImportReport& report) {
   batch.sequences = sequences;
   const std::int64_t share = std::max<std::int64_t>(1, sequences / plan.parallel.data);
   std::int64_t& micro = plan.micro_batch;

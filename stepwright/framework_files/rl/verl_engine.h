@@ -14,12 +14,14 @@ namespace stepwright::framework_files {
 /// Packing of a micro-batch without padding: its answers follow one another
 /// (verl/workers/engine/fsdp/transformer_impl.py).
 inline constexpr PackingWords kVerlNoPadding = {
-    .packing = {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kDrop}};
+    .packing = {.pad_to = packing::PaddingTarget::kNone,
+                .too_long = packing::LongDocumentPolicy::kDrop}};
 
 /// Reads how FSDP shards states and which it offloads to the host. `second`: it is FSDP2, which
 /// alone has an offload policy. Ranks must be settled. Source: verl/workers/config/engine.py:
 /// FSDPEngineConfig.
-void read_fsdp_engine(const Fields& config, bool second, Settled& settled, ImportReport& report);
+void read_fsdp_engine(const Fields& config, bool second, PartialPlan& settled,
+                      ImportReport& report);
 
 /// Reads the type in which FSDP keeps parameters; adapters must be read before. Sources:
 /// verl/workers/config/engine.py, FSDPEngineConfig: model_dtype; verl/utils/torch_dtypes.py.
@@ -30,12 +32,12 @@ Draft read_parameter_type(const Fields& config, Draft draft);
 void read_verl_model(const Fields& model, plan::Plan& plan, ModelWords& model_words);
 
 /// Reads adapters of Megatron-Bridge, under `lora` of hf_model.yaml; nullopt if there are none.
-std::optional<AdapterWords> joined_adapters(const Fields& lora);
+std::optional<AdapterWords> verl_bridge_adapters(const Fields& lora);
 
 /// Sets the sequences of an update and of a micro-batch. A micro-batch that does not divide a
 /// rank's sequences is made smaller.
-void take_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::Plan& plan,
-                       JobBatch& batch, ImportReport& report);
+void apply_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::Plan& plan,
+                        JobBatch& batch, ImportReport& report);
 
 /// Returns the defaults of Megatron-Core's fields in verl:
 /// verl/trainer/config/engine/megatron.yaml, verl/utils/megatron_utils.py (make_megatron_module).

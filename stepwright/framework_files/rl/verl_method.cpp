@@ -19,14 +19,14 @@ std::int64_t verl_updates(const Fields& root, const Fields& actor) {
 /// Returns where the reference model is (verl/trainer/ppo/utils.py: need_reference_policy). FSDP
 /// keeps a model that only runs forwards on the host
 /// (verl/workers/engine/fsdp/transformer_impl.py); with adapters the reference is the base model.
-plan::ModelPlace reference_place(const Fields& root, const Fields& policy,
-                                 std::string_view engine) {
+plan::SecondModelPlace reference_place(const Fields& root, const Fields& policy,
+                                       std::string_view engine) {
   const bool in_loss = policy.section("actor").flag("use_kl_loss", false);
   const bool in_reward = root.section("algorithm").flag("use_kl_in_reward", false);
-  if (!in_loss && !in_reward) return plan::ModelPlace::kNone;
-  if (engine != "megatron") return plan::ModelPlace::kHost;
+  if (!in_loss && !in_reward) return plan::SecondModelPlace::kNone;
+  if (engine != "megatron") return plan::SecondModelPlace::kHost;
   const bool offloads = policy.section("ref").section("megatron").flag("param_offload", false);
-  return offloads ? plan::ModelPlace::kHost : plan::ModelPlace::kSame;
+  return offloads ? plan::SecondModelPlace::kHost : plan::SecondModelPlace::kSame;
 }
 
 /// Returns the sequences of one forward (verl/trainer/config/rollout/rollout.yaml); 0: not stated.
@@ -63,7 +63,7 @@ plan::TrainingMethod verl_method(const Fields& root, std::string_view engine) {
   // The rule is need_critic in verl/trainer/ppo/utils.py.
   const bool values = root.section("critic").flag("enable", estimator == "gae");
   method.kind = values ? plan::MethodKind::kPpo : plan::MethodKind::kGrpo;
-  if (values) method.critic.place = plan::ModelPlace::kSame;
+  if (values) method.critic.place = plan::SecondModelPlace::kSame;
   method.updates = verl_updates(root, policy.section("actor"));
   method.old_log_probabilities =
       !algorithm.section("rollout_correction").flag("bypass_mode", false);

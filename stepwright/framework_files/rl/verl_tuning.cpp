@@ -29,26 +29,26 @@ bool is_first_trainer(const Fields& root, const ProgramStart& start) {
 
 /// Reads the first trainer (verl/trainer/fsdp_sft_trainer.py of 0.6.1): FULL_SHARD, or fully_shard
 /// that gathers again in the backward.
-Draft read_first_trainer(const Fields& root, const std::string& file, const Given& given,
+Draft read_first_trainer(const Fields& root, const std::string& file, const UserFacts& given,
                          Draft draft, ImportReport& report) {
   const Fields model = root.section("model");
   const Fields data = root.section("data");
   take_named_model(model.word("partial_pretrain", ""), given, draft, report);
   draft.batch.length = data.integer("max_length", kTunedLength);
   draft.plan.parallel.context = root.integer("ulysses_sequence_parallel_size", 1);
-  take_packing(root, "use_remove_padding", kVerlNoPadding, given, draft.batch);
-  settle_ranks(draft.plan, draft.extent, report, given, file);
+  apply_packing(root, "use_remove_padding", kVerlNoPadding, given, draft.batch);
+  resolve_rank_counts(draft.plan, draft.extent, report, given, file);
   const Fields config = model.section("fsdp_config");
   read_fsdp_engine(config, false, draft, report);
   const auto host = config.find("cpu_offload");
   if (host && host->boolean() && config.flag("offload_params", false)) {
-    leave_to_host(unread_setting(*host), draft, report);
+    offload_fsdp_states(unread_setting(*host), draft, report);
   }
   read_verl_model(model, draft.plan, draft);
   draft = read_parameter_type(config, std::move(draft));
-  take_update_batch(data.integer("train_batch_size", kTunedBatch),
-                    data.integer("micro_batch_size_per_gpu", kTunedMicroBatch), draft.plan,
-                    draft.batch, report);
+  apply_update_batch(data.integer("train_batch_size", kTunedBatch),
+                     data.integer("micro_batch_size_per_gpu", kTunedMicroBatch), draft.plan,
+                     draft.batch, report);
   list_settings(root, file, known_settings("rl/verl_tuning"), report);
   return draft;
 }
@@ -64,36 +64,36 @@ std::int64_t micro_batch_of(const Fields& data, std::int64_t length, std::int64_
 }
 
 Draft read_engine_trainer(const Fields& root, const std::string& file, const std::string& engine,
-                          const Given& given, Draft draft, ImportReport& report) {
+                          const UserFacts& given, Draft draft, ImportReport& report) {
   const Fields model = root.section("model");
   const Fields data = root.section("data");
   const Fields config = root.section("engine");
   take_named_model(model.word("path", ""), given, draft, report);
   draft.batch.length = data.integer("max_length", kTunedLength);
-  take_packing(model, "use_remove_padding", kVerlNoPadding, given, draft.batch);
+  apply_packing(model, "use_remove_padding", kVerlNoPadding, given, draft.batch);
   const std::int64_t sequences = data.integer("train_batch_size", kTunedBatch);
   if (engine == "megatron") {
     draft.framework.name = "megatron-core";
-    draft.adapters = joined_adapters(model.section("lora"));
+    draft.adapters = verl_bridge_adapters(model.section("lora"));
     MegatronText text{.said = megatron_tree(root.node(), megatron_places("rl/verl_tuning")),
                       .program = "verl"};
     text.usual = verl_defaults(text.said);
     text.derived.set("seq_length", *draft.batch.length).set("global_batch_size", sequences);
     draft = read_megatron_text(text, root, known_settings("rl/verl_tuning"), given,
                                std::move(draft), report, file);
-    take_update_batch(sequences,
-                      micro_batch_of(data, *draft.batch.length, draft.plan.parallel.context),
-                      draft.plan, draft.batch, report);
+    apply_update_batch(sequences,
+                       micro_batch_of(data, *draft.batch.length, draft.plan.parallel.context),
+                       draft.plan, draft.batch, report);
     return draft;
   }
   draft.plan.parallel.context = config.integer("ulysses_sequence_parallel_size", 1);
-  settle_ranks(draft.plan, draft.extent, report, given, file);
+  resolve_rank_counts(draft.plan, draft.extent, report, given, file);
   read_fsdp_engine(config, config.word("strategy", "fsdp") == "fsdp2", draft, report);
   read_verl_model(model, draft.plan, draft);
   draft = read_parameter_type(config, std::move(draft));
-  take_update_batch(sequences,
-                    micro_batch_of(data, *draft.batch.length, draft.plan.parallel.context),
-                    draft.plan, draft.batch, report);
+  apply_update_batch(sequences,
+                     micro_batch_of(data, *draft.batch.length, draft.plan.parallel.context),
+                     draft.plan, draft.batch, report);
   list_settings(root, file, known_settings("rl/verl_tuning"), report);
   return draft;
 }
@@ -101,7 +101,7 @@ Draft read_engine_trainer(const Fields& root, const std::string& file, const std
 }  // namespace
 
 Draft read_verl_tuning(const Fields& root, const std::string& file, const std::string& engine,
-                       const Given& given, Draft draft, ImportReport& report) {
+                       const UserFacts& given, Draft draft, ImportReport& report) {
   draft.framework.name = "fsdp";
   draft.framework_overlap = true;
   if (is_first_trainer(root, draft.start))

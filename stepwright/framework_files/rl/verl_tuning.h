@@ -11,6 +11,6 @@ namespace stepwright::framework_files {
 /// 0.6, trainer/config/sft_trainer.yaml), or `verl.trainer.sft_trainer` with an engine (since 0.6,
 /// sft_trainer_engine.yaml). Fails with `kUnsupported` for engines other than FSDP and Megatron.
 Draft read_verl_tuning(const Fields& root, const std::string& file, const std::string& engine,
-                       const Given& given, Draft draft, ImportReport& report);
+                       const UserFacts& given, Draft draft, ImportReport& report);
 
 }  // namespace stepwright::framework_files

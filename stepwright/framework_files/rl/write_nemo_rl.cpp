@@ -27,7 +27,7 @@ void set_nemo_rl_field(Tree& config, std::string_view field, const Tree& value) 
     config.set("moe_enable_deepep", true);
     return;
   }
-  const std::string_view place = meaning_of(kNemoRlWritten, "written", field);
+  const std::string_view place = word_meaning(kNemoRlWritten, "written", field);
   if (place.empty()) {
     fail_unsupported(
         fmt::format("Megatron-LM's {} is {}: NeMo-RL has no key for it", field, value.text));

@@ -77,7 +77,7 @@ void add_openrlhf_pools(const plan::Job& job, Arguments& arguments) {
   const plan::TrainingMethod& method = job.method;
   const std::int64_t each = job.cluster.devices_per_node;
   const auto place = [&](std::string_view name, const plan::SecondModel& model) {
-    const bool own = model.place == plan::ModelPlace::kOther;
+    const bool own = model.place == plan::SecondModelPlace::kOther;
     if (own && model.devices % each != 0) {
       fail_unsupported(fmt::format("objective.{}: {} devices are no whole nodes of {}", name,
                                    model.devices, each));
@@ -87,12 +87,12 @@ void add_openrlhf_pools(const plan::Job& job, Arguments& arguments) {
     arguments.set(fmt::format("{}.num_gpus_per_node", name), each);
   };
   arguments.set("actor.num_nodes", job.cluster.nodes).set("actor.num_gpus_per_node", each);
-  const bool reference = method.reference.place != plan::ModelPlace::kNone;
-  const bool shared_critic = method.critic.place == plan::ModelPlace::kSame;
+  const bool reference = method.reference.place != plan::SecondModelPlace::kNone;
+  const bool shared_critic = method.critic.place == plan::SecondModelPlace::kSame;
   const bool apart = method.rollout->devices > 0;
   const bool all = !apart || shared_critic;
-  if (all && (method.reference.place == plan::ModelPlace::kOther ||
-              method.critic.place == plan::ModelPlace::kOther)) {
+  if (all && (method.reference.place == plan::SecondModelPlace::kOther ||
+              method.critic.place == plan::SecondModelPlace::kOther)) {
     fail_unsupported(
         "objective: OpenRLHF shares the actor's devices with all models or with the "
         "reference alone");
@@ -106,8 +106,8 @@ void add_openrlhf_pools(const plan::Job& job, Arguments& arguments) {
   if (method.kind == plan::MethodKind::kPpo) place("critic", method.critic);
   arguments.flag("train.colocate_all", all);
   arguments.flag("train.colocate_actor_ref",
-                 !all && reference && method.reference.place != plan::ModelPlace::kOther);
-  arguments.flag("ref.offload", method.reference.place == plan::ModelPlace::kHost);
+                 !all && reference && method.reference.place != plan::SecondModelPlace::kOther);
+  arguments.flag("ref.offload", method.reference.place == plan::SecondModelPlace::kHost);
   const std::int64_t generating = apart ? method.rollout->devices : job.cluster.devices();
   if (generating % method.rollout->tensor != 0) {
     fail_unsupported(fmt::format("objective.rollout.tensor {} does not divide {} devices",
@@ -123,10 +123,10 @@ void add_openrlhf_policy(const plan::PlannedJob& planned, Arguments& arguments) 
   const plan::Job& job = planned.job;
   const plan::TrainingMethod& method = job.method;
   const bool values = method.kind == plan::MethodKind::kPpo;
-  const std::int64_t answers = values ? 1 : answers_of(job.sequences);
+  const std::int64_t answers = values ? 1 : answers_per_prompt(job.sequences);
   arguments.set("algo.advantage.estimator", values ? "gae" : "group_norm");
   arguments.set("algo.kl.init_coef",
-                method.reference.place == plan::ModelPlace::kNone ? "0" : "0.01");
+                method.reference.place == plan::SecondModelPlace::kNone ? "0" : "0.01");
   arguments.set("rollout.batch_size", job.sequences * method.updates / answers);
   arguments.set("rollout.n_samples_per_prompt", answers);
   if (method.forward_micro_batch > 0) {
@@ -159,7 +159,7 @@ std::string openrlhf_tuning(const plan::PlannedJob& planned,
   const bool pairs = planned.job.method.kind == plan::MethodKind::kDpo;
   Arguments arguments;
   add_openrlhf_training(planned, "model", pairs, arguments);
-  const bool host = planned.job.method.reference.place == plan::ModelPlace::kHost;
+  const bool host = planned.job.method.reference.place == plan::SecondModelPlace::kHost;
   arguments.flag("ref.offload", pairs && host);
   return script_head(planned, header, shell_lines(needed_settings(planned))) +
          fmt::format(

@@ -33,8 +33,8 @@ void check_verl_pools(const plan::TrainingMethod& method) {
   const bool apart = method.rollout && method.rollout->devices > 0;
   for (const auto& [other, key] :
        {std::pair(apart, "rollout.devices"),
-        {method.reference.place == plan::ModelPlace::kOther, "reference"},
-        {method.critic.place == plan::ModelPlace::kOther, "critic"}}) {
+        {method.reference.place == plan::SecondModelPlace::kOther, "reference"},
+        {method.critic.place == plan::SecondModelPlace::kOther, "critic"}}) {
     if (!other) continue;
     fail_unsupported(fmt::format(
         "objective.{}: verl.trainer.main_ppo trains and generates on the same devices", key));
@@ -47,7 +47,7 @@ void add_verl_method(const plan::PlannedJob& planned, HydraWords& words) {
   const plan::Job& job = planned.job;
   const plan::TrainingMethod& method = job.method;
   const bool values = method.kind == plan::MethodKind::kPpo;
-  const std::int64_t answers = values ? 1 : answers_of(job.sequences);
+  const std::int64_t answers = values ? 1 : answers_per_prompt(job.sequences);
   const std::int64_t prompts = job.sequences / answers;
   const std::int64_t prompt = prompt_tokens(job);
   words.set("algorithm.adv_estimator", values ? "gae" : "grpo");
@@ -56,7 +56,7 @@ void add_verl_method(const plan::PlannedJob& planned, HydraWords& words) {
   words.set("data.max_response_length", job.length - prompt);
   words.set("actor_rollout_ref.actor.ppo_mini_batch_size", prompts);
   words.set("actor_rollout_ref.actor.use_kl_loss",
-            method.reference.place != plan::ModelPlace::kNone);
+            method.reference.place != plan::SecondModelPlace::kNone);
   const std::int64_t forward =
       method.forward_micro_batch > 0 ? method.forward_micro_batch : planned.plan.micro_batch;
   words.set("actor_rollout_ref.rollout.name", "vllm").set("actor_rollout_ref.rollout.n", answers);
@@ -81,7 +81,7 @@ void add_verl_engine(const plan::PlannedJob& planned, HydraWords& words) {
   words.set(engine + "fsdp_size", inner ? plan.sharding.group : -1);
   words.set(engine + "reshard_after_forward", plan.sharding.parameters != plan::Spread::kNone);
   words.set(engine + "offload_policy", plan.offload.optimizer > 0);
-  const bool narrow = planned.job.kernels.masters == plan::Masters::kNone;
+  const bool narrow = planned.job.kernels.masters == plan::MasterWeights::kNone;
   words.set(engine + "model_dtype", narrow ? "bf16" : "fp32");
   const bool wide = plan.accumulate == DType::kFp32;
   words.set("+" + engine + "mixed_precision.reduce_dtype", wide ? "fp32" : "bf16");

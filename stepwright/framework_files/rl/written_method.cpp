@@ -8,7 +8,7 @@
 
 namespace stepwright::framework_files {
 
-std::int64_t answers_of(std::int64_t sequences) {
+std::int64_t answers_per_prompt(std::int64_t sequences) {
   constexpr std::int64_t kMostAnswers = 16;
   for (std::int64_t count = kMostAnswers; count > 1; --count) {
     if (sequences % count == 0) return count;

@@ -8,13 +8,14 @@ namespace {
 
 /// Converts a word of a table to the kind of value that a field has.
 Plain plain_of(std::string_view word, const Plain& kind) {
-  if (std::holds_alternative<bool>(kind)) return truth_of(word).value();
+  if (std::holds_alternative<bool>(kind)) return parse_boolean_word(word).value();
   return read_integer(word).value;
 }
 
-void read_row(const KnownSetting& row, const Fields& fields, const Known& known, plan::Plan& plan) {
+void read_row(const KnownSetting& row, const Fields& fields, const KnownFacts& known,
+              plan::Plan& plan) {
   const Plain kind = plain_at(plan, row.field).value();
-  const Plain usual = plain_of(row.usual.word_for(known.framework.name), kind);
+  const Plain usual = plain_of(row.usual.framework_word(known.framework.name), kind);
   const bool* flag = std::get_if<bool>(&usual);
   set_plain(plan, row.field,
             flag != nullptr ? Plain(fields.flag(row.name, *flag))
@@ -30,16 +31,17 @@ bool has(const plan::Plan& plan, std::string_view place) {
 void write_row(const KnownSetting& row, const plan::PlannedJob& planned, Tree& fields) {
   if (!row.when.empty() && !has(planned.plan, row.when)) return;
   const Plain value = plain_at(planned.plan, row.field).value();
-  if (!row.always && value == plain_of(row.usual.word_for(kOtherFrameworks), value)) return;
+  if (!row.always && value == plain_of(row.usual.framework_word(kOtherFrameworks), value)) return;
   std::visit([&](auto plain) { fields.set(row.name, plain); }, value);
 }
 
 }  // namespace
 
-Reading read_rule(const Rule& rule, const Fields& fields, const Known& known, Settled settled) {
-  Reading reading{std::move(settled)};
+RuleResult read_rule(const Rule& rule, const Fields& fields, const KnownFacts& known,
+                     PartialPlan settled) {
+  RuleResult reading{std::move(settled)};
   for (const std::string_view key : rule.rows) {
-    read_row(setting_of(rule.table, key), fields, known, reading.plan);
+    read_row(setting_row(rule.table, key), fields, known, reading.plan);
   }
   if (rule.read != nullptr) rule.read(fields, known, reading);
   return reading;
@@ -48,7 +50,7 @@ Reading read_rule(const Rule& rule, const Fields& fields, const Known& known, Se
 void write_rule(const Rule& rule, const plan::PlannedJob& planned, std::string_view release,
                 Tree& fields) {
   for (const std::string_view key : rule.rows) {
-    write_row(setting_of(rule.table, key), planned, fields);
+    write_row(setting_row(rule.table, key), planned, fields);
   }
   if (rule.write != nullptr) rule.write(planned, release, fields);
 }

@@ -24,13 +24,13 @@ namespace stepwright::framework_files {
 // lists those as read.
 
 /// Facts that are known before rules read, and that no rule changes.
-struct Known {
+struct KnownFacts {
   const plan::Framework& framework;
   bool routed;  ///< True if layers of the model have experts.
 };
 
 /// Result of a rule: the parts that earlier rules settled, the rule's own part, and remarks.
-struct Reading : Settled {
+struct RuleResult : PartialPlan {
   /// Settings that no plan expresses exactly, each with the effect that a prediction ignores.
   std::vector<std::pair<Node, std::string>> left_out{};
   std::vector<std::string> notes{};  ///< Notes about assumptions, in sentences for people.
@@ -43,14 +43,15 @@ struct Rule {
   std::span<const std::string_view> rows{};
   std::string_view table = "";
   /// Reads settings; fails like `Fields`. Null: `rows` are enough.
-  void (*read)(const Fields& fields, const Known& known, Reading& reading) = nullptr;
+  void (*read)(const Fields& fields, const KnownFacts& known, RuleResult& reading) = nullptr;
   /// Adds settings in the order of a file; `release` is the framework's release. Null: `rows` are
   /// enough.
   void (*write)(const plan::PlannedJob& planned, std::string_view release, Tree& fields) = nullptr;
 };
 
 /// Applies a rule and its rows to settings; `settled` has the results of earlier rules.
-Reading read_rule(const Rule& rule, const Fields& fields, const Known& known, Settled settled);
+RuleResult read_rule(const Rule& rule, const Fields& fields, const KnownFacts& known,
+                     PartialPlan settled);
 
 /// Adds the settings that a rule and its rows write for a plan.
 void write_rule(const Rule& rule, const plan::PlannedJob& planned, std::string_view release,

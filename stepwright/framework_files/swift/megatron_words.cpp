@@ -25,7 +25,8 @@ constexpr std::string_view kSwiftWords = "swift/megatron_words";
 
 /// Adds the words of an argument in Megatron-LM's spelling; no words for one that is off.
 void add_swift_words(std::string name, const Tree& value, std::vector<ShellWord>& words) {
-  if (const auto theirs = meaning_of(kSwiftWords, "renamed", name); !theirs.empty()) name = theirs;
+  if (const auto theirs = word_meaning(kSwiftWords, "renamed", name); !theirs.empty())
+    name = theirs;
   const bool scalar = value.kind == Tree::Kind::kScalar;
   const bool off =
       scalar && (value.text == "false" || value.text == "none" || value.text == "None");
@@ -54,7 +55,7 @@ Tree own_fields(const Tree& fields, std::vector<ShellWord>& words) {
 
 /// Returns the model that the arguments name, by its name or by the folder of its weights, from
 /// which the sizes follow.
-const model::Architecture& swift_model(const Fields& own, const Given& given,
+const model::Architecture& swift_model(const Fields& own, const UserFacts& given,
                                        ModelWords& model_words, ImportReport& report,
                                        const std::string& file) {
   if (given.known_model) return *given.known_model;
@@ -95,21 +96,22 @@ void add_swift_precision(const Fields& own, const Tree& said, std::vector<ShellW
   if (type && type->text() == "float16") return words.push_back({.text = "--fp16"});
   if (said.find("bf16") == nullptr) {
     words.push_back({.text = "--bf16"});
-    if (!type) report.assume("job.precision", "the type of the model's weights, taken to be bf16");
+    if (!type)
+      report.add_assumption("job.precision", "the type of the model's weights, taken to be bf16");
   }
   words.push_back({.text = "--accumulate-allreduce-grads-in-fp32"});
 }
 
 }  // namespace
 
-Draft read_swift_megatron(Words command, const std::string& name, const Given& given, Draft draft,
-                          ImportReport& report) {
+Draft read_swift_megatron(Words command, const std::string& name, const UserFacts& given,
+                          Draft draft, ImportReport& report) {
   draft.framework = {.name = "megatron-core"};
   const Tree said = command_fields(command);
   std::vector<ShellWord> words;
   const Document own_document = Document::from(own_fields(said, words), name);
   const Fields own(own_document.root());
-  for (const auto& [key, value] : words_below(kSwiftWords, "usual")) {
+  for (const auto& [key, value] : section_words(kSwiftWords, "usual")) {
     if (said.find(key) == nullptr) add_swift_words(std::string(key), Tree(value), words);
   }
   add_swift_precision(own, said, words, report);

@@ -11,7 +11,7 @@ namespace stepwright::framework_files {
 /// Reads the arguments of `megatron sft`: Megatron-LM's arguments with underscores and with truth
 /// values as words, and ms-swift's own (modelscope/ms-swift
 /// swift/megatron/arguments/megatron_args.py).
-Draft read_swift_megatron(Words words, const std::string& name, const Given& given, Draft draft,
+Draft read_swift_megatron(Words words, const std::string& name, const UserFacts& given, Draft draft,
                           ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -30,12 +30,12 @@ constexpr std::string_view kSwift = "ms-swift";
 
 /// Fails if each process has several devices, over which ms-swift spreads the model's layers unless
 /// ZeRO-3 or FSDP is used: swift/utils/torch_utils.py: get_default_device_map, is_mp.
-void refuse_spread_layers(const StartedCommand& command, const Given& given) {
+void refuse_spread_layers(const StartedCommand& command, const UserFacts& given) {
   const auto processes = environment_number(command, "NPROC_PER_NODE");
   const auto visible = visible_device_count(command);
   if (!processes || !visible || given.devices) return;
-  const bool megatron = is_start_of(kSwift, command.words, "megatron") ||
-                        is_start_of(kSwift, command.launchers, "megatron");
+  const bool megatron = command_has_mark(kSwift, command.words, "megatron") ||
+                        command_has_mark(kSwift, command.launchers, "megatron");
   const bool shares =
       megatron || std::ranges::any_of(command.words, [](const ShellWord& word) {
         return word.text.find("zero3") != std::string::npos || word.text.starts_with("--fsdp");
@@ -57,7 +57,7 @@ void refuse_spread_layers(const StartedCommand& command, const Given& given) {
 /// Sets the number of ranks to one if neither NPROC_PER_NODE nor NNODES is set (swift/cli/main.py:
 /// use_torchrun). Fails if that process sees several devices, over which ms-swift spreads the
 /// model's layers (swift/model/register.py: device_map).
-void settle_one_process(const StartedCommand& command, const Given& given, JobExtent& extent,
+void settle_one_process(const StartedCommand& command, const UserFacts& given, JobExtent& extent,
                         ImportReport& report) {
   const auto has = [&](const char* name) { return command.environment.contains(name); };
   refuse_spread_layers(command, given);
@@ -71,7 +71,7 @@ void settle_one_process(const StartedCommand& command, const Given& given, JobEx
   }
   extent.ranks = extent.nodes = 1;
   extent.devices_of_node.reset();
-  report.assume("job.cluster", "one process, as NPROC_PER_NODE is not set");
+  report.add_assumption("job.cluster", "one process, as NPROC_PER_NODE is not set");
 }
 
 /// Replaces `--fsdp '{"fsdp": ..., "fsdp_config": {...}}'` by its contents:
@@ -83,7 +83,7 @@ Document with_written_fsdp(Document said) {
   const Fields fields(written.root());
   Tree config = fields.section("fsdp_config").node().placed_tree();
   if (config.find("fsdp_version") == nullptr) config.set("fsdp_version", 2);
-  forget_lines(config);
+  drop_line_numbers(config);
   Tree words(fields.word("fsdp", "full_shard auto_wrap"));
   Tree all = said.root().placed_tree();
   words.line = all.find("fsdp")->line;
@@ -102,16 +102,16 @@ Document with_second_words(Document said, RenamedWords& renamed, ImportReport& r
   if (std::ranges::none_of(kOwn, has)) return said;
   Tree all = Tree::mapping();
   for (const auto& [key, value] : said.root().members()) {
-    const std::string_view name = meaning_of("swift/second", "names", key);
+    const std::string_view name = word_meaning("swift/second", "names", key);
     const std::string_view word =
-        value.is_scalar() ? meaning_of("swift/second", "values", value.text()) : "";
+        value.is_scalar() ? word_meaning("swift/second", "values", value.text()) : "";
     Tree made = value.placed_tree();
     if (!word.empty()) made.text = word;
     const std::string own(name.empty() ? std::string_view(key) : name);
     if (!name.empty()) renamed[own] = key;
     all.set(own, std::move(made));
   }
-  for (const auto& [key, usual] : words_below("swift/second", "usual")) {
+  for (const auto& [key, usual] : section_words("swift/second", "usual")) {
     if (all.find(key) == nullptr) all.set(key, Tree::scalar(usual, false));
   }
   if (all.find("model") == nullptr) {
@@ -129,12 +129,12 @@ Document with_second_words(Document said, RenamedWords& renamed, ImportReport& r
 
 }  // namespace
 
-Draft read_swift(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_swift(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   // Scripts that the first one runs.
   std::vector<const SourceFile*> others;
   std::vector<SourceFile> scripts;
   for (const SourceFile& file : files) {
-    const bool first = scripts.empty() && is_file_of(kSwift, file, "script");
+    const bool first = scripts.empty() && file_has_mark(kSwift, file, "script");
     const bool script = is_shell_script(file) || first;
     if (script) scripts.push_back(file);
     if (!script || scripts.size() == 1) others.push_back(&file);
@@ -148,7 +148,7 @@ Draft read_swift(Sources files, const Given& given, Draft draft, ImportReport& r
   if (sorted.model) draft.model = model::read_config(*sorted.model, &report.notes);
   const SourceFile& file = *sorted.program;
   draft.start.source = file.name;
-  if (!is_file_of(kSwift, file, "script")) {
+  if (!file_has_mark(kSwift, file, "script")) {
     const Document document = program_document(sorted, given);
     return read_swift_trainer(Fields(document.root()), sorted, given, std::move(draft), report);
   }
@@ -156,16 +156,16 @@ Draft read_swift(Sources files, const Given& given, Draft draft, ImportReport& r
                                .arguments = "swift sft, megatron sft",
                                .starts = starts_of(kSwift),
                                .has_argument = is_argument_and_value,
-                               .matters = matters_by(known_settings("swift/settings"))};
+                               .matters = argument_impact(known_settings("swift/settings"))};
   const StartedCommand command = started_command(scripts, given, program, report);
   // The variables for torchrun are those of get_torchrun_args in swift/cli/main.py.
   read_own_processes(command, draft.extent, report);
   settle_one_process(command, given, draft.extent, report);
-  if (is_start_of(kSwift, command.words, "megatron") ||
-      is_start_of(kSwift, command.launchers, "megatron")) {
+  if (command_has_mark(kSwift, command.words, "megatron") ||
+      command_has_mark(kSwift, command.launchers, "megatron")) {
     draft = read_swift_megatron(command.all_words(), file.name, given, std::move(draft), report);
   } else {
-    take_launch_words(command, sorted, report);
+    apply_launch_arguments(command, sorted, report);
     RenamedWords second;
     Document said = with_second_words(
         Document::from(command_fields(command.all_words()), file.name), second, report);

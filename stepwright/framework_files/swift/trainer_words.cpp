@@ -53,7 +53,7 @@ void take_own_configurations(const Fields& fields, Trainer& trainer) {
 }
 
 /// Returns the ranks that files and options state; nullopt: they do not.
-std::optional<std::int64_t> ranks_started(const Given& given, const JobExtent& extent) {
+std::optional<std::int64_t> ranks_started(const UserFacts& given, const JobExtent& extent) {
   if (given.devices) return given.devices;
   if (extent.ranks) return extent.ranks;
   const auto nodes = given.nodes ? given.nodes : extent.nodes;
@@ -63,19 +63,20 @@ std::optional<std::int64_t> ranks_started(const Given& given, const JobExtent& e
 
 /// Sets gradient accumulation so that a step has 16 sequences, unless it is stated:
 /// swift/trainers/arguments.py.
-Draft fill_accumulation(const Fields& fields, const Given& given, Draft draft,
+Draft fill_accumulation(const Fields& fields, const UserFacts& given, Draft draft,
                         ImportReport& report) {
   if (fields.has("gradient_accumulation_steps")) return draft;
   constexpr std::int64_t kUsualSequences = 16;
   const std::int64_t pass = draft.plan.micro_batch * ranks_started(given, draft.extent).value_or(1);
   draft.batch.micro_batches = (kUsualSequences + pass - 1) / pass;
-  report.assume("job.batch.sequences", "ms-swift accumulates 16 sequences where nothing is said");
+  report.add_assumption("job.batch.sequences",
+                        "ms-swift accumulates 16 sequences where nothing is said");
   return draft;
 }
 
 /// Reads the weights' type, which is also the type of autocast: modelscope/ms-swift
 /// swift/llm/argument/base_args/model_args.py, _init_mixed_precision.
-void read_weights_type(const Fields& fields, Trainer& trainer, Settled& settled,
+void read_weights_type(const Fields& fields, Trainer& trainer, PartialPlan& settled,
                        ImportReport& report) {
   static constexpr Named<DType> kTypes[] = {
       {DType::kBf16, "bfloat16"}, {DType::kFp16, "float16"}, {DType::kFp32, "float32"}};
@@ -83,14 +84,14 @@ void read_weights_type(const Fields& fields, Trainer& trainer, Settled& settled,
     settled.precision = fields.choice("torch_dtype", kTypes, DType::kBf16);
   } else if (!fields.has("bf16") && !fields.has("fp16")) {
     settled.precision = DType::kBf16;
-    report.assume("job.precision", "the type of the model's weights, taken to be bf16");
+    report.add_assumption("job.precision", "the type of the model's weights, taken to be bf16");
   }
   if (settled.precision == DType::kBf16) trainer.weights = LoadedWeights::kNarrow;
 }
 
 }  // namespace
 
-void read_tuner(const Fields& fields, std::string_view usual, const Given& given,
+void read_tuner(const Fields& fields, std::string_view usual, const UserFacts& given,
                 ModelWords& model_words, ImportReport& report) {
   // Both are true by default: swift/arguments/tuner_args.py and
   // swift/megatron/arguments/megatron_args.py.
@@ -109,7 +110,7 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
   }
   if (kind != "lora" && kind != "lora_llm") return;
   if (!fields.asked("tuner_type") && !fields.asked("train_type")) {
-    report.assume("job.adapters", "ms-swift trains LoRA where tuner_type does not say");
+    report.add_assumption("job.adapters", "ms-swift trains LoRA where tuner_type does not say");
   }
   model_words.adapters = read_adapter_words(fields, "swift/adapters", "lora");
   // ms-swift 3 requires transformers before 5 (requirements/framework.txt), in which experts are
@@ -117,7 +118,7 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
   const bool third = fields.node().find("train_type").has_value();
   model_words.adapters->of_transformers = usual == "lora" && !third;
   if (third && usual == "lora") {
-    report.assume(
+    report.add_assumption(
         "job.adapters.targets",
         "train_type is of ms-swift 3, on transformers before 5: experts are modules there");
   }
@@ -129,28 +130,29 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
 /// filled sequence move on to the next group. Documents longer than `max_length` are dropped
 /// (swift/arguments/base_args/template_args.py). Neither packed sequences nor, with `padding_free`,
 /// micro-batches are padded.
-void read_swift_packing(const Fields& fields, const Given& given, JobBatch& batch,
+void read_swift_packing(const Fields& fields, const UserFacts& given, JobBatch& batch,
                         ImportReport& report) {
-  static constexpr Named<packing::TooLong> kTruncations[] = {{packing::TooLong::kDrop, "delete"},
-                                                             {packing::TooLong::kTruncate, "left"},
-                                                             {packing::TooLong::kTruncate, "right"},
-                                                             {packing::TooLong::kSplit, "split"}};
+  static constexpr Named<packing::LongDocumentPolicy> kTruncations[] = {
+      {packing::LongDocumentPolicy::kDrop, "delete"},
+      {packing::LongDocumentPolicy::kTruncate, "left"},
+      {packing::LongDocumentPolicy::kTruncate, "right"},
+      {packing::LongDocumentPolicy::kSplit, "split"}};
   static constexpr Named<packing::PackingKind> kPackers[] = {
       {packing::PackingKind::kFirstFit, "binpack"}, {packing::PackingKind::kGreedy, "sequential"}};
-  PackingWords words = {.packing = {.pad_to = packing::PadTo::kNone}};
+  PackingWords words = {.packing = {.pad_to = packing::PaddingTarget::kNone}};
   words.packing.too_long =
-      fields.choice("truncation_strategy", kTruncations, packing::TooLong::kDrop);
-  take_packing(fields, "padding_free", words, given, batch);
+      fields.choice("truncation_strategy", kTruncations, packing::LongDocumentPolicy::kDrop);
+  apply_packing(fields, "padding_free", words, given, batch);
   const auto packs = fields.node().find("packing");
   const bool packed = packs && !packs->is_null() && packs->boolean();
   if (!packed && fields.has("max_length"))
     list_length_bound(fields, "max_length", given, batch, report);
   if (!packs_documents(fields, "packing", given)) return;
   words.packing.kind = fields.choice("packing_strategy", kPackers, packing::PackingKind::kFirstFit);
-  take_packing(fields, "packing", words, given, batch);
+  apply_packing(fields, "packing", words, given, batch);
 }
 
-Draft read_swift_trainer(const Fields& fields, const HubFiles& files, const Given& given,
+Draft read_swift_trainer(const Fields& fields, const HubFiles& files, const UserFacts& given,
                          Draft draft, ImportReport& report) {
   draft.framework = {.name = "accelerate"};
   take_trainer_defaults(draft, draft.batch);
@@ -164,14 +166,14 @@ Draft read_swift_trainer(const Fields& fields, const HubFiles& files, const Give
   read_trainer_fields(fields, files, trainer, draft, draft.batch, report);
   draft = fill_accumulation(fields, given, std::move(draft), report);
   read_weights_type(fields, trainer, draft, report);
-  take_attention(fields, "attn_impl", draft);
+  apply_attention_kernel(fields, "attn_impl", draft);
   draft.plan.parallel.context = fields.integer("sequence_parallel_size", 1);
   draft.plan.context_kind = plan::ContextKind::kUlysses;
   draft.plan.parallel.tensor = fields.integer("deepspeed_autotp_size", 1);
   read_tuner(fields, "lora", given, draft, report);
   read_swift_packing(fields, given, draft.batch, report);
-  return settle_program(fields, files, trainer, given, std::move(draft), report,
-                        known_settings("swift/settings"));
+  return complete_program_plan(fields, files, trainer, given, std::move(draft), report,
+                               known_settings("swift/settings"));
 }
 
 }  // namespace stepwright::framework_files

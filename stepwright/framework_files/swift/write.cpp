@@ -34,7 +34,7 @@ std::string swift_lines(const plan::PlannedJob& planned) {
   each_written_field(
       planned, fields, kSwiftWritten, [&](const std::string& field, const Tree& stated) {
         const std::string value = swift_value(stated);
-        const std::string_view argument = meaning_of(kSwiftWritten, "written", field);
+        const std::string_view argument = word_meaning(kSwiftWritten, "written", field);
         if (argument.empty()) {
           fail_unsupported(
               fmt::format("Megatron-LM's {} is {}: ms-swift has no such argument", field, value));
@@ -42,7 +42,7 @@ std::string swift_lines(const plan::PlannedJob& planned) {
         const bool fixed = argument.find(' ') != std::string_view::npos;
         lines += fmt::format("  --{}{} \\\n", argument, fixed ? "" : " " + value);
       });
-  for (const auto& [name, off] : words_below(kSwiftWritten, "off")) {
+  for (const auto& [name, off] : section_words(kSwiftWritten, "off")) {
     if (fields.find(name) == nullptr) lines += fmt::format("  --{} {} \\\n", name, off);
   }
   return lines;
@@ -68,14 +68,15 @@ std::string swift_packing(const plan::Job& job) {
   std::string lines;
   if (packing.kind != packing::PackingKind::kNone) {
     lines += "  --packing true \\\n";
-  } else if (packing.pad_to == packing::PadTo::kNone) {
+  } else if (packing.pad_to == packing::PaddingTarget::kNone) {
     lines += "  --padding_free true \\\n";
   }
   if (packing.kind == packing::PackingKind::kGreedy)
     lines += "  --packing_strategy sequential \\\n";
-  if (packing.too_long == packing::TooLong::kTruncate)
+  if (packing.too_long == packing::LongDocumentPolicy::kTruncate)
     lines += "  --truncation_strategy right \\\n";
-  if (packing.too_long == packing::TooLong::kSplit) lines += "  --truncation_strategy split \\\n";
+  if (packing.too_long == packing::LongDocumentPolicy::kSplit)
+    lines += "  --truncation_strategy split \\\n";
   return lines;
 }
 

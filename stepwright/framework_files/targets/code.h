@@ -18,7 +18,8 @@ using TargetWriter = std::string(const plan::PlannedJob& planned,
 /// Returns `draft` with the values in files of a target. `report` gets what happened to each
 /// setting, even if the reader fails. Fails with `kInput` if files contradict each other or would
 /// not start, and with `kUnsupported` if no plan can express a setting.
-using TargetReader = Draft(Sources files, const Given& given, Draft draft, ImportReport& report);
+using TargetReader = Draft(Sources files, const UserFacts& given, Draft draft,
+                           ImportReport& report);
 /// Returns the words that a person must add before a plan's file starts, in a sentence without a
 /// full stop; empty: none.
 using TargetLacks = std::string(const plan::PlannedJob& planned);
@@ -35,8 +36,8 @@ TargetReader read_axolotl;
 TargetStarts starts_axolotl;
 
 /// Reads a recipe of Megatron-Bridge in the style of its own ones: a Python function,
-/// `Given::function`, that takes a ConfigContainer of common settings and assigns to its parts. The
-/// model is the Hugging Face model that it names.
+/// `UserFacts::function`, that takes a ConfigContainer of common settings and assigns to its parts.
+/// The model is the Hugging Face model that it names.
 TargetReader read_bridge;
 
 /// Writes a program for torchrun that trains the plan's model with FSDP2 or DDP (programs/fsdp.py)

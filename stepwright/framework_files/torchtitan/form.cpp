@@ -138,7 +138,7 @@ void check_sections(const launch_scripts::PythonConfig& config, const std::strin
   }
 }
 
-TitanFile read_functions(Sources files, const Given& given) {
+TitanFile read_functions(Sources files, const UserFacts& given) {
   std::vector<launch_scripts::PythonText> texts;
   for (const SourceFile& file : files) texts.push_back({file.text, file.name});
   const auto known = [files](const std::string& function, const Tree& arguments,
@@ -173,7 +173,7 @@ Document with_present_places(Document said) {
   if (!said.root().is_mapping()) return said;
   Tree tree = said.root().placed_tree();
   bool moved = false;
-  for (const auto& [former, key] : words_below("torchtitan/words", "former_places")) {
+  for (const auto& [former, key] : section_words("torchtitan/words", "former_places")) {
     const std::string section = former.substr(0, former.find('.'));
     const std::string name = former.substr(section.size() + 1);
     const Tree* from = tree.find(section);
@@ -250,7 +250,7 @@ bool is_trainer_config(const Document& said) {
 
 }  // namespace
 
-TitanFile read_titan_file(Sources files, const Given& given) {
+TitanFile read_titan_file(Sources files, const UserFacts& given) {
   const SourceFile& file = files.front();
   if (file.name.ends_with(".py") || calls_root(file)) return read_functions(files, given);
   if (files.size() != 1) fail_input("torchtitan: one file is read, but registries of functions");

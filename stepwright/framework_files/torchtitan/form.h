@@ -24,18 +24,18 @@ struct TitanFile {
 inline constexpr std::string_view kTitanFamily = "family";
 
 /// Reads a TOML file, the JSON of a configuration that torchtitan dumps or logs
-/// (torchtitan/config/manager.py), or a registry of Python functions, of which `Given::function` is
-/// read; after the registry come other registries whose functions it calls. Fails with
-/// `kUnsupported` if the file is no pretraining of a language model.
-TitanFile read_titan_file(Sources files, const Given& given);
+/// (torchtitan/config/manager.py), or a registry of Python functions, of which
+/// `UserFacts::function` is read; after the registry come other registries whose functions it
+/// calls. Fails with `kUnsupported` if the file is no pretraining of a language model.
+TitanFile read_titan_file(Sources files, const UserFacts& given);
 
 /// Takes the model for a fork of torchtitan that trains a transformers model (`model.config`) from
 /// the given files. Fails with `kInput` if neither that config.json nor `--model` was given.
-void take_hub_configuration(const TitanFile& file, Sources files, const Given& given,
+void take_hub_configuration(const TitanFile& file, Sources files, const UserFacts& given,
                             ModelWords& model_words, ImportReport& report);
 
 /// Reads a plan from a configuration of torchtitan in either form.
-Draft read_titan_config(const TitanFile& file, const Given& given, Draft draft,
+Draft read_titan_config(const TitanFile& file, const UserFacts& given, Draft draft,
                         ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -96,7 +96,7 @@ std::string llama_of_sizes(const plan::Job& job, Imports& imports) {
 std::string call_of_model(const plan::PlannedJob& planned, Imports& imports,
                           std::string& functions) {
   const std::optional<TitanFlavor> flavor = titan_flavor_of(planned.job.model_name);
-  if (!flavor && titan_builds(planned.job.model)) {
+  if (!flavor && titan_supports_model(planned.job.model)) {
     functions = llama_of_sizes(planned.job, imports);
     return "stepwright_model()";
   }
@@ -113,7 +113,7 @@ std::string call_of_model(const plan::PlannedJob& planned, Imports& imports,
 
 }  // namespace
 
-bool titan_builds(const model::Architecture& model) {
+bool titan_supports_model(const model::Architecture& model) {
   model::Architecture llama;
   llama.layers = model.layers;
   llama.hidden = model.hidden;

@@ -78,7 +78,7 @@ bool is_same_model(std::string_view known, std::string_view flavor) {
 }
 
 void read_model_name(const Fields& root, const TitanFile& file, ModelWords& model_words,
-                     ImportReport& report, const Given& given) {
+                     ImportReport& report, const UserFacts& given) {
   const std::string flavor = flavor_of(root, file);
   if (given.known_model || flavor.empty()) return;
   const auto hub = root.find("hf_model");
@@ -124,7 +124,7 @@ void read_batch_of_tokens(const Fields& fields, const Fields& parallelism, plan:
     fields.node().fail("must say max_context_length and num_tokens_per_microbatch_per_dp_rank");
   }
   const auto given = fields.find("num_tokens_per_train_step");
-  const std::int64_t step = given ? given->integer(-1, kMostOfField) : -1;
+  const std::int64_t step = given ? given->integer(-1, kMaxSizeField) : -1;
   if ((step > 0 && step % *batch.length != 0) || *pass % *batch.length != 0) {
     fields.node().fail(fmt::format("tokens are no whole sequences of {}", *batch.length));
   }
@@ -151,7 +151,7 @@ void read_titan_batch(const Fields& fields, const Fields& parallelism, plan::Pla
   const std::int64_t local = fields.integer("local_batch_size", older);
   batch.length = fields.integer("seq_len", kUsualLength);
   const auto given = fields.find("global_batch_size");
-  const std::int64_t global = given ? given->integer(-1, kMostOfField) : -1;
+  const std::int64_t global = given ? given->integer(-1, kMaxSizeField) : -1;
   // Number of backward passes for each update in fla-org/flame flame/config_manager.py.
   const std::int64_t passes = fields.integer("gradient_accumulation_steps", 1);
   batch.sequences = global > 0 ? global : local * plan.parallel.data * passes;
@@ -202,18 +202,18 @@ void read_states(const Fields& fields, plan::Plan& plan, std::int64_t copies, bo
   plan.sharding.group = shared;
 }
 
-const model::Architecture* model_of(const ModelWords& model_words, const Given& given) {
+const model::Architecture* model_of(const ModelWords& model_words, const UserFacts& given) {
   if (given.known_model) return &*given.known_model;
   return model_words.model ? &*model_words.model : nullptr;
 }
 
-bool has_experts(const ModelWords& model_words, const Given& given) {
+bool has_experts(const ModelWords& model_words, const UserFacts& given) {
   const model::Architecture* model = model_of(model_words, given);
   return model != nullptr && model->experts;
 }
 
 Draft read_titan_degrees(const Fields& fields, Draft draft, ImportReport& report,
-                         const Given& given, const TitanFile& form) {
+                         const UserFacts& given, const TitanFile& form) {
   const std::string& file = form.document.name();
   plan::Parallel& degrees = draft.plan.parallel;
   degrees.tensor = fields.integer("tensor_parallel_degree", 1);
@@ -226,11 +226,11 @@ Draft read_titan_degrees(const Fields& fields, Draft draft, ImportReport& report
                                                       : 1;
   const std::int64_t copies = fields.integer("data_parallel_replicate_degree", 1);
   const auto shards = fields.find("data_parallel_shard_degree");
-  const std::int64_t share = shards ? shards->integer(-1, kMostOfField) : -1;
+  const std::int64_t share = shards ? shards->integer(-1, kMaxSizeField) : -1;
   if (share > 0) {
     draft.extent.ranks = copies * share * degrees.tensor * degrees.context * degrees.pipeline;
   }
-  settle_ranks(draft.plan, draft.extent, report, given, file);
+  resolve_rank_counts(draft.plan, draft.extent, report, given, file);
   if (degrees.data % copies != 0) {
     fields.find("data_parallel_replicate_degree")
         ->fail(fmt::format("must divide {} data-parallel ranks", degrees.data));
@@ -246,7 +246,7 @@ void take_by_operator(const Fields& fields, std::string_view name, const TitanFi
   if (name == "selective_ac_option") return;
   report.not_read.push_back(
       {fmt::format("activation_checkpoint.{}", name), "op", file.document.name(),
-       fields.node().line(), Matters::kYes,
+       fields.node().line(), SettingImpact::kYes,
        "recomputation by operator: it is taken as that of every second product"});
 }
 
@@ -260,9 +260,9 @@ void read_titan_recompute(const Fields& root, const TitanFile& file, plan::Plan&
   // to v0.2.2 torchtitan/config/job_config.py (before: config_manager.py), ActivationCheckpoint.
   const bool silent = file.toml && fields.node().size() == 0;
   if (silent) {
-    report.assume("recompute",
-                  "torchtitan recomputes every second layer where [activation_checkpoint] "
-                  "does not say");
+    report.add_assumption("recompute",
+                          "torchtitan recomputes every second layer where [activation_checkpoint] "
+                          "does not say");
   }
   std::string mode = fields.word("mode", silent || fields.node().size() > 0 ? "selective" : "none");
   if (call.starts_with("FullAC")) mode = "full";
@@ -279,8 +279,8 @@ void read_titan_recompute(const Fields& root, const TitanFile& file, plan::Plan&
                      report);
     return;
   }
-  const IntegerReading every = read_integer(option);
-  if (every.status != IntegerReading::Status::kGood || every.value < 1) {
+  const IntegerParseResult every = read_integer(option);
+  if (every.status != IntegerParseResult::Status::kGood || every.value < 1) {
     fields.find("selective_ac_option")->fail("must be op, or so many layers as '2'");
   }
   recompute = {.kind = plan::RecomputeKind::kEvery, .every = every.value};
@@ -303,7 +303,7 @@ std::vector<std::string> converters_of(const Fields& root) {
   return words;
 }
 
-void read_converters(const Fields& root, Settled& settled, ImportReport& report) {
+void read_converters(const Fields& root, PartialPlan& settled, ImportReport& report) {
   // Before v0.1.0 torchtitan had this switch instead of converters: config_manager.py.
   if (root.section("float8").flag("enable_float8_linear", false)) settled.precision = DType::kFp8;
   for (const std::string& converter : converters_of(root)) {
@@ -314,7 +314,7 @@ void read_converters(const Fields& root, Settled& settled, ImportReport& report)
       if (settled.precision != DType::kMxfp8) settled.precision = DType::kFp8;
     } else if (!word.empty()) {
       const bool adapters = word.find("lora") != std::string::npos;
-      report.not_read.push_back({"model.converters", printable(word), "", 0, Matters::kYes,
+      report.not_read.push_back({"model.converters", printable(word), "", 0, SettingImpact::kYes,
                                  adapters ? "adapters: all weights are trained in the plan"
                                           : "what this converter changes"});
     }
@@ -323,7 +323,7 @@ void read_converters(const Fields& root, Settled& settled, ImportReport& report)
 
 /// Reads the optimizer of each parameter group (torchtitan/components/optimizer/optimizer.py): Muon
 /// updates matrices if any group names it, AdamW all other parameters.
-void read_titan_optimizer(const Fields& fields, Settled& settled, ImportReport& report) {
+void read_titan_optimizer(const Fields& fields, PartialPlan& settled, ImportReport& report) {
   static constexpr Named<plan::Optimizer> kWords[] = {{plan::Optimizer::kAdamW, "AdamW"},
                                                       {plan::Optimizer::kAdam, "Adam"},
                                                       {plan::Optimizer::kMuon, "Muon"},
@@ -348,7 +348,7 @@ void read_titan_optimizer(const Fields& fields, Settled& settled, ImportReport& 
 /// Reads torch.compile, which fuses norms, gates and the loss: torchtitan/config/configs.py,
 /// CompileConfig. Asynchronous tensor parallelism needs compilation, too, but a plan with it does
 /// not state these fusions; they are left out, so that reading a written plan gives the same plan.
-void read_titan_compile(const Fields& root, Settled& settled, ImportReport& report) {
+void read_titan_compile(const Fields& root, PartialPlan& settled, ImportReport& report) {
   const Fields compile = root.section("compile");
   const auto enable = compile.node().find("enable");
   if (settled.plan.overlap.tensor && enable && enable->is_scalar()) {
@@ -359,7 +359,7 @@ void read_titan_compile(const Fields& root, Settled& settled, ImportReport& repo
   if (!blocks && !compile.flag("enable", false)) return;
   const auto listed = compile.find("components");
   const std::vector<std::string> parts =
-      listed ? words_in(*listed) : std::vector<std::string>{"model", "loss"};
+      listed ? split_word_list(*listed) : std::vector<std::string>{"model", "loss"};
   const auto has = [&](std::string_view part) {
     return std::ranges::find(parts, part) != parts.end();
   };
@@ -372,21 +372,22 @@ void read_titan_compile(const Fields& root, Settled& settled, ImportReport& repo
 
 /// Reads the loss. A chunked loss runs the head's backward chunk by chunk:
 /// torchtitan/components/loss.py.
-void read_titan_loss(const Fields& loss, Settled& settled) {
+void read_titan_loss(const Fields& loss, PartialPlan& settled) {
   if (!loss.word("()", "").starts_with("Chunked")) return;
   constexpr std::int64_t kUsualChunks = 8;
   settled.fused_cross_entropy = true;
   const std::int64_t chunks = loss.integer("num_chunks", kUsualChunks);
-  settled.loss = LossWords{std::min(chunks, plan::kMostLossChunks), plan::LossKeeps::kGradients};
+  settled.loss =
+      LossWords{std::min(chunks, plan::kMostLossChunks), plan::LossSavedTensors::kGradients};
 }
 
-void read_titan_precision(const Fields& root, Settled& settled, ImportReport& report) {
+void read_titan_precision(const Fields& root, PartialPlan& settled, ImportReport& report) {
   static constexpr Named<DType> kTypes[] = {{DType::kBf16, "bfloat16"}, {DType::kFp32, "float32"}};
   const Fields fields = root.section("training");
   settled.precision = fields.choice("mixed_precision_param", kTypes, DType::kBf16);
   const std::string type = fields.word("dtype", "float32");
   if (type == "bfloat16" && settled.precision == DType::kBf16) {
-    settled.masters = plan::Masters::kNone;
+    settled.masters = plan::MasterWeights::kNone;
   } else if (type != "float32") {
     report.leave_out(*fields.find("dtype"),
                      "parameters of another type: they are predicted in fp32");
@@ -400,25 +401,27 @@ void read_titan_precision(const Fields& root, Settled& settled, ImportReport& re
 
 /// Reads CUDA graphs. Since 0.3, forward and backward are one graph, unless a file disables it or
 /// has settings that exclude graphs: torchtitan/trainer.py: Config._validate_cuda_graphs.
-void read_titan_graphs(const Fields& training, Settled& settled, ImportReport& report) {
+void read_titan_graphs(const Fields& training, PartialPlan& settled, ImportReport& report) {
   const plan::Parallel& degrees = settled.plan.parallel;
   const bool off = training.flag("disable_cuda_graphs", false);
   settled.cuda_graphs.step = !off && degrees.pipeline == 1 && degrees.expert == 1;
   if (settled.cuda_graphs.step && !training.has("disable_cuda_graphs")) {
-    report.assume("job.kernels", "a step is a CUDA graph unless training.disable_cuda_graphs");
+    report.add_assumption("job.kernels",
+                          "a step is a CUDA graph unless training.disable_cuda_graphs");
   }
 }
 
 /// Reads the attention kernel from `attn_backend`. For packed documents it is FlashAttention-3 on
 /// devices that have it, version 4 on Blackwell (counted as cuDNN's kernel), else version 2
 /// (torchtitan/tools/utils.py, get_cuda_flash_attention_impl); FlexAttention by version 4 likewise.
-void read_titan_attention(const Fields& spec, Settled& settled, JobExtent& extent) {
+void read_titan_attention(const Fields& spec, PartialPlan& settled, JobExtent& extent) {
   const auto backend = spec.node().find("attn_backend");
   if (backend && !backend->is_scalar()) return;
   // The default is FlexAttention, except for gpt-oss.
   const bool any_length = spec.word(kTitanFamily, "") == "gpt_oss";
   const std::string word(backend ? backend->text() : any_length ? kTitanVarlen : kTitanFlex);
-  const cluster::Generation& generation = cluster::generation_of(extent.cluster.device);
+  const cluster::DeviceGeneration& generation =
+      cluster::device_generation_of(extent.cluster.device);
   const bool third =
       generation.has_kernel[static_cast<std::size_t>(cluster::AttentionKernel::kFlash3)];
   if (word == kTitanVarlen || word == kTitanFlexFlash) {
@@ -431,7 +434,7 @@ void read_titan_attention(const Fields& spec, Settled& settled, JobExtent& exten
   spec.mark_read("attn_backend");
   if (word != kTitanVarlen || settled.plan.parallel.context == 1) return;
   // update_from_config in torchtitan/models/llama3/model.py refuses the combination.
-  settled.refused = plan::Rejected{
+  settled.refused = plan::PlanRejection{
       .rule = plan::Rule::kUnfusedContext,
       .message =
           "context parallelism with attn_backend varlen, with which torchtitan does not "
@@ -439,7 +442,7 @@ void read_titan_attention(const Fields& spec, Settled& settled, JobExtent& exten
       .nearest = {}};
 }
 
-void read_titan_overlap(const Fields& root, const Fields& fields, Settled& settled,
+void read_titan_overlap(const Fields& root, const Fields& fields, PartialPlan& settled,
                         ImportReport& report) {
   plan::Plan& plan = settled.plan;
   plan.sequence_parallel =
@@ -528,7 +531,7 @@ Document as_llama(const Document& config) {
 
 }  // namespace
 
-void take_hub_configuration(const TitanFile& file, Sources files, const Given& given,
+void take_hub_configuration(const TitanFile& file, Sources files, const UserFacts& given,
                             ModelWords& model_words, ImportReport& report) {
   const Fields model = Fields(file.document.root()).section("model");
   const auto path = model.node().find("config");
@@ -537,7 +540,7 @@ void take_hub_configuration(const TitanFile& file, Sources files, const Given& g
   for (const SourceFile& one : files) {
     if (last_part(one.name) != last_part(path->text())) continue;
     model_words.model =
-        model::read_config(as_llama(parse_as_python(one.text, one.name)), &report.notes);
+        model::read_config(as_llama(parse_like_python_yaml(one.text, one.name)), &report.notes);
     return;
   }
   fail_input(fmt::format(
@@ -546,7 +549,7 @@ void take_hub_configuration(const TitanFile& file, Sources files, const Given& g
       file.document.name(), printable(path->text())));
 }
 
-Draft read_titan_config(const TitanFile& file, const Given& given, Draft draft,
+Draft read_titan_config(const TitanFile& file, const UserFacts& given, Draft draft,
                         ImportReport& report) {
   if (file.toml && draft.framework.version.empty()) draft.framework.version = "0.2.2";
   const Fields root(file.document.root());
@@ -563,7 +566,7 @@ Draft read_titan_config(const TitanFile& file, const Given& given, Draft draft,
   read_titan_precision(root, draft, report);
   const Fields training = root.section("training");
   if (training.flag("enable_cpu_offload", false)) {
-    leave_to_host(unread_setting(*training.find("enable_cpu_offload")), draft, report);
+    offload_fsdp_states(unread_setting(*training.find("enable_cpu_offload")), draft, report);
   }
   read_titan_overlap(root, parallelism, draft, report);
   read_titan_compile(root, draft, report);
@@ -576,7 +579,7 @@ Draft read_titan_config(const TitanFile& file, const Given& given, Draft draft,
   return draft;
 }
 
-Draft read_torchtitan(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_torchtitan(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   if (is_shell_script(files.front()))
     return read_titan_script(files, given, std::move(draft), report);
   std::vector<SourceFile> own(files.begin(), files.end());

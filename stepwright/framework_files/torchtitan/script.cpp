@@ -91,7 +91,7 @@ std::vector<SourceFile> configuration_of(const std::vector<CommandOption>& optio
 
 }  // namespace
 
-Draft read_titan_script(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_titan_script(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   auto [scripts, others] = parted_files(files);
   const bool known = std::ranges::any_of(scripts, [](const SourceFile& file) {
     return launch_scripts::base_name(file.name) == kRunTrain;
@@ -102,19 +102,19 @@ Draft read_titan_script(Sources files, const Given& given, Draft draft, ImportRe
                                .arguments = "--job.config_file FILE.toml",
                                .starts = starts_of("torchtitan"),
                                .has_argument = is_argument_and_value,
-                               .matters = matters_by(known_settings("torchtitan/settings"))};
+                               .matters = argument_impact(known_settings("torchtitan/settings"))};
   const StartedCommand command = started_command(scripts, given, program, report);
   draft.start = program_start(command);
   read_launcher(command, draft.extent, report);
   const std::vector<CommandOption> options = titan_options(command.all_words());
-  Given own = given;
+  UserFacts own = given;
   own.settings = settings_over(options);
   const std::vector<SourceFile> configuration =
       configuration_of(options, others, command, own.function);
   for (const auto& [name, value] : options) {
     if (!name.starts_with("fault_tolerance.enable")) continue;
     report.not_read.push_back({"--" + name, printable(value.text), command.file, value.line,
-                               Matters::kYes,
+                               SettingImpact::kYes,
                                "groups of replicas that average gradients themselves"});
   }
   const TitanFile file = read_titan_file(configuration, own);

@@ -38,7 +38,7 @@ void read_parts(Node parts, plan::Plan& plan) {
 void split_by_weight(const Fields& fields, std::int64_t layers, plan::Plan& plan) {
   const std::int64_t first = fields.integer("pipeline_parallel_first_stage_less_layers", 1, 0);
   const std::int64_t last = fields.integer("pipeline_parallel_last_stage_less_layers", 1, 0);
-  const std::int64_t weight = std::min(layers + first + last, kMostOfField);
+  const std::int64_t weight = std::min(layers + first + last, kMaxSizeField);
   const auto each = fields.size("pipeline_parallel_layers_per_stage");
   const std::int64_t pipeline = plan.parallel.pipeline;
   std::int64_t parts = pipeline * plan.schedule.chunks;
@@ -79,7 +79,8 @@ void read_titan_schedule(const Fields& fields, std::int64_t layers, plan::Plan& 
     read_parts(*parts, plan);
   } else if (layers > 0) {
     split_by_weight(fields, layers, plan);
-    report.assume("layers", "as torchtitan splits them: embedding and output count as layers");
+    report.add_assumption("layers",
+                          "as torchtitan splits them: embedding and output count as layers");
   }
 }
 

@@ -44,9 +44,9 @@ inline constexpr std::string_view kTitanVarlen = "varlen";
 inline constexpr std::string_view kTitanFlexFlash = "flex_flash";
 
 /// True if torchtitan's Llama (torchtitan/models/llama3) can be built with a model's sizes.
-bool titan_builds(const model::Architecture& model);
+bool titan_supports_model(const model::Architecture& model);
 
 /// First release in which a configuration is a Python function.
-inline constexpr std::string_view kPythonForm = "0.3";
+inline constexpr std::string_view kPythonConfigRelease = "0.3";
 
 }  // namespace stepwright::framework_files

@@ -17,7 +17,7 @@ namespace {
 
 bool is_toml(const plan::PlannedJob& planned) {
   const std::string& release = planned.job.framework.version;
-  return plan::comes_before(release, kPythonForm);
+  return plan::is_earlier_release(release, kPythonConfigRelease);
 }
 
 /// Returns the number of ranks over which parameters are replicated; the rest of data x context
@@ -105,11 +105,11 @@ TitanSection training(const plan::PlannedJob& planned, bool toml) {
   if (!toml && !job.kernels.cuda_graphs.step) section.values.set("disable_cuda_graphs", true);
   const bool wide = job.precision == DType::kFp32;
   section.values.set("mixed_precision_param", wide ? "float32" : "bfloat16");
-  const bool in_place = job.kernels.masters == plan::Masters::kNone;
+  const bool in_place = job.kernels.masters == plan::MasterWeights::kNone;
   if (in_place) section.values.set("dtype", "bfloat16");
   const bool narrow = in_place && plan.accumulate == DType::kBf16;
   section.values.set("mixed_precision_reduce", narrow ? "bfloat16" : "float32");
-  if (leaves_to_host(plan)) section.values.set("enable_cpu_offload", true);
+  if (is_fsdp_offloading(plan)) section.values.set("enable_cpu_offload", true);
   return section;
 }
 
@@ -168,7 +168,7 @@ TitanSection checkpointing(const plan::Plan& plan) {
 
 std::string torchtitan_lacks(const plan::PlannedJob& planned) {
   const bool known = titan_flavor_of(planned.job.model_name).has_value();
-  if (known || (!is_toml(planned) && titan_builds(planned.job.model))) return "";
+  if (known || (!is_toml(planned) && titan_supports_model(planned.job.model))) return "";
   return fmt::format("torchtitan has no flavor {}: register one of these sizes: {}",
                      planned.job.model_name, model::inline_model(planned.job.model).dump());
 }

@@ -44,7 +44,7 @@ struct TuneSize {
 /// All builders listed in `models.yaml`.
 struct TuneBuilders {
   explicit TuneBuilders(const Document& table) {
-    each_row(table, "families", [&](Node row, const std::string& /*source*/) {
+    visit_table_rows(table, "families", [&](Node row, const std::string& /*source*/) {
       const Fields fields(row);
       families.push_back({.name = fields.word("name", ""),
                           .type = fields.word("type", ""),
@@ -55,7 +55,7 @@ struct TuneBuilders {
                           .tokenizer = fields.word("tokenizer", ""),
                           .checkpoints = fields.word("checkpoints", "")});
     });
-    each_row(table, "sizes", [&](Node row, const std::string& /*source*/) {
+    visit_table_rows(table, "sizes", [&](Node row, const std::string& /*source*/) {
       const Fields fields(row);
       sizes.push_back({fields.word("module", ""), fields.word("name", ""),
                        fields.word("ending", ""), fields.word("built_in", ""),
@@ -88,7 +88,7 @@ const TuneFamily* family_of(std::string_view module) {
 
 std::int64_t needed_size(const Fields& sizes, std::string_view key) {
   const auto size = sizes.size(key);
-  return size ? *size : sizes.node().get(key).integer(1, kMostOfField);
+  return size ? *size : sizes.node().get(key).integer(1, kMaxSizeField);
 }
 
 /// Returns the default width of the feed-forward: torchtune/models/llama3/_model_utils.py,

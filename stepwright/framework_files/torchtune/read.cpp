@@ -56,7 +56,7 @@ std::vector<ShellWord> words_of_line(std::string_view line) {
 
 /// Takes the number of processes from the first `tune run` command in a configuration's comments,
 /// which torchtune's own configurations contain. A script or the user overrides it.
-void take_commented_run(const SourceFile& file, const Given& given, JobExtent& extent,
+void take_commented_run(const SourceFile& file, const UserFacts& given, JobExtent& extent,
                         ImportReport& report) {
   const bool given_extent = given.nodes || given.devices || given.known_cluster ||
                             given.cluster.find_first_of(":{") != std::string::npos;
@@ -105,7 +105,7 @@ void check_recipe(const Fields& root) {
         .fail("asks for enable_activation_checkpointing, without which torchtune refuses it");
   }
   const auto split = node.find("tensor_parallel_dim");
-  if (split && !split->is_null() && split->integer(1, kMostOfField) > 1 &&
+  if (split && !split->is_null() && split->integer(1, kMaxSizeField) > 1 &&
       is_on(root.section("optimizer").node(), "fused")) {
     split->fail("is above 1 beside a fused optimizer, which torchtune refuses");
   }
@@ -159,8 +159,8 @@ void read_tune_recompute(const Fields& root, plan::Plan& plan) {
                    "recomputation by operator: it is taken as that of every second product");
     return;
   }
-  const IntegerReading every = read_integer(option->text());
-  if (every.status != IntegerReading::Status::kGood || every.value < 1) {
+  const IntegerParseResult every = read_integer(option->text());
+  if (every.status != IntegerParseResult::Status::kGood || every.value < 1) {
     option->fail("must be op, or so many layers as '2'");
   }
   recompute = {.kind = plan::RecomputeKind::kEvery, .every = every.value};
@@ -171,7 +171,7 @@ void read_tune_recompute(const Fields& root, plan::Plan& plan) {
 plan::Optimizer read_tune_optimizer(const Fields& optimizer) {
   const Node component = optimizer.node().get("_component_");
   const std::string text = component.text();
-  const std::string_view known = meaning_of("torchtune/words", "optimizers", text);
+  const std::string_view known = word_meaning("torchtune/words", "optimizers", text);
   const OptimizerWord* word = known.empty() ? nullptr : optimizer_word(known);
   const plan::Optimizer found = word != nullptr ? word->optimizer : plan::Optimizer::kAdamW;
   if (word != nullptr && word->leaves_out.empty()) {
@@ -207,17 +207,17 @@ Draft read_tune_states(const Fields& root, const std::string& file, Draft draft,
   if (!draft.adapters) {
     trainer.copies = root.integer("data_parallel_replicate_dim", 1);
     const auto share = root.find("data_parallel_shard_dim");
-    if (share && share->integer(-1, kMostOfField) > 0)
-      trainer.share = share->integer(1, kMostOfField);
+    if (share && share->integer(-1, kMaxSizeField) > 0)
+      trainer.share = share->integer(1, kMaxSizeField);
   }
-  spread_states(choice, settled_copies(trainer, draft.plan, draft.extent, file), draft,
-                draft.extent, report);
+  shard_states_over_ranks(choice, settled_copies(trainer, draft.plan, draft.extent, file), draft,
+                          draft.extent, report);
   return draft;
 }
 
 /// Reads the loss of torchtune/modules/loss: PyTorch's, over chunks of tokens or all tokens,
 /// compiled if `compile` is set; or Liger's kernel, in torchtune's main branch.
-void read_tune_loss(const Fields& root, Settled& settled) {
+void read_tune_loss(const Fields& root, PartialPlan& settled) {
   const auto loss = root.section("loss").node().find("_component_");
   const std::string name = loss ? loss->text() : "";
   if (name.find("rlhf") != std::string::npos) {
@@ -233,13 +233,14 @@ void read_tune_loss(const Fields& root, Settled& settled) {
   const Fields words = root.section("loss");
   if (name.find("Liger") != std::string::npos) {
     words.mark_read("_component_");
-    settled.take_liger(true);
+    settled.apply_liger_loss(true);
   } else if (name.ends_with("LinearCrossEntropyLoss") || name.ends_with("ChunkedOutputLoss")) {
     words.mark_read("_component_");
     const std::int64_t chunks = words.integer("num_output_chunks", kUsualChunks);
     const bool all = name.ends_with("ChunkedOutputLoss");
-    settled.loss = LossWords{std::min(chunks, plan::kMostLossChunks),
-                             all ? plan::LossKeeps::kAllLogits : plan::LossKeeps::kLogits};
+    settled.loss =
+        LossWords{std::min(chunks, plan::kMostLossChunks),
+                  all ? plan::LossSavedTensors::kAllLogits : plan::LossSavedTensors::kLogits};
   }
 }
 
@@ -247,7 +248,7 @@ void read_tune_loss(const Fields& root, Settled& settled) {
 /// pads each sequence or cuts a document where a sequence is full. Tokenizers keep the first
 /// `max_seq_len` tokens of a document (torchtune/modules/transforms/tokenizers/_utils.py). Without
 /// packing, each document is padded to the longest of its micro-batch (torchtune/data/_collate.py).
-void read_tune_batch(const Fields& root, const std::string& file, const Given& given,
+void read_tune_batch(const Fields& root, const std::string& file, const UserFacts& given,
                      plan::Plan& plan, JobBatch& batch) {
   // A list of datasets is concatenated without packing.
   const auto listed = root.node().find("dataset");
@@ -267,17 +268,18 @@ void read_tune_batch(const Fields& root, const std::string& file, const Given& g
         file));
   }
   PackingWords words;
-  words.packing.too_long = packing::TooLong::kTruncate;
+  words.packing.too_long = packing::LongDocumentPolicy::kTruncate;
   if (packed) {
     words.packing.kind = packing::PackingKind::kGreedy;
-    if (data.flag("split_across_pack", false)) words.packing.too_long = packing::TooLong::kSplit;
+    if (data.flag("split_across_pack", false))
+      words.packing.too_long = packing::LongDocumentPolicy::kSplit;
   }
-  take_packing(data, "packed", words, given, batch);
+  apply_packing(data, "packed", words, given, batch);
   plan.micro_batch = root.integer("batch_size", 1);
   batch.micro_batches = root.integer("gradient_accumulation_steps", 1);
 }
 
-Draft read_tune_document(const Document& document, const Given& given, Draft draft,
+Draft read_tune_document(const Document& document, const UserFacts& given, Draft draft,
                          ImportReport& report) {
   static constexpr Named<DType> kTypes[] = {{DType::kBf16, "bf16"}, {DType::kFp32, "fp32"}};
   const Fields root(document.root());
@@ -294,7 +296,7 @@ Draft read_tune_document(const Document& document, const Given& given, Draft dra
   read_tune_recompute(root, draft.plan);
   read_tune_loss(root, draft);
   read_tune_degrees(root, draft.plan, draft);
-  settle_ranks(draft.plan, draft.extent, report, given, file);
+  resolve_rank_counts(draft.plan, draft.extent, report, given, file);
   draft = read_tune_states(root, file, std::move(draft), report);
   read_tune_batch(root, file, given, draft.plan, draft.batch);
   list_settings(root, file, known_settings("torchtune/settings"), report);
@@ -302,7 +304,7 @@ Draft read_tune_document(const Document& document, const Given& given, Draft dra
 }
 
 /// Reads the configuration that a script's command names, overridden by the words after it.
-Draft read_tune_script(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_tune_script(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   static constexpr std::string_view kOptions[] = {"--config"};
   const ConfiguredRun run = read_configured(files, given,
                                             {.framework = "torchtune",
@@ -317,18 +319,19 @@ Draft read_tune_script(Sources files, const Given& given, Draft draft, ImportRep
   const SourceFile& file = run.files.front();
   std::vector<std::string> over = run.words;
   over.insert(over.end(), run.given.settings.begin(), run.given.settings.end());
-  return read_tune_document(with_tune_words(parse_as_python(file.text, file.name), over), run.given,
-                            std::move(draft), report);
+  return read_tune_document(with_tune_words(parse_like_python_yaml(file.text, file.name), over),
+                            run.given, std::move(draft), report);
 }
 
 }  // namespace
 
-Draft read_torchtune(Sources files, const Given& given, Draft draft, ImportReport& report) {
+Draft read_torchtune(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   if (std::ranges::any_of(files, is_shell_script))
     return read_tune_script(files, given, std::move(draft), report);
   if (files.size() != 1) fail_input("torchtune: one configuration is read at a time");
   const SourceFile& file = files.front();
-  const Document document = with_tune_words(parse_as_python(file.text, file.name), given.settings);
+  const Document document =
+      with_tune_words(parse_like_python_yaml(file.text, file.name), given.settings);
   take_commented_run(file, given, draft.extent, report);
   return read_tune_document(document, given, std::move(draft), report);
 }

@@ -66,7 +66,8 @@ void add_tune_data(Tree& file, const plan::Job& job, std::string_view tokenizer)
   file.set("tokenizer", words);
   Tree data = Tree::mapping();
   data.set("_component_", component("datasets.alpaca_cleaned_dataset")).set("packed", packs);
-  if (packs && packing.too_long == packing::TooLong::kSplit) data.set("split_across_pack", true);
+  if (packs && packing.too_long == packing::LongDocumentPolicy::kSplit)
+    data.set("split_across_pack", true);
   file.set("dataset", data);
   file.set("seed", Tree()).set("shuffle", true);
 }
@@ -107,7 +108,7 @@ void add_tune_loss(Tree& file, const plan::Kernels& kernels) {
   if (kernels.loss_chunks == 1) {
     loss.set("_component_", "torch.nn.CrossEntropyLoss");
   } else {
-    const bool all = kernels.loss_keeps == plan::LossKeeps::kAllLogits;
+    const bool all = kernels.loss_keeps == plan::LossSavedTensors::kAllLogits;
     loss.set("_component_", component(all ? "modules.loss.CEWithChunkedOutputLoss"
                                           : "modules.loss.LinearCrossEntropyLoss"));
     loss.set("num_output_chunks", kernels.loss_chunks);
@@ -154,7 +155,7 @@ void add_tune_mesh(Tree& file, const plan::Plan& plan) {
     file.set("data_parallel_shard_dim", degrees.data / copies);
   }
   file.set("fsdp_reshard_after_forward", plan.sharding.parameters != plan::Spread::kNone);
-  file.set("fsdp_cpu_offload", leaves_to_host(plan));
+  file.set("fsdp_cpu_offload", is_fsdp_offloading(plan));
 }
 
 /// Makes embedding and head FSDP units of their own, since plans gather them separately. A tied

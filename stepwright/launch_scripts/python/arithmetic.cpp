@@ -77,7 +77,7 @@ PythonObject list_of(std::vector<PythonObject> items, std::uint32_t line) {
 
 /// Returns the list "[a] * 3".
 PythonObject repeated(const PythonObject& list, std::int64_t count, std::uint32_t line) {
-  const auto most = static_cast<std::int64_t>(kMostPythonItems / python_weight(list));
+  const auto most = static_cast<std::int64_t>(kMostPythonItems / python_value_size(list));
   if (count > most) return PythonObject::unknown("list", line);
   std::vector<PythonObject> items;
   for (std::int64_t i = 0; i < count; ++i) {

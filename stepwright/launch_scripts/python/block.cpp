@@ -111,7 +111,7 @@ PythonProgram::Flow PythonProgram::simple(const PythonLine& line) {
     }
   } else if (starts_any(text, {"import", "from"})) {
     import_names(text);
-  } else if (!says_nothing_in_python(text)) {
+  } else if (!is_noop_python_statement(text)) {
     const PythonAssignment set = python_assignment(text);
     if (set.value) {
       assign(set, line);
@@ -140,7 +140,7 @@ void PythonProgram::assign(const PythonAssignment& set, const PythonLine& line) 
     return assign_item(set.target, line, value);
   }
   if (!set.sign.empty()) value = changed(set, line, std::move(value));
-  spend(python_weight(value), line.line);
+  spend(python_value_size(value), line.line);
   bind_python_targets(set.target, value, *this);
 }
 
@@ -252,7 +252,7 @@ void PythonProgram::pass_over(const PythonLine& head, Lines block) {
 
 void PythonProgram::note_passed(const PythonLine& line, const PythonLine& head) {
   spend(1, line.line);
-  if (says_nothing_in_python(line.text)) return;
+  if (is_noop_python_statement(line.text)) return;
   const std::string said = fmt::format("{}  [{}]", line.text, head.text);
   if (starts_python_word(line.text, "return")) host_.passed("return", said, placed(line.line));
   const PythonAssignment set = python_assignment(line.text);

@@ -181,7 +181,7 @@ void PythonProgram::fields(const Class& type, const PythonArguments& given, std:
   const std::size_t before = std::exchange(here_, type.file);
   for (const PythonLine& line : type.body) {
     const bool own = line.indent == type.body.front().indent;
-    if (own && !says_nothing_in_python(line.text)) field(line, given, place, made);
+    if (own && !is_noop_python_statement(line.text)) field(line, given, place, made);
   }
   here_ = before;
 }

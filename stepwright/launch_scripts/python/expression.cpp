@@ -68,7 +68,7 @@ class Evaluation {
 
   [[nodiscard]] std::uint32_t at(const PythonNode& node) const { return names_.placed(node.line); }
   PythonObject spent(PythonObject value, const PythonNode& node) {
-    names_.spend(python_weight(value), node.line);
+    names_.spend(python_value_size(value), node.line);
     return value;
   }
 
@@ -94,7 +94,7 @@ class Evaluation {
   std::string filled(const PythonNode& hole) {
     const PythonObject one = followed(hole.parts.front());
     const bool plain = hole.word.empty() || hole.word == "d" || hole.word == "s";
-    return plain ? python_str(one) : python_hole(hole.text);
+    return plain ? python_str(one) : unknown_python_value(hole.text);
   }
 
   /// Adds the items of a list; an unknown value is added as one item.
@@ -229,8 +229,8 @@ class Evaluation {
     given.line = at(node);
     for (const PythonNode& part : node.parts) argument(part, given);
     std::size_t weight = 1;
-    for (const PythonObject& one : given.unnamed) weight += python_weight(one);
-    for (const auto& [name, one] : given.named) weight += python_weight(one);
+    for (const PythonObject& one : given.unnamed) weight += python_value_size(one);
+    for (const auto& [name, one] : given.named) weight += python_value_size(one);
     names_.spend(weight, node.line);
     return given;
   }

@@ -56,7 +56,7 @@ void add_python_text(std::string& text, std::string_view part, std::uint32_t lin
   text += part;
 }
 
-std::string python_hole(std::string_view expression) {
+std::string unknown_python_value(std::string_view expression) {
   return fmt::format("{}{}{}", kHoleBegin, name_of_last_part(expression), kHoleEnd);
 }
 
@@ -142,7 +142,7 @@ void PythonObject::Body::add(const PythonObject& item) {
   items.push_back(leads_to(item, this) ? python_copy(item) : item);
 }
 
-std::size_t python_weight(const PythonObject& value) {
+std::size_t python_value_size(const PythonObject& value) {
   std::size_t weight = 0;
   std::vector<const PythonObject*> open = {&value};
   while (!open.empty() && weight <= kMostPythonItems) {
@@ -158,7 +158,7 @@ std::size_t python_weight(const PythonObject& value) {
 
 PythonObject python_as_set(PythonObject value) {
   const bool object = value.is(ObjectKind::kUnknown) && value.body != nullptr &&
-                      value.body->made_by == kOpenObject && !value.body->members.empty();
+                      value.body->made_by == kUnknownPythonObject && !value.body->members.empty();
   if (object) value.kind = ObjectKind::kRecord;
   return value;
 }
@@ -167,7 +167,8 @@ PythonObject python_copy(const PythonObject& value) {
   PythonObject made = value;
   made.body = nullptr;
   if (value.body == nullptr || value.is(ObjectKind::kUnknown)) return made;
-  if (python_weight(value) > kMostPythonItems) return PythonObject::unknown("value", value.line);
+  if (python_value_size(value) > kMostPythonItems)
+    return PythonObject::unknown("value", value.line);
   made.body = std::make_shared<PythonObject::Body>();
   made.body->made_by = value.body->made_by;
   for (const PythonObject& item : value.body->items) made.body->items.push_back(python_copy(item));
@@ -205,11 +206,11 @@ std::string python_str(const PythonObject& value) {
     case ObjectKind::kInteger: return fmt::to_string(value.number);
     case ObjectKind::kBool: return value.truth ? "True" : "False";
     case ObjectKind::kNone: return "None";
-    case ObjectKind::kUnknown: return python_hole(value.text);
+    case ObjectKind::kUnknown: return unknown_python_value(value.text);
     case ObjectKind::kList:
     case ObjectKind::kRecord: break;
   }
-  return python_hole("value");
+  return unknown_python_value("value");
 }
 
 std::optional<std::string> python_key(const PythonObject& key) {

@@ -21,7 +21,7 @@ constexpr char kHoleEnd = '\x02';
 constexpr std::size_t kMostPythonItems = 10'000;
 
 /// Returns a hole named after the last part of an expression: "tp" for "args.tp".
-std::string python_hole(std::string_view expression);
+std::string unknown_python_value(std::string_view expression);
 
 /// Appends `part` to a text. Fails with `kInput`, naming the line, beyond 256 KiB.
 void add_python_text(std::string& text, std::string_view part, std::uint32_t line);
@@ -62,7 +62,7 @@ struct PythonObject::Body {
   std::vector<PythonObject> items;
   /// Keys of a mapping or attributes of an instance, each with its value.
   std::vector<std::pair<std::string, PythonObject>> members;
-  /// Name of the class that made the instance, or `kOpenObject`.
+  /// Name of the class that made the instance, or `kUnknownPythonObject`.
   std::string made_by;
 
   PythonObject* find(std::string_view name);
@@ -79,7 +79,7 @@ struct PythonObject::Body {
 };
 
 /// The class name of an object of unknown class.
-constexpr std::string_view kOpenObject = "?";
+constexpr std::string_view kUnknownPythonObject = "?";
 
 /// Returns a value for setting an attribute on it: an unknown value becomes a record, also for all
 /// other names that share it.
@@ -89,7 +89,7 @@ PythonObject python_as_set(PythonObject value);
 PythonObject python_copy(const PythonObject& value);
 
 /// Returns the size of a value in parts and bytes; stops counting at about 10,000.
-std::size_t python_weight(const PythonObject& value);
+std::size_t python_value_size(const PythonObject& value);
 
 /// Returns the items, or the keys of a mapping, that a loop over the value visits; nullopt:
 /// unknown.

@@ -207,7 +207,7 @@ PythonObject PythonProgram::call(const std::string& path, const PythonArguments&
   // Gives the unknown value a body, so that attributes set on it show under all of its names.
   if (result.is(ObjectKind::kUnknown) && result.body == nullptr) {
     result.body = std::make_shared<PythonObject::Body>();
-    result.body->made_by = kOpenObject;
+    result.body->made_by = kUnknownPythonObject;
   }
   return result;
 }
@@ -258,7 +258,7 @@ void PythonProgram::open_object(PythonObject& object, std::string_view path, std
   object = python_as_set(object);
   if (object.is(ObjectKind::kRecord)) return;
   const bool unknown = object.is(ObjectKind::kUnknown);
-  if (unknown && object.body != nullptr && object.body->made_by != kOpenObject) {
+  if (unknown && object.body != nullptr && object.body->made_by != kUnknownPythonObject) {
     // Another assignment can have set the attribute on its owner by now.
     const auto owner = object.body;
     const PythonObject* present = owner->find(object.text);

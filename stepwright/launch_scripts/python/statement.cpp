@@ -34,7 +34,7 @@ PythonAssignment python_assignment(std::string_view text) {
           .sign = text.substr(end, equals - end)};
 }
 
-bool says_nothing_in_python(std::string_view text) {
+bool is_noop_python_statement(std::string_view text) {
   static constexpr std::array<std::string_view, 10> kWords = {
       "import", "from",     "pass", "assert",   "raise",
       "global", "nonlocal", "del",  "continue", "break"};

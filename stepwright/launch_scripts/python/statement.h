@@ -22,7 +22,7 @@ PythonAssignment python_assignment(std::string_view statement);
 bool is_python_path(std::string_view text);
 
 /// True for a statement that sets no value, such as `pass` or a docstring.
-bool says_nothing_in_python(std::string_view text);
+bool is_noop_python_statement(std::string_view text);
 
 /// Returns the names that "from a import b as c, d" or "import a.b as c" defines, each with its
 /// full name in the imported module.

@@ -69,7 +69,7 @@ class TreeMaker {
     for (const auto& [name, one] : body.members) members.set(name, tree(one, depth + 1));
     Tree made = members.take();
     if (!body.items.empty()) made.set("[]", items(body.items, body.items.front().line, depth));
-    const bool type = !body.made_by.empty() && body.made_by != kOpenObject;
+    const bool type = !body.made_by.empty() && body.made_by != kUnknownPythonObject;
     if (type) made.set("()", Tree::scalar(body.made_by, true));
     return made;
   }
@@ -88,7 +88,7 @@ PythonObject number_object(const std::string& digits, std::uint32_t line) {
 
 PythonObject scalar_object(const Tree& tree, std::uint32_t line) {
   if (tree.quoted) return PythonObject::string(tree.text, line);
-  if (const auto truth = truth_of(tree.text)) return PythonObject::boolean(*truth);
+  if (const auto truth = parse_boolean_word(tree.text)) return PythonObject::boolean(*truth);
   if (is_number(tree.text)) return number_object(tree.text, line);
   return PythonObject::string(tree.text, line);
 }

@@ -19,7 +19,7 @@ void elements(ShellWords& words, ShellAssignment& one) {
 
 }  // namespace
 
-bool take_assignment(ShellWords& words, ShellNode& made) {
+bool parse_shell_assignment(ShellWords& words, ShellNode& made) {
   std::size_t end = 0;
   while (is_shell_name_char(words.here(end))) ++end;
   ShellAssignment one{.line = words.line()};

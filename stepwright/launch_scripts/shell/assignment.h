@@ -7,6 +7,6 @@ namespace stepwright::launch_scripts {
 
 /// Reads `NAME=value`, `NAME[index]+=value` or `NAME=(...)` at this position into the command
 /// `made`; returns false if there is none. Fails with `kInput` for an array that never closes.
-bool take_assignment(ShellWords& words, ShellNode& made);
+bool parse_shell_assignment(ShellWords& words, ShellNode& made);
 
 }  // namespace stepwright::launch_scripts

@@ -22,7 +22,7 @@ ShellTerm expression(ShellWords& words) {
 
 }  // namespace
 
-ShellNode take_test(ShellWords& words) {
+ShellNode parse_shell_test(ShellWords& words) {
   ShellNode made;
   made.kind = ShellNode::Kind::kTest;
   made.line = words.line();

@@ -7,6 +7,6 @@ namespace stepwright::launch_scripts {
 
 /// Reads `[[ ... ]]` at this position; brackets and operators in it become words. Fails with
 /// `kInput` if it never closes.
-ShellNode take_test(ShellWords& words);
+ShellNode parse_shell_test(ShellWords& words);
 
 }  // namespace stepwright::launch_scripts

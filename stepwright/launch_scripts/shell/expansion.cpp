@@ -189,7 +189,7 @@ std::string ShellExpansion::pattern(const ShellTerm& term) {
   for (const ShellPiece& piece : term.pieces) {
     const bool plain = piece.kind == PieceKind::kText;
     const std::string one = plain ? piece.text : joined(fill(piece, term.line).words);
-    all += piece.quoted ? as_pattern(one) : one;
+    all += piece.quoted ? escape_shell_pattern(one) : one;
   }
   budget_.word(all, {file_, term.line});
   return all;
@@ -353,8 +353,8 @@ std::optional<std::string> ShellExpansion::changed(const std::string& text,
     const std::string pattern = inner_pattern(operation.substr(twice ? 2 : 1), line);
     if (!is_known(pattern)) return std::nullopt;
     budget_.work(text.size() * text.size() * pattern.size(), {file_, line});
-    return without_match(text, pattern, first == '#' ? PatternEnd::kFront : PatternEnd::kBack,
-                         twice);
+    return without_pattern_match(text, pattern,
+                                 first == '#' ? PatternEnd::kFront : PatternEnd::kBack, twice);
   }
   if (first != '/') return std::nullopt;
   const std::string_view rest = operation.substr(twice ? 2 : 1);

@@ -23,7 +23,7 @@ bool is_launcher(std::string_view program) {
   return is_one_of(program, kLaunchers);
 }
 
-std::vector<ShellWord> submission_of(const std::vector<ShellWord>& words) {
+std::vector<ShellWord> submitted_command(const std::vector<ShellWord>& words) {
   for (auto word = words.begin(); word != words.end(); ++word) {
     if (submission_scheduler(base_name(word->text), {}).empty()) continue;
     return {word, words.end()};
@@ -31,8 +31,8 @@ std::vector<ShellWord> submission_of(const std::vector<ShellWord>& words) {
   return {};
 }
 
-void add_exported(const std::vector<ShellWord>& submission,
-                  std::map<std::string, ShellWord>& environment) {
+void add_exported_variables(const std::vector<ShellWord>& submission,
+                            std::map<std::string, ShellWord>& environment) {
   for (std::size_t i = 0; i < submission.size(); ++i) {
     const std::string& text = submission[i].text;
     const bool joined = text.starts_with("--export=");

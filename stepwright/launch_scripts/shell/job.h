@@ -14,11 +14,11 @@ bool is_launcher(std::string_view program);
 
 /// Returns the part of a command that submits a batch job, from the submitting program on; empty if
 /// the command submits none.
-std::vector<ShellWord> submission_of(const std::vector<ShellWord>& words);
+std::vector<ShellWord> submitted_command(const std::vector<ShellWord>& words);
 
 /// Adds to `environment` the variables that a submission sets: `sbatch --export=ALL,TP=4`, `qsub -v
 /// TP=4`, `bsub -env "TP=4"`.
-void add_exported(const std::vector<ShellWord>& submission,
-                  std::map<std::string, ShellWord>& environment);
+void add_exported_variables(const std::vector<ShellWord>& submission,
+                            std::map<std::string, ShellWord>& environment);
 
 }  // namespace stepwright::launch_scripts

@@ -143,7 +143,7 @@ class ShellParser {
     if (word == "while" || word == "until") return redirected(loop(word == "until"));
     if (word == "for" || word == "select") return redirected(for_each());
     if (word == "case") return redirected(choice());
-    if (word == "[[") return redirected(take_test(in_));
+    if (word == "[[") return redirected(parse_shell_test(in_));
     if (word == "function") {
       in_.skip(word.size());
       in_.skip_blanks();
@@ -373,7 +373,8 @@ class ShellParser {
       const bool process = in_.starts("<(") || in_.starts(">(") || filled_in;
       if (in_.at_end() || (ShellWords::ends_word(in_.here()) && !process)) break;
       const bool first = made.words.empty();
-      if ((first || declares(made.words.front().plain())) && take_assignment(in_, made)) continue;
+      if ((first || declares(made.words.front().plain())) && parse_shell_assignment(in_, made))
+        continue;
       made.words.push_back(in_.word());
       in_.skip_blanks();
       if (first && made.words.size() == 1 && in_.here() == '(') {

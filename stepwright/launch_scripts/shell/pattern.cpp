@@ -102,7 +102,7 @@ bool matches_shell_pattern(std::string_view text, std::string_view pattern) {
   });
 }
 
-std::string as_pattern(std::string_view text) {
+std::string escape_shell_pattern(std::string_view text) {
   std::string pattern;
   for (const char c : text) {
     if (std::string_view("*?[]\\@").find(c) != std::string_view::npos) pattern += '\\';
@@ -111,8 +111,8 @@ std::string as_pattern(std::string_view text) {
   return pattern;
 }
 
-std::string without_match(std::string_view text, std::string_view pattern, PatternEnd end,
-                          bool longest) {
+std::string without_pattern_match(std::string_view text, std::string_view pattern, PatternEnd end,
+                                  bool longest) {
   for (std::size_t i = 0; i <= text.size(); ++i) {
     const std::size_t length = longest ? text.size() - i : i;
     const bool front = end == PatternEnd::kFront;

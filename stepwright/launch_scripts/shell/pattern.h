@@ -11,13 +11,13 @@ namespace stepwright::launch_scripts {
 bool matches_shell_pattern(std::string_view text, std::string_view pattern);
 
 /// Returns a pattern that matches exactly this text.
-std::string as_pattern(std::string_view text);
+std::string escape_shell_pattern(std::string_view text);
 
 enum class PatternEnd : bool { kFront, kBack };
 
 /// Returns the text without the shortest or longest match of a pattern at its front or back.
-std::string without_match(std::string_view text, std::string_view pattern, PatternEnd end,
-                          bool longest);
+std::string without_pattern_match(std::string_view text, std::string_view pattern, PatternEnd end,
+                                  bool longest);
 
 /// Returns the text with the first match of a pattern, or all matches, replaced by `by`.
 std::string with_matches_replaced(std::string_view text, std::string_view pattern,

@@ -21,8 +21,8 @@ std::optional<std::string> counted(const std::vector<ShellWord>& words) {
   constexpr std::int64_t kMost = 10'000;
   std::array<std::int64_t, 3> numbers{};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const IntegerReading reading = read_integer(words[i].text);
-    if (reading.status != IntegerReading::Status::kGood) return std::nullopt;
+    const IntegerParseResult reading = read_integer(words[i].text);
+    if (reading.status != IntegerParseResult::Status::kGood) return std::nullopt;
     numbers.at(i) = reading.value;
   }
   const auto [first, step, last] = numbers;

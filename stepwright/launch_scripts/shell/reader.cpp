@@ -77,7 +77,7 @@ bool reads_commands(const ShellNode& node) {
 
 }  // namespace
 
-ShellReader::ShellReader(std::span<const ShellSource> sources, const ShellGiven& given)
+ShellReader::ShellReader(std::span<const ShellSource> sources, const ShellAssumptions& given)
     : sources_(sources),
       given_(given),
       script_{.files = names_of(sources)},
@@ -374,7 +374,8 @@ bool ShellReader::ends_script(const ShellNode& node, int depth) {
          ends_script(*function->second.body, depth + 1);
 }
 
-ShellScript read_shell_scripts(std::span<const ShellSource> sources, const ShellGiven& given) {
+ShellScript read_shell_scripts(std::span<const ShellSource> sources,
+                               const ShellAssumptions& given) {
   return ShellReader(sources, given).read();
 }
 

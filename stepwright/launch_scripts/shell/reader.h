@@ -22,7 +22,7 @@ namespace stepwright::launch_scripts {
 /// Interprets scripts in the order in which bash runs them, without executing anything.
 class ShellReader {
  public:
-  ShellReader(std::span<const ShellSource> sources, const ShellGiven& given);
+  ShellReader(std::span<const ShellSource> sources, const ShellAssumptions& given);
 
   ShellScript read();
 
@@ -115,7 +115,7 @@ class ShellReader {
   static std::string echoed(const Words& words);
 
   std::span<const ShellSource> sources_;
-  const ShellGiven& given_;
+  const ShellAssumptions& given_;
   ShellScript script_;
   ShellBudget budget_;
   ShellVariables variables_;
@@ -123,7 +123,7 @@ class ShellReader {
   /// Parsed texts; they own the syntax trees of shell functions, so they are kept.
   std::deque<ShellNode> parsed_;
   std::map<std::size_t, const ShellNode*> programs_;  ///< Parsed program of each source, by index.
-  std::map<std::string, ShellWritten> written_;       ///< Files that the script writes, by name.
+  std::map<std::string, ShellWrittenFile> written_;   ///< Files that the script writes, by name.
   /// A function of the script, and the index of its file.
   struct Function {
     const ShellNode* body = nullptr;

@@ -57,7 +57,7 @@ struct MissingScript {
 };
 
 /// A file that a script writes, with a heredoc or lines of `echo`.
-struct ShellWritten {
+struct ShellWrittenFile {
   std::string text;
   std::uint32_t line = 0;  ///< Line in the script where the file's text begins.
   std::uint32_t file = 0;
@@ -73,7 +73,7 @@ struct ShellScript {
   std::map<std::string, OpenChoice> choices;
   std::vector<MissingScript> missing;
   /// Files that the script writes, by file name without folders.
-  std::map<std::string, ShellWritten> written;
+  std::map<std::string, ShellWrittenFile> written;
   std::size_t effort = 0;  ///< Effort of reading the scripts, in interpretation steps.
   /// Variables that hold nothing but one unknown part, by that part: "$2", "$(nvidia-smi -L)".
   std::map<std::string, std::string> holders;
@@ -87,7 +87,7 @@ struct ShellSource {
 };
 
 /// Values and outcomes that override what the scripts say or leave undetermined.
-struct ShellGiven {
+struct ShellAssumptions {
   /// Values of variables, which no assignment changes; "1" is the first argument.
   std::map<std::string, std::string> variables;
   /// For a key of `ShellScript::choices`, the index in `ways` to take.
@@ -103,6 +103,7 @@ struct ShellGiven {
 /// Fails with `kInput` if the text is no script (control characters, something that never closes),
 /// for a script that includes itself, and beyond 1 MiB of text, 100,000 words or steps, or 16 MiB
 /// of variables' values.
-ShellScript read_shell_scripts(std::span<const ShellSource> sources, const ShellGiven& given = {});
+ShellScript read_shell_scripts(std::span<const ShellSource> sources,
+                               const ShellAssumptions& given = {});
 
 }  // namespace stepwright::launch_scripts

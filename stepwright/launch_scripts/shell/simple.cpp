@@ -383,7 +383,7 @@ void ShellReader::write_file(const ShellNode& node, const Words& words) {
     appends = words[1].text == "-a";
   }
   if (path.empty()) return;
-  ShellWritten& made = written_[base_name(path)];
+  ShellWrittenFile& made = written_[base_name(path)];
   if (!appends || made.line == 0) {
     made = {.line = node.input ? node.input->line : node.line, .file = expansion_.file()};
   }

@@ -147,7 +147,7 @@ void ShellReader::run_told_command(const ShellNode& node, const Words& words) {
     if (told.find_first_of(" \n") == std::string::npos) continue;
     const auto outer = job_;
     in_shell_of_its_own(environment(node), {}, "bash",
-                        [&] { run_batch(told, words[i].line, submission_of(words)); });
+                        [&] { run_batch(told, words[i].line, submitted_command(words)); });
     job_ = outer;
     return;
   }
@@ -171,8 +171,8 @@ ShellStatus ShellReader::within_shell(const ShellNode& node, const Words& words,
   std::map<std::string, ShellWord> seen = environment(node);
   const auto outer = job_;
   const Words submission =
-      submission_of({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(shell)});
-  add_exported(submission, seen);
+      submitted_command({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(shell)});
+  add_exported_variables(submission, seen);
   // Variables of `docker run -e NAME=VALUE IMAGE bash -c TEXT`.
   for (std::size_t i = 0; i + 1 < shell; ++i) {
     if (words[i].text != "-e" && words[i].text != "--env") continue;

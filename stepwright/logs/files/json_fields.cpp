@@ -27,7 +27,7 @@ std::optional<std::int64_t> to_whole(const dom::element& value) {
 
 }  // namespace
 
-std::string_view text_in(const dom::element& object, std::string_view key) {
+std::string_view json_text_field(const dom::element& object, std::string_view key) {
   std::string_view text;
   return object[key].get(text) == simdjson::SUCCESS ? text : std::string_view();
 }
@@ -47,19 +47,19 @@ std::string spelt(const dom::element& value) {
   return "[" + joined + "]";
 }
 
-std::string spelt_in(const dom::element& object, std::string_view key) {
+std::string json_spelled_field(const dom::element& object, std::string_view key) {
   dom::element value;
   return object[key].get(value) == simdjson::SUCCESS ? spelt(value) : std::string();
 }
 
-std::optional<std::int64_t> integer_in(const dom::element& object, std::string_view key) {
+std::optional<std::int64_t> json_integer_field(const dom::element& object, std::string_view key) {
   dom::element value;
   if (object[key].get(value) != simdjson::SUCCESS) return std::nullopt;
   return to_whole(value);
 }
 
-std::optional<std::int64_t> ranks_in(const dom::element& object, std::string_view key) {
-  const auto whole = integer_in(object, key);
+std::optional<std::int64_t> json_rank_field(const dom::element& object, std::string_view key) {
+  const auto whole = json_integer_field(object, key);
   return whole && *whole >= 0 && *whole <= kMostJobRanks ? whole : std::nullopt;
 }
 
@@ -69,8 +69,8 @@ std::optional<double> number_in(const dom::element& object, std::string_view key
   return number;
 }
 
-std::optional<std::vector<std::int64_t>> integers_in(const dom::element& object,
-                                                     std::string_view key) {
+std::optional<std::vector<std::int64_t>> json_integer_list_field(const dom::element& object,
+                                                                 std::string_view key) {
   dom::element value;
   if (object[key].get(value) != simdjson::SUCCESS) return std::nullopt;
   std::string_view text;
@@ -110,7 +110,7 @@ std::optional<std::int64_t> to_integer(std::string_view text) {
 }
 
 std::vector<std::int64_t> listed_ranks(const dom::element& group, std::string_view key) {
-  auto ranks = integers_in(group, key).value_or(std::vector<std::int64_t>{});
+  auto ranks = json_integer_list_field(group, key).value_or(std::vector<std::int64_t>{});
   const auto strange = [](std::int64_t rank) { return rank < 0 || rank >= kMostJobRanks; };
   if (std::ranges::any_of(ranks, strange)) ranks.clear();
   return ranks;
@@ -131,7 +131,7 @@ bool repeats_key(const dom::element& value) {
   return std::ranges::adjacent_find(keys) != keys.end();
 }
 
-std::string_view glimpse(std::string_view json, std::string_view quoted_key) {
+std::string_view peek_json_member(std::string_view json, std::string_view quoted_key) {
   std::size_t at = json.find(quoted_key);
   if (at == std::string_view::npos) return {};
   at = json.find_first_not_of(" \t\r\n:", at + quoted_key.size());

@@ -17,24 +17,26 @@ namespace stepwright::logs {
 // is as good as absent.
 
 /// Returns the text of a member; empty if the object lacks it.
-std::string_view text_in(const simdjson::dom::element& object, std::string_view key);
+std::string_view json_text_field(const simdjson::dom::element& object, std::string_view key);
 /// Returns a member as text: a text as it is, a number as JSON, a list of texts and numbers in
 /// brackets; empty for nested values and if the object lacks it.
-std::string spelt_in(const simdjson::dom::element& object, std::string_view key);
+std::string json_spelled_field(const simdjson::dom::element& object, std::string_view key);
 std::string spelt(const simdjson::dom::element& value);
 /// Returns a whole number, also one that is written as text or with a decimal point; nullopt if the
 /// member is none.
-std::optional<std::int64_t> integer_in(const simdjson::dom::element& object, std::string_view key);
+std::optional<std::int64_t> json_integer_field(const simdjson::dom::element& object,
+                                               std::string_view key);
 std::optional<double> number_in(const simdjson::dom::element& object, std::string_view key);
 
 /// Returns a number of ranks, or a rank; nullopt if the member is absent, no whole number or more
 /// than a job can have (`kMostJobRanks`).
-std::optional<std::int64_t> ranks_in(const simdjson::dom::element& object, std::string_view key);
+std::optional<std::int64_t> json_rank_field(const simdjson::dom::element& object,
+                                            std::string_view key);
 
 /// Returns the whole numbers of a list, or of a text that contains one ("[0, 1]"); nullopt if an
 /// element is no number or the list is cut short by dots.
-std::optional<std::vector<std::int64_t>> integers_in(const simdjson::dom::element& object,
-                                                     std::string_view key);
+std::optional<std::vector<std::int64_t>> json_integer_list_field(
+    const simdjson::dom::element& object, std::string_view key);
 std::optional<std::vector<std::int64_t>> integers_of(std::string_view list);
 
 /// Reads a text that is one whole number; nullopt if it is anything else.
@@ -48,6 +50,6 @@ bool repeats_key(const simdjson::dom::element& value);
 
 /// Finds the first member with a key in a JSON text without parsing it. Returns its value: a text
 /// without quotes, or a number; empty if absent. Used to skip objects that nobody needs.
-std::string_view glimpse(std::string_view json, std::string_view quoted_key);
+std::string_view peek_json_member(std::string_view json, std::string_view quoted_key);
 
 }  // namespace stepwright::logs

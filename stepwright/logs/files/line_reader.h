@@ -10,7 +10,8 @@
 namespace stepwright::logs {
 
 /// The reason given for a line that is too long to be read whole.
-inline constexpr const char* kCutLine = "a line longer than 1 MiB, of which the rest is not read";
+inline constexpr const char* kLineTooLongReason =
+    "a line longer than 1 MiB, of which the rest is not read";
 
 /// Reads the lines of a text from front to back, in bounded memory.
 class LineReader {

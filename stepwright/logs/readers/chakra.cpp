@@ -213,8 +213,8 @@ class ChakraReader {
     constexpr std::int64_t kLargestBuffer = std::int64_t{8} << 40;
     if (bytes < 0 || bytes > kLargestBuffer ||
         (type == kCollectiveNode && (comm_type < 0 || comm_type >= std::ssize(kCommTypes)))) {
-      return writer_.source().cannot_explain(number,
-                                             "a node of communication without type or size");
+      return writer_.source().count_unexplained_line(
+          number, "a node of communication without type or size");
     }
     if (type == kCollectiveNode) record.operation = kCommTypes[comm_type];
     if (type == kSendNode) record.operation = LogOperation::kSend;

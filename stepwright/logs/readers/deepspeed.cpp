@@ -27,7 +27,7 @@ class DeepSpeedTextReader {
     LineReader lines(bytes_);
     for (std::string_view text; lines.next(text);) {
       ++writer_.source().lines;
-      if (lines.cut()) explain_not(lines.number(), kCutLine);
+      if (lines.cut()) explain_not(lines.number(), kLineTooLongReason);
       explain_not(lines.number(), lines_.read(text, lines.number()));
     }
     writer_.source().note("The logger rounds sizes and does not log groups.");
@@ -39,7 +39,7 @@ class DeepSpeedTextReader {
 
  private:
   void explain_not(std::int64_t number, std::string_view reason) {
-    if (!reason.empty()) writer_.source().cannot_explain(number, std::string(reason));
+    if (!reason.empty()) writer_.source().count_unexplained_line(number, std::string(reason));
   }
 
   ByteSource& bytes_;
@@ -76,8 +76,8 @@ class DeepSpeedRawReader {
   void read_metadata(const dom::element& root) {
     dom::element metadata;
     if (root["metadata"].get(metadata) != simdjson::SUCCESS) return;
-    writer_.source().world = ranks_in(metadata, "world_size").value_or(0);
-    rank_ = ranks_in(metadata, "rank").value_or(kUnknown);
+    writer_.source().world = json_rank_field(metadata, "world_size").value_or(0);
+    rank_ = json_rank_field(metadata, "rank").value_or(kUnknown);
   }
 
   void operation(std::string_view name, const dom::element& sizes) {
@@ -85,8 +85,8 @@ class DeepSpeedRawReader {
     const auto operation = deepspeed_call(name);
     if (!operation || sizes.get(mapping) != simdjson::SUCCESS) {
       ++writer_.source().lines;
-      return writer_.source().cannot_explain(writer_.source().lines,
-                                             fmt::format("an unknown operation, \"{}\"", name));
+      return writer_.source().count_unexplained_line(
+          writer_.source().lines, fmt::format("an unknown operation, \"{}\"", name));
     }
     const std::size_t first = writer_.records().size();
     for (const auto [size, value] : mapping) {
@@ -94,8 +94,8 @@ class DeepSpeedRawReader {
       const auto bytes = to_integer(size);
       if (!bytes || *bytes < 0 || static_cast<double>(*bytes) > kLargestLoggedBytes ||
           !calls(*operation, *bytes, value)) {
-        writer_.source().cannot_explain(writer_.source().lines,
-                                        fmt::format("no calls of a size of {}", name));
+        writer_.source().count_unexplained_line(writer_.source().lines,
+                                                fmt::format("no calls of a size of {}", name));
       }
     }
     if (writer_.records().size() > first) difference_of_name(first);
@@ -108,7 +108,7 @@ class DeepSpeedRawReader {
     record.rank = rank_;
     record.line = writer_.source().lines;
     if (value.is_object()) {
-      record.count = integer_in(value, "count").value_or(0);
+      record.count = json_integer_field(value, "count").value_or(0);
       if (record.count < 1 || record.count > 1'000'000'000'000) return false;
       writer_.add(record);
       return true;
@@ -148,7 +148,7 @@ class DeepSpeedRawReader {
     std::ranges::stable_sort(records, {}, &LogRecord::duration_s);
     std::vector<double> seconds;
     for (const LogRecord& record : records) seconds.push_back(record.duration_s);
-    difference_times(seconds);
+    times_from_running_totals(seconds);
     for (std::size_t i = 0; i < records.size(); ++i) records[i].duration_s = seconds[i];
   }
 

@@ -87,7 +87,7 @@ bool is_latency(double milliseconds) {
   return milliseconds >= 0 && milliseconds <= kLongest;
 }
 
-void difference_times(std::vector<double>& seconds) {
+void times_from_running_totals(std::vector<double>& seconds) {
   if (seconds.size() < 3 || !std::ranges::is_sorted(seconds)) return;
   for (std::size_t i = seconds.size(); i-- > 1;) seconds[i] -= seconds[i - 1];
 }
@@ -237,7 +237,7 @@ void DeepSpeedLines::time_rows() {
 
 std::vector<LogRecord> DeepSpeedLines::calls() && {
   for (auto& [name, seconds] : times_) {
-    difference_times(seconds);
+    times_from_running_totals(seconds);
     for (std::size_t i = 0; i < seconds.size(); ++i) {
       verbose_[order_[name][i]].duration_s = seconds[i];
     }

@@ -29,7 +29,7 @@ bool is_latency(double milliseconds);
 /// Converts running totals into times of single calls, in place. If the timer of an operation is
 /// never cleared, its printed times never fall, and each call took the difference from the one
 /// before. Lists that fall somewhere, or have fewer than three times, stay unchanged.
-void difference_times(std::vector<double>& seconds);
+void times_from_running_totals(std::vector<double>& seconds);
 
 /// Reads what DeepSpeed's communication logger prints, line by line: verbose lines and summary
 /// tables, with any other text between them (deepspeed/utils/comms_logging.py, 0.19).

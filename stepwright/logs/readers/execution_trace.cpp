@@ -55,24 +55,24 @@ class ExecutionTraceReader {
  private:
   void node(const JsonPiece& piece) {
     ++writer_.source().lines;
-    const std::string_view name = glimpse(piece.text, "\"name\"");
+    const std::string_view name = peek_json_member(piece.text, "\"name\"");
     const bool described = name == "record_param_comms";
     const bool function = name.starts_with("_c10d_functional::");
     const bool groups = name == "## process_group:init ##";
     if (!described && !function && !groups && !name.starts_with("c10d::")) return;
     dom::element node;
     if (parser_.parse(piece.text.data(), piece.text.size(), false).get(node) != simdjson::SUCCESS) {
-      return writer_.source().cannot_explain(piece.number, "a node that is no JSON");
+      return writer_.source().count_unexplained_line(piece.number, "a node that is no JSON");
     }
     if (repeats_key(node)) {
-      return writer_.source().cannot_explain(piece.number, "a node that says a key twice");
+      return writer_.source().count_unexplained_line(piece.number, "a node that says a key twice");
     }
     dom::element inputs = node;
     if (node["inputs"].get(inputs) != simdjson::SUCCESS && node.is_object()) inputs = node;
     if (groups) return read_groups(inputs);
     if (function) return read_function(node, inputs);
     HostCall call{.node = piece.number,
-                  .parent = integer_in(node, "ctrl_deps").value_or(0),
+                  .parent = json_integer_field(node, "ctrl_deps").value_or(0),
                   .name = std::string(name)};
     if (described) {
       describe(node, inputs, call);
@@ -92,9 +92,9 @@ class ExecutionTraceReader {
     const std::string copy(text);
     if (parser.parse(copy).get(list) != simdjson::SUCCESS) return;
     for (const dom::element group : list) {
-      std::string name(text_in(group, "pg_name"));
+      std::string name(json_text_field(group, "pg_name"));
       auto ranks = listed_ranks(group, "ranks");
-      const std::int64_t size = ranks_in(group, "group_size").value_or(std::ssize(ranks));
+      const std::int64_t size = json_rank_field(group, "group_size").value_or(std::ssize(ranks));
       if (std::ssize(ranks) != size) ranks.clear();
       groups_[name] = {.name = name, .size = size, .ranks = std::move(ranks)};
     }
@@ -107,7 +107,7 @@ class ExecutionTraceReader {
     if (inputs["values"].get(values) != simdjson::SUCCESS || values.size() == 0) return;
     std::string_view group;
     if (values.at(values.size() - 1).get(group) != simdjson::SUCCESS) return;
-    functions_[integer_in(node, "id").value_or(-1)] = std::string(group);
+    functions_[json_integer_field(node, "id").value_or(-1)] = std::string(group);
   }
 
   /// Reads a call from the attributes of a node, by name; in schemas without these, from its
@@ -133,14 +133,16 @@ class ExecutionTraceReader {
   }
 
   static void describe_by(const dom::element& attribute, HostCall& call) {
-    const std::string_view name = text_in(attribute, "name");
-    if (name == "collective_name") call.name = std::string(text_in(attribute, "value"));
-    if (name == "pg_name") call.group = std::string(text_in(attribute, "value"));
-    if (name == "dtype") call.element_bytes = torch_type_bytes(text_in(attribute, "value"));
-    if (name == "in_msg_nelems") call.in_elements = integer_in(attribute, "value").value_or(0);
-    if (name == "out_msg_nelems") call.out_elements = integer_in(attribute, "value").value_or(0);
-    if (name == "in_split_size") call.parts = integers_of(text_in(attribute, "value"));
-    if (name == "pg_size") call.group_size = ranks_in(attribute, "value").value_or(0);
+    const std::string_view name = json_text_field(attribute, "name");
+    if (name == "collective_name") call.name = std::string(json_text_field(attribute, "value"));
+    if (name == "pg_name") call.group = std::string(json_text_field(attribute, "value"));
+    if (name == "dtype") call.element_bytes = torch_type_bytes(json_text_field(attribute, "value"));
+    if (name == "in_msg_nelems")
+      call.in_elements = json_integer_field(attribute, "value").value_or(0);
+    if (name == "out_msg_nelems")
+      call.out_elements = json_integer_field(attribute, "value").value_or(0);
+    if (name == "in_split_size") call.parts = integers_of(json_text_field(attribute, "value"));
+    if (name == "pg_size") call.group_size = json_rank_field(attribute, "value").value_or(0);
   }
 
   /// Adds up the elements of tensors in nested lists; a tensor is [id, storage, offset, elements,
@@ -206,16 +208,17 @@ class ExecutionTraceReader {
   }
 
   void add(HostCall& call) {
-    if (is_no_torch_call(call.name)) return;
+    if (is_not_torch_call(call.name)) return;
     const auto operation = torch_call(call.name);
     if (!operation) {
-      return writer_.source().cannot_explain(
+      return writer_.source().count_unexplained_line(
           call.node, fmt::format("an unknown operation, \"{}\"", call.name));
     }
     const std::int64_t payload =
         local_payload(*operation, call.in_elements, call.out_elements, call.element_bytes);
     if (payload == kUnknown) {
-      return writer_.source().cannot_explain(call.node, "a message of no size or an unknown type");
+      return writer_.source().count_unexplained_line(call.node,
+                                                     "a message of no size or an unknown type");
     }
     LogRecord record{.line = call.node,
                      .rank = rank_,

@@ -4,7 +4,7 @@
 
 namespace stepwright::logs {
 
-std::vector<TimeSpan> united(std::vector<TimeSpan> spans) {
+std::vector<TimeSpan> merge_time_spans(std::vector<TimeSpan> spans) {
   std::ranges::sort(spans, {}, &TimeSpan::begin_s);
   std::size_t last = 0;
   for (std::size_t i = 1; i < spans.size(); ++i) {

@@ -14,14 +14,14 @@ struct TimeSpan {
 };
 
 /// Returns the spans sorted by time, with overlapping ones merged.
-std::vector<TimeSpan> united(std::vector<TimeSpan> spans);
+std::vector<TimeSpan> merge_time_spans(std::vector<TimeSpan> spans);
 
-/// Returns the parts of `spans` outside of `without`; both must come from `united`.
+/// Returns the parts of `spans` outside of `without`; both must come from `merge_time_spans`.
 std::vector<TimeSpan> difference(const std::vector<TimeSpan>& spans,
                                  const std::vector<TimeSpan>& without);
 
 /// Sets the exposed seconds of each call that has a duration: the part of it during which none of
-/// the spans in `computing` (from `united`) ran.
+/// the spans in `computing` (from `merge_time_spans`) ran.
 void set_exposed(std::span<LogRecord> records, const std::vector<TimeSpan>& computing);
 
 }  // namespace stepwright::logs

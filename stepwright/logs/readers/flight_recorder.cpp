@@ -103,9 +103,9 @@ class FlightRecorderReader {
     if (!parse(piece, entry) || !entry.is_object()) {
       return fail_entry(piece, "no entry of a flight recorder");
     }
-    const std::string_view name = text_in(entry, "profiling_name");
+    const std::string_view name = json_text_field(entry, "profiling_name");
     note_ring(entry, piece);
-    if (is_no_torch_call(name)) return;
+    if (is_not_torch_call(name)) return;
     const auto call = torch_call(name);
     if (!call) return fail_entry(piece, fmt::format("an unknown operation, \"{}\"", name));
     const DumpedTensors in = tensors_of(entry, "input_sizes", "input_dtypes");
@@ -135,7 +135,7 @@ class FlightRecorderReader {
   }
 
   void fail_entry(const JsonPiece& piece, std::string reason) {
-    writer_.source().cannot_explain(piece.number, std::move(reason));
+    writer_.source().count_unexplained_line(piece.number, std::move(reason));
   }
 
   static void note_times(const dom::element& entry, LogRecord& record) {
@@ -145,7 +145,7 @@ class FlightRecorderReader {
   }
 
   void note_ring(const dom::element& entry, const JsonPiece& piece) {
-    const std::int64_t id = integer_in(entry, "record_id").value_or(0);
+    const std::int64_t id = json_integer_field(entry, "record_id").value_or(0);
     if (piece.number == 1 && id > 0) {
       writer_.source().note(
           fmt::format("The recorder's buffer was overwritten: {} earlier calls are lost.", id));
@@ -172,7 +172,7 @@ class FlightRecorderReader {
       source.note(
           fmt::format("{} did not end. If the job hung, `stepwright diagnose` says why, from the "
                       "dumps of all ranks.",
-                      counted(open_, "call")));
+                      count_with_noun(open_, "call")));
     }
     for (DumpedCall& call : calls_) {
       LogRecord& record = call.record;

@@ -74,7 +74,7 @@ bool is_chakra(std::string_view text) {
 LogFormat recognise_log(ByteSource& bytes) {
   std::string_view text = bytes.beginning();
   if (text.starts_with('\x80')) return LogFormat::kFlightRecorder;
-  if (const std::string kind = foreign_kind(text, bytes.name()); !kind.empty()) {
+  if (const std::string kind = non_text_file_kind(text, bytes.name()); !kind.empty()) {
     fail_input(fmt::format("{}: {}", bytes.name(), kind));
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);

@@ -24,7 +24,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-class KinetoCalls : public KinetoTaker {
+class KinetoCalls : public KinetoTraceConsumer {
  public:
   KinetoCalls(const std::string& file, Log& log) : writer_(log, file, LogFormat::kKineto) {}
 
@@ -32,7 +32,7 @@ class KinetoCalls : public KinetoTaker {
     ++events_;
     if (event.text.find('\0') != event.text.npos) return cannot_parse(event.offset);
     if (event.category == "kernel") return kernel(event);
-    const std::string_view name = glimpse(event.text, "\"name\"");
+    const std::string_view name = peek_json_member(event.text, "\"name\"");
     if (event.category == "cpu_op") {
       if (name == "record_param_comms") return describe(event, described_);
       if (name.starts_with("c10d::")) return operator_of_group(event);
@@ -57,7 +57,7 @@ class KinetoCalls : public KinetoTaker {
     std::ranges::sort(source.step_starts_s);
     std::erase_if(described_, [](const TraceMessage& message) { return message.name.empty(); });
     if (!described_.empty()) {
-      timed_ = pair_kernels(described_, kernels_);
+      timed_ = time_calls_by_kernels(described_, kernels_);
       for (const TraceMessage& message : described_) add(message);
       explain_grouped_kernels(described_, timed_, kernels_);
     } else if (none_says_its_message(kernels_)) {
@@ -78,13 +78,14 @@ class KinetoCalls : public KinetoTaker {
   }
 
   void cannot_parse(std::size_t offset) {
-    writer_.source().cannot_explain(events_,
-                                    fmt::format("the event at byte {} is no JSON", offset + 1));
+    writer_.source().count_unexplained_line(
+        events_, fmt::format("the event at byte {} is no JSON", offset + 1));
   }
 
   void kernel(const KinetoEvent& event) {
     host_.clear();
-    if (glimpse(event.text, "\"name\"").starts_with("nccl")) return describe(event, kernels_);
+    if (peek_json_member(event.text, "\"name\"").starts_with("nccl"))
+      return describe(event, kernels_);
     add_span(event, computing_);
   }
 
@@ -93,7 +94,7 @@ class KinetoCalls : public KinetoTaker {
     if (!computing_.empty() || !kernels_.empty()) return;
     const bool waits = name.find("wait") != std::string_view::npos;
     if (!waits && !name.starts_with("aten::") && !name.starts_with("fsdp::")) return;
-    const std::string_view thread = glimpse(event.text, "\"tid\"");
+    const std::string_view thread = peek_json_member(event.text, "\"tid\"");
     auto found = host_.find(thread);
     if (found == host_.end()) found = host_.emplace(thread, HostThread{}).first;
     add_span(event, waits ? found->second.waits : found->second.work);
@@ -109,7 +110,7 @@ class KinetoCalls : public KinetoTaker {
   }
 
   static bool number_glimpsed(std::string_view text, std::string_view key, double& value) {
-    const std::string_view spelt = glimpse(text, key);
+    const std::string_view spelt = peek_json_member(text, key);
     const auto result = std::from_chars(spelt.data(), spelt.data() + spelt.size(), value);
     return result.ec == std::errc();
   }
@@ -139,7 +140,7 @@ class KinetoCalls : public KinetoTaker {
   }
 
   void step(const KinetoEvent& event) {
-    thread_ = glimpse(event.text, "\"tid\"");
+    thread_ = peek_json_member(event.text, "\"tid\"");
     const auto* json = parse(event);
     if (json != nullptr) writer_.source().step_starts_s.push_back(span_of_event(*json).begin_s);
   }
@@ -151,17 +152,17 @@ class KinetoCalls : public KinetoTaker {
         simdjson::SUCCESS) {
       return cannot_parse(member.offset);
     }
-    rank_ = ranks_in(info, "rank").value_or(kUnknown);
-    writer_.source().world = ranks_in(info, "world_size").value_or(0);
-    writer_.source().version = std::string(text_in(info, "nccl_version"));
+    rank_ = json_rank_field(info, "rank").value_or(kUnknown);
+    writer_.source().world = json_rank_field(info, "world_size").value_or(0);
+    writer_.source().version = std::string(json_text_field(info, "nccl_version"));
     if (!writer_.source().version.empty()) writer_.source().version.insert(0, "NCCL ");
-    group_count_ = integer_in(info, "pg_count").value_or(0);
+    group_count_ = json_integer_field(info, "pg_count").value_or(0);
     dom::array groups;
     if (info["pg_config"].get(groups) != simdjson::SUCCESS) return;
     std::int64_t listed = 0;
     for (const dom::element group : groups) {
-      const std::string name(text_in(group, "pg_name"));
-      const std::int64_t size = ranks_in(group, "pg_size").value_or(0);
+      const std::string name(json_text_field(group, "pg_name"));
+      const std::int64_t size = json_rank_field(group, "pg_size").value_or(0);
       auto ranks = listed_ranks(group, "ranks");
       if (ranks.empty() && size == writer_.source().world) {
         listed += size;
@@ -202,7 +203,7 @@ class KinetoCalls : public KinetoTaker {
 
   void add(const TraceMessage& message) {
     const auto index = static_cast<std::size_t>(&message - described_.data());
-    if (is_no_torch_call(message.name)) return;
+    if (is_not_torch_call(message.name)) return;
     LogRecord* record = add_message(message);
     if (record == nullptr) return;
     record->enqueued_s = record->start_s = message.span.begin_s;
@@ -215,11 +216,11 @@ class KinetoCalls : public KinetoTaker {
   /// Adds a call for a kernel whose operator is not in the trace.
   void add_alone(const TraceMessage& kernel) {
     if (kernel.name.empty()) {
-      writer_.source().cannot_explain(kernel.event,
-                                      "a kernel of NCCL that says nothing of its message");
+      writer_.source().count_unexplained_line(kernel.event,
+                                              "a kernel of NCCL that says nothing of its message");
       return;
     }
-    if (is_no_torch_call(kernel.name)) return;
+    if (is_not_torch_call(kernel.name)) return;
     LogRecord* record = add_message(kernel);
     if (record == nullptr) return;
     record->start_s = kernel.span.begin_s;
@@ -229,14 +230,15 @@ class KinetoCalls : public KinetoTaker {
   LogRecord* add_message(const TraceMessage& message) {
     const auto call = torch_call(message.name);
     if (!call) {
-      writer_.source().cannot_explain(message.event,
-                                      fmt::format("an unknown operation, \"{}\"", message.name));
+      writer_.source().count_unexplained_line(
+          message.event, fmt::format("an unknown operation, \"{}\"", message.name));
       return nullptr;
     }
     const std::int64_t payload =
         local_payload(*call, message.in_elements, message.out_elements, message.element_bytes);
     if (payload == kUnknown) {
-      writer_.source().cannot_explain(message.event, "a message of no size or an unknown type");
+      writer_.source().count_unexplained_line(message.event,
+                                              "a message of no size or an unknown type");
       return nullptr;
     }
     LogRecord record{.line = message.event,
@@ -303,9 +305,9 @@ class KinetoCalls : public KinetoTaker {
   void add_operator(TraceMessage& message) {
     const auto call = torch_call(message.name);
     if (!call) {
-      if (!is_no_torch_call(message.name)) {
-        writer_.source().cannot_explain(message.event,
-                                        fmt::format("an unknown operation, \"{}\"", message.name));
+      if (!is_not_torch_call(message.name)) {
+        writer_.source().count_unexplained_line(
+            message.event, fmt::format("an unknown operation, \"{}\"", message.name));
       }
       return;
     }
@@ -347,11 +349,12 @@ class KinetoCalls : public KinetoTaker {
   /// Finds the computation that runs at the same time as messages: kernels of the device, else the
   /// operators of the host thread that runs the steps, except those that wait.
   void find_exposed() {
-    if (!computing_.empty()) return set_exposed(writer_.records(), united(std::move(computing_)));
+    if (!computing_.empty())
+      return set_exposed(writer_.records(), merge_time_spans(std::move(computing_)));
     const auto work = host_.find(thread_);
     if (work == host_.end()) return;
-    set_exposed(writer_.records(), difference(united(std::move(work->second.work)),
-                                              united(std::move(work->second.waits))));
+    set_exposed(writer_.records(), difference(merge_time_spans(std::move(work->second.work)),
+                                              merge_time_spans(std::move(work->second.waits))));
   }
 
   /// The operators of one host thread.
@@ -385,7 +388,7 @@ class KinetoCalls : public KinetoTaker {
 
 }  // namespace
 
-std::unique_ptr<KinetoTaker> kineto_calls(const std::string& file, Log& log) {
+std::unique_ptr<KinetoTraceConsumer> kineto_calls(const std::string& file, Log& log) {
   return std::make_unique<KinetoCalls>(file, log);
 }
 

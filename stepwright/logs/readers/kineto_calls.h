@@ -12,6 +12,6 @@ namespace stepwright::logs {
 /// outlive it. Calls are the events that `record_param_comms` describes, with the times of their
 /// kernels; without these, NCCL kernels that carry their message; without those (Gloo), the
 /// operators `c10d::*`. `ProfilerStep` marks are the steps.
-std::unique_ptr<KinetoTaker> kineto_calls(const std::string& file, Log& log);
+std::unique_ptr<KinetoTraceConsumer> kineto_calls(const std::string& file, Log& log);
 
 }  // namespace stepwright::logs

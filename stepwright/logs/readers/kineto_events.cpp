@@ -21,7 +21,7 @@ KinetoEvent::KinetoEvent(const JsonPiece& piece, std::int64_t number_of_event, P
     : number(number_of_event),
       offset(piece.offset),
       text(piece.text),
-      category(glimpse(piece.text, "\"cat\"")),
+      category(peek_json_member(piece.text, "\"cat\"")),
       parsed_(&parsed) {
   parsed.good.reset();
 }
@@ -34,7 +34,7 @@ const simdjson::dom::element* KinetoEvent::json() const {
   return *parsed_->good ? &parsed_->element : nullptr;
 }
 
-bool scan_kineto(ByteSource& bytes, std::initializer_list<KinetoTaker*> takers) {
+bool scan_kineto(ByteSource& bytes, std::initializer_list<KinetoTraceConsumer*> takers) {
   constexpr std::string_view kEvents = "traceEvents";
   const std::vector<std::string> keys = json_outline(bytes.beginning()).keys;
   bool has_events = std::ranges::find(keys, kEvents) != keys.end();
@@ -43,13 +43,13 @@ bool scan_kineto(ByteSource& bytes, std::initializer_list<KinetoTaker*> takers) 
   scan_json(bytes, std::span(&kEvents, 1), [&](const JsonPiece& piece) {
     has_events = has_events || piece.key == kEvents;
     if (!piece.element) {
-      for (KinetoTaker* taker : takers) taker->take_member(piece);
+      for (KinetoTraceConsumer* taker : takers) taker->take_member(piece);
       return;
     }
     const KinetoEvent event(piece, ++number, parsed);
-    for (KinetoTaker* taker : takers) taker->take(event);
+    for (KinetoTraceConsumer* taker : takers) taker->take(event);
   });
-  for (KinetoTaker* taker : takers) taker->finish();
+  for (KinetoTraceConsumer* taker : takers) taker->finish();
   return has_events;
 }
 

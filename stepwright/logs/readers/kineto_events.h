@@ -34,9 +34,9 @@ class KinetoEvent {
 };
 
 /// A receiver of the events of a trace; several can share one pass over the file.
-class KinetoTaker {
+class KinetoTraceConsumer {
  public:
-  virtual ~KinetoTaker() = default;
+  virtual ~KinetoTraceConsumer() = default;
   virtual void take(const KinetoEvent& event) = 0;
   /// Receives a member of the document other than its events.
   virtual void take_member(const JsonPiece& member) = 0;
@@ -47,6 +47,6 @@ class KinetoTaker {
 /// Passes the events of a trace and the other members of its document to each of `takers`, in
 /// bounded memory. Returns true if the document has a list `traceEvents`. Fails with `kInput` as
 /// `scan_json`.
-bool scan_kineto(ByteSource& bytes, std::initializer_list<KinetoTaker*> takers);
+bool scan_kineto(ByteSource& bytes, std::initializer_list<KinetoTraceConsumer*> takers);
 
 }  // namespace stepwright::logs

@@ -9,8 +9,8 @@
 
 namespace stepwright::logs {
 
-std::vector<TimeSpan> pair_kernels(const std::vector<TraceMessage>& described,
-                                   std::vector<TraceMessage>& kernels) {
+std::vector<TimeSpan> time_calls_by_kernels(const std::vector<TraceMessage>& described,
+                                            std::vector<TraceMessage>& kernels) {
   std::map<std::int64_t, std::size_t> by_id;
   for (std::size_t i = 0; i < described.size(); ++i) {
     if (described[i].external >= 0) by_id.try_emplace(described[i].external, i);

@@ -11,8 +11,8 @@ namespace stepwright::logs {
 /// Returns the time span of each described call: that of the kernel with the call's id, else the
 /// n-th kernel with a key (operation, group, size) for the n-th call with that key; `kNoTime` if
 /// there is no kernel. Removes the kernels that belong to a call from `kernels`.
-std::vector<TimeSpan> pair_kernels(const std::vector<TraceMessage>& described,
-                                   std::vector<TraceMessage>& kernels);
+std::vector<TimeSpan> time_calls_by_kernels(const std::vector<TraceMessage>& described,
+                                            std::vector<TraceMessage>& kernels);
 
 /// Removes kernels that run several grouped calls and therefore describe none: one for each
 /// described call of the same kind without a kernel in `timed`.

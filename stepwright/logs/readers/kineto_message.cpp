@@ -43,24 +43,25 @@ TimeSpan span_of_event(const simdjson::dom::element& event) {
 }
 
 TraceMessage described_message(const simdjson::dom::element& event, std::int64_t number) {
-  TraceMessage message{
-      .event = number, .kernel = std::string(text_in(event, "name")), .span = span_of_event(event)};
+  TraceMessage message{.event = number,
+                       .kernel = std::string(json_text_field(event, "name")),
+                       .span = span_of_event(event)};
   simdjson::dom::element args;
   if (event["args"].get(args) != simdjson::SUCCESS) return message;
-  message.name = text_in(args, "Collective name");
-  message.group = text_in(args, "Process Group Name");
-  message.ranks = spelt_in(args, "Process Group Ranks");
-  message.group_size = ranks_in(args, "Group size").value_or(0);
-  message.in_elements = integer_in(args, "In msg nelems").value_or(0);
-  message.out_elements = integer_in(args, "Out msg nelems").value_or(0);
-  message.type = text_in(args, "dtype");
+  message.name = json_text_field(args, "Collective name");
+  message.group = json_text_field(args, "Process Group Name");
+  message.ranks = json_spelled_field(args, "Process Group Ranks");
+  message.group_size = json_rank_field(args, "Group size").value_or(0);
+  message.in_elements = json_integer_field(args, "In msg nelems").value_or(0);
+  message.out_elements = json_integer_field(args, "Out msg nelems").value_or(0);
+  message.type = json_text_field(args, "dtype");
   message.element_bytes = torch_type_bytes(message.type);
-  message.peer = integer_in(args, "Dst Rank").value_or(kUnknown);
-  if (message.peer < 0) message.peer = integer_in(args, "Src Rank").value_or(kUnknown);
-  message.external = integer_in(args, "External id").value_or(-1);
-  const std::string split = spelt_in(args, "In split size");
+  message.peer = json_integer_field(args, "Dst Rank").value_or(kUnknown);
+  if (message.peer < 0) message.peer = json_integer_field(args, "Src Rank").value_or(kUnknown);
+  message.external = json_integer_field(args, "External id").value_or(-1);
+  const std::string split = json_spelled_field(args, "In split size");
   message.parts = integers_of(split);
-  message.even = has_no_parts(split) && has_no_parts(spelt_in(args, "Out split size"));
+  message.even = has_no_parts(split) && has_no_parts(json_spelled_field(args, "Out split size"));
   return message;
 }
 
@@ -68,8 +69,9 @@ std::optional<TraceMessage> operator_message(const simdjson::dom::element& event
                                              std::int64_t number) {
   simdjson::dom::element args;
   if (event["args"].get(args) != simdjson::SUCCESS) return std::nullopt;
-  TraceMessage message{
-      .event = number, .name = std::string(text_in(event, "name")), .span = span_of_event(event)};
+  TraceMessage message{.event = number,
+                       .name = std::string(json_text_field(event, "name")),
+                       .span = span_of_event(event)};
   const auto [out, in] = c10d_buffers(message.name);
   message.out_elements = elements_of_argument(args, out);
   message.in_elements = elements_of_argument(args, in);

@@ -76,10 +76,10 @@ std::string first_device(std::string_view properties) {
   dom::parser parser;
   dom::element device;
   if (parser.parse(std::string(properties)).at(0).get(device) != simdjson::SUCCESS) return {};
-  return spelt_in(device, "name");
+  return json_spelled_field(device, "name");
 }
 
-class KinetoOperators : public KinetoTaker {
+class KinetoOperators : public KinetoTraceConsumer {
  public:
   explicit KinetoOperators(KinetoTrace& trace) : trace_(trace) {}
 
@@ -129,7 +129,7 @@ class KinetoOperators : public KinetoTaker {
   /// Returns a number for each host thread or device stream.
   int lane_of(const dom::element& event) {
     return lanes_
-        .try_emplace(spelt_in(event, "pid") + " " + spelt_in(event, "tid"),
+        .try_emplace(json_spelled_field(event, "pid") + " " + json_spelled_field(event, "tid"),
                      static_cast<int>(lanes_.size()))
         .first->second;
   }
@@ -146,14 +146,14 @@ class KinetoOperators : public KinetoTaker {
 
   void add_mark(const dom::element& event) {
     const double start_us = number_in(event, "ts").value_or(0);
-    trace_.marks.push_back({.name = spelt_in(event, "name"),
+    trace_.marks.push_back({.name = json_spelled_field(event, "name"),
                             .thread = lane_of(event),
                             .start_us = start_us,
                             .end_us = start_us + length_us(event)});
   }
 
   int signature_of(const dom::element& event, const dom::element& args) {
-    std::string key(text_in(event, "name"));
+    std::string key(json_text_field(event, "name"));
     for (const std::string_view part : {"Input Dims", "Input type", "Concrete Inputs"}) {
       dom::element value;
       key += '\n';
@@ -162,7 +162,7 @@ class KinetoOperators : public KinetoTaker {
     const auto [place, fresh] =
         signatures_.try_emplace(std::move(key), static_cast<int>(trace_.signatures.size()));
     if (!fresh) return place->second;
-    KinetoSignature signature{.name = spelt_in(event, "name"),
+    KinetoSignature signature{.name = json_spelled_field(event, "name"),
                               .dims = {},
                               .types = texts_of(args, "Input type"),
                               .values = texts_of(args, "Concrete Inputs")};
@@ -175,7 +175,7 @@ class KinetoOperators : public KinetoTaker {
   }
 
   int name_of(const dom::element& event) {
-    const auto [place, fresh] = names_.try_emplace(std::string(text_in(event, "name")),
+    const auto [place, fresh] = names_.try_emplace(std::string(json_text_field(event, "name")),
                                                    static_cast<int>(trace_.names.size()));
     if (fresh) trace_.names.push_back(place->first);
     return place->second;
@@ -269,7 +269,7 @@ class KinetoOperators : public KinetoTaker {
 
 }  // namespace
 
-std::unique_ptr<KinetoTaker> kineto_operators(KinetoTrace& trace) {
+std::unique_ptr<KinetoTraceConsumer> kineto_operators(KinetoTrace& trace) {
   return std::make_unique<KinetoOperators>(trace);
 }
 

@@ -76,6 +76,6 @@ struct KinetoTrace {
 /// kernel belongs to the operator with its `External id`, or else to the launch with its
 /// `correlation`; operators nest by time on their thread. Fails with `kInput` if one of these
 /// events is no JSON.
-std::unique_ptr<KinetoTaker> kineto_operators(KinetoTrace& trace);
+std::unique_ptr<KinetoTraceConsumer> kineto_operators(KinetoTrace& trace);
 
 }  // namespace stepwright::logs

@@ -68,10 +68,10 @@ void LogWriter::add_parts(const LogRecord& record, std::vector<std::int64_t> row
     if (part < 0 || __builtin_add_overflow(all, part, &all)) return;
   }
   if (all < 1 || record.payload_bytes % all != 0) return;
-  LogExchange exchange{.line = record.line,
-                       .rank = record.rank,
-                       .source = static_cast<std::int32_t>(source_),
-                       .sent_bytes = std::move(rows)};
+  LoggedAllToAllParts exchange{.line = record.line,
+                               .rank = record.rank,
+                               .source = static_cast<std::int32_t>(source_),
+                               .sent_bytes = std::move(rows)};
   for (std::int64_t& part : exchange.sent_bytes) part *= record.payload_bytes / all;
   log_.exchanges.push_back(std::move(exchange));
 }

@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kMostCalls = std::int64_t{1} << 48;
 
 std::int64_t whole_in(std::string_view text, std::string_view key) {
-  return to_integer(glimpse(text, key)).value_or(kUnknown);
+  return to_integer(peek_json_member(text, key)).value_or(kUnknown);
 }
 
 }  // namespace
@@ -34,13 +34,13 @@ class NcclProfilerReader::File {
 
   void event(const TextObject& object) {
     ++source_.lines;
-    const std::string category(glimpse(object.text, "\"cat\""));
-    const std::string_view phase = glimpse(object.text, "\"ph\"");
+    const std::string category(peek_json_member(object.text, "\"cat\""));
+    const std::string_view phase = peek_json_member(object.text, "\"ph\"");
     if (!object.whole) return explain_not(object, "an event that ends in the middle");
     if (category != "COLL" && category != "P2P") return;
     const EventId id{category, whole_in(object.text, "\"pid\""), whole_in(object.text, "\"id\"")};
     double time_us = 0;
-    const std::string_view spelt = glimpse(object.text, "\"ts\"");
+    const std::string_view spelt = peek_json_member(object.text, "\"ts\"");
     std::from_chars(spelt.data(), spelt.data() + spelt.size(), time_us);
     if (phase == "b") {
       begin(object, id, time_us);
@@ -56,16 +56,16 @@ class NcclProfilerReader::File {
   using EventId = std::tuple<std::string, std::int64_t, std::int64_t>;  // category, process, id
 
   void explain_not(const TextObject& object, std::string reason) {
-    source_.cannot_explain(object.line, std::move(reason));
+    source_.count_unexplained_line(object.line, std::move(reason));
   }
 
   void begin(const TextObject& object, const EventId& id, double time_us) {
-    const std::string_view name = glimpse(object.text, "\"name\"");
+    const std::string_view name = peek_json_member(object.text, "\"name\"");
     const auto operation = nccl_operation(name);
     if (!operation) return explain_not(object, fmt::format("an unknown operation, \"{}\"", name));
-    const std::int64_t width = nccl_type_bytes(glimpse(object.text, "\"Datatype\""));
+    const std::int64_t width = nccl_type_bytes(peek_json_member(object.text, "\"Datatype\""));
     const std::int64_t bytes = buffer_bytes(whole_in(object.text, "\"Count\""), width);
-    const std::string group(glimpse(object.text, "\"CommHash\""));
+    const std::string group(peek_json_member(object.text, "\"CommHash\""));
     const std::int64_t rank = whole_in(object.text, "\"Rank\"");
     if (bytes == kUnknown || group.empty() || rank < 0 || rank >= kMostJobRanks) {
       return explain_not(object, "an event without count, type, communicator or rank");
@@ -175,7 +175,7 @@ class NcclInspectorReader {
     split_objects(bytes_, [&](const TextObject& object) {
       ++writer_.source().lines;
       if (!this->object(object)) {
-        writer_.source().cannot_explain(object.line, "no object of the inspector");
+        writer_.source().count_unexplained_line(object.line, "no object of the inspector");
       }
     });
     finish();
@@ -202,21 +202,22 @@ class NcclInspectorReader {
   void note_version(const dom_element& root) {
     dom_element metadata;
     if (root["metadata"].get(metadata) != simdjson::SUCCESS) return;
-    writer_.source().version = std::string(text_in(metadata, "inspector_output_format_version"));
+    writer_.source().version =
+        std::string(json_text_field(metadata, "inspector_output_format_version"));
   }
 
   /// Reads the communicator and the rank in it, for this object and for following ones without a
   /// header.
   void read_header(const dom_element& header) {
-    const std::int64_t size = ranks_in(header, "n_ranks").value_or(0);
-    const std::string_view id = text_in(header, "id");
+    const std::int64_t size = json_rank_field(header, "n_ranks").value_or(0);
+    const std::string_view id = json_text_field(header, "id");
     const bool known = size >= 1 && !id.empty();
     communicator_ = known ? writer_.communicator(std::string(id), size) : -1;
-    rank_ = ranks_in(header, "rank").value_or(kUnknown);
+    rank_ = json_rank_field(header, "rank").value_or(kUnknown);
   }
 
   bool collective(const dom_element& call, const TextObject& object) {
-    const auto operation = nccl_operation(text_in(call, "coll"));
+    const auto operation = nccl_operation(json_text_field(call, "coll"));
     if (!operation || communicator_ < 0) return false;
     LogRecord record{.line = object.line,
                      .rank = rank_,
@@ -225,7 +226,7 @@ class NcclInspectorReader {
                      .communicator = communicator_,
                      .source = number_,
                      .operation = *operation};
-    if (const auto number = integer_in(call, "coll_sn");
+    if (const auto number = json_integer_field(call, "coll_sn");
         number && *number >= 0 && *number < kMostCalls) {
       numbers_[{communicator_, rank_}].insert(*number);
     }
@@ -234,12 +235,12 @@ class NcclInspectorReader {
   }
 
   bool message(const dom_element& call, const TextObject& object) {
-    const auto operation = nccl_operation(text_in(call, "p2p"));
+    const auto operation = nccl_operation(json_text_field(call, "p2p"));
     if (!operation || communicator_ < 0) return false;
     LogRecord record{.line = object.line,
                      .rank = rank_,
                      .payload_bytes = sized(call, "p2p_msg_size_bytes"),
-                     .peer = integer_in(call, "p2p_peer").value_or(kUnknown),
+                     .peer = json_integer_field(call, "p2p_peer").value_or(kUnknown),
                      .communicator = communicator_,
                      .source = number_,
                      .operation = *operation};
@@ -248,7 +249,7 @@ class NcclInspectorReader {
   }
 
   static std::int64_t sized(const dom_element& call, std::string_view key) {
-    return buffer_bytes(integer_in(call, key).value_or(kUnknown), 1);
+    return buffer_bytes(json_integer_field(call, key).value_or(kUnknown), 1);
   }
 
   static void time(const dom_element& call, std::string_view key, LogRecord& record) {

@@ -38,18 +38,18 @@ void read_nccl_tests(ByteSource& bytes, Log& log) {
     const auto ranks = to_integer(row.cells[2]);
     const std::int64_t payload = buffer_bytes(to_integer(row.cells[4]).value_or(kUnknown), 1);
     if (test == std::end(kTestNames) || !ranks || payload == kUnknown) {
-      writer.source().cannot_explain(line, "a row without operation, ranks or size");
+      writer.source().count_unexplained_line(line, "a row without operation, ranks or size");
       continue;
     }
     if (*ranks > kMostJobRanks) {
-      writer.source().cannot_explain(line, "more ranks than a job has");
+      writer.source().count_unexplained_line(line, "more ranks than a job has");
       continue;
     }
     double time_us = 0;
     const std::string& spelt = row.cells[5];
     const auto read = std::from_chars(spelt.data(), spelt.data() + spelt.size(), time_us);
     if (read.ec != std::errc() || read.ptr != spelt.data() + spelt.size()) {
-      writer.source().cannot_explain(line, "a row whose time is no number");
+      writer.source().count_unexplained_line(line, "a row whose time is no number");
       continue;
     }
     writer.add({.line = line,

@@ -74,7 +74,7 @@ void NcclTextReader::read(ByteSource& bytes) {
   LineReader lines(bytes);
   for (std::string_view text; lines.next(text);) {
     ++source_->lines;
-    if (lines.cut()) source_->cannot_explain(lines.number(), kCutLine);
+    if (lines.cut()) source_->count_unexplained_line(lines.number(), kLineTooLongReason);
     line(text, lines.number());
   }
 }
@@ -86,7 +86,7 @@ void NcclTextReader::line(std::string_view text, std::int64_t number) {
       source_->version =
           "NCCL " + std::string(text.substr(at + 13, text.find(' ', at + 13) - at - 13));
     } else if (text.find_first_not_of(" \t") != std::string_view::npos) {
-      source_->cannot_explain(number, "no line of NCCL");
+      source_->count_unexplained_line(number, "no line of NCCL");
     }
     return;
   }
@@ -135,7 +135,8 @@ void NcclTextReader::message(std::string_view prefix, std::string_view text, std
   }
   if (!call && !init && !tuning) return;
   if (!who) {
-    return source_->cannot_explain(number, "a message without host, process and device before it");
+    return source_->count_unexplained_line(number,
+                                           "a message without host, process and device before it");
   }
   const std::size_t process = process_of(who->host, who->pid, who->device);
   if (tuning) return tuned(process, text, number);
@@ -191,17 +192,19 @@ void NcclTextReader::called(std::size_t process, const Said& said, std::int64_t 
   const std::string_view name = said.whole.substr(0, said.whole.find(':'));
   const auto known = nccl_operation(name);
   if (!known) {
-    return source_->cannot_explain(number, fmt::format("an unknown operation, \"{}\"", name));
+    return source_->count_unexplained_line(number,
+                                           fmt::format("an unknown operation, \"{}\"", name));
   }
   const std::int64_t size = said.number("nranks");
   if (said.of("stream").empty() || said.of("comm").empty() || size < 1 || size > kMostJobRanks) {
-    return source_->cannot_explain(number, "a call whose line is cut or mixed with another");
+    return source_->count_unexplained_line(number,
+                                           "a call whose line is cut or mixed with another");
   }
   const std::int64_t element_bytes = nccl_type_bytes(said.number("datatype"));
   const std::int64_t payload =
       nccl_payload(*known, buffer_bytes(said.number("count"), element_bytes), size);
   if (payload == kUnknown) {
-    return source_->cannot_explain(number, "a count or type that no message has");
+    return source_->count_unexplained_line(number, "a count or type that no message has");
   }
   const std::size_t handle = handle_of(process, std::string(said.of("comm")), size);
   std::int64_t sequence = kUnknown;
@@ -267,10 +270,10 @@ void NcclTextReader::close_exchange(Exchange& exchange, const Handle& handle) {
 /// Adds the shares of an all-to-all. Until all files are read, its rank is the process.
 void NcclTextReader::add_parts(const std::vector<ExchangedMessage>& batch, const Handle& handle,
                                const LogRecord& call) {
-  LogExchange exchange{.line = call.line,
-                       .rank = static_cast<std::int64_t>(handle.process),
-                       .source = call.source,
-                       .sent_bytes = {}};
+  LoggedAllToAllParts exchange{.line = call.line,
+                               .rank = static_cast<std::int64_t>(handle.process),
+                               .source = call.source,
+                               .sent_bytes = {}};
   const auto sends = std::ranges::count(batch, LogOperation::kSend, &ExchangedMessage::operation);
   if (sends != handle.size) return;
   exchange.sent_bytes.resize(static_cast<std::size_t>(handle.size));
@@ -286,11 +289,12 @@ void NcclTextReader::add_parts(const std::vector<ExchangedMessage>& batch, const
 void NcclTextReader::tuned(std::size_t process, std::string_view text, std::int64_t number) {
   const std::size_t colon = text.find(": ");
   const auto known = nccl_operation(text.substr(0, colon));
-  if (!known) return source_->cannot_explain(number, "an unknown operation that is tuned");
+  if (!known) return source_->count_unexplained_line(number, "an unknown operation that is tuned");
   const std::string_view rest = text.substr(colon + 2);
   const std::int64_t bytes =
       buffer_bytes(to_integer(rest.substr(0, rest.find(' '))).value_or(kUnknown), 1);
-  if (bytes == kUnknown) return source_->cannot_explain(number, "a size that no message has");
+  if (bytes == kUnknown)
+    return source_->count_unexplained_line(number, "a size that no message has");
   if (called_) return;
   tuned_.push_back({.line = number,
                     .logged_bytes = bytes,
@@ -448,7 +452,7 @@ void NcclTextReader::resolve_calls(const MembersOfGroups& members) {
     record.communicator = handle.communicator;
     record.peer = global(handle.communicator, record.peer);
   });
-  for (LogExchange& exchange : log_.exchanges) {
+  for (LoggedAllToAllParts& exchange : log_.exchanges) {
     if (log_.sources[static_cast<std::size_t>(exchange.source)].format != LogFormat::kNcclText) {
       continue;
     }

@@ -49,8 +49,8 @@ void take_out_impossible(Log& log) {
   log.records.erase_if([&](const LogRecord& record) {
     const std::string_view reason = impossible_in(record);
     if (reason.empty()) return false;
-    log.sources[static_cast<std::size_t>(record.source)].cannot_explain(record.line,
-                                                                        std::string(reason));
+    log.sources[static_cast<std::size_t>(record.source)].count_unexplained_line(
+        record.line, std::string(reason));
     return true;
   });
 }
@@ -71,7 +71,7 @@ void take_out_gigantic(Log& log) {
       sum = with;
       return false;
     }
-    log.sources[static_cast<std::size_t>(record.source)].cannot_explain(
+    log.sources[static_cast<std::size_t>(record.source)].count_unexplained_line(
         record.line, "more bytes than any job sends");
     return true;
   });
@@ -123,7 +123,7 @@ Log read_host_traces(std::span<const std::string> files,
   return log;
 }
 
-void give_group_size(Log& log, std::int64_t ranks) {
+void assume_group_size(Log& log, std::int64_t ranks) {
   const auto assumed = static_cast<std::int32_t>(log.communicators.size());
   log.communicators.push_back({.name = "assumed", .size = ranks, .ranks = {}});
   for (LogCommunicator& group : log.communicators) {

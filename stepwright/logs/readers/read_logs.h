@@ -25,6 +25,6 @@ Log read_host_traces(std::span<const std::string> files,
 
 /// Assumes `ranks` ranks for groups of unknown size, so that payloads can be computed where only
 /// one rank's shard was logged. A note of each file reports this.
-void give_group_size(Log& log, std::int64_t ranks);
+void assume_group_size(Log& log, std::int64_t ranks);
 
 }  // namespace stepwright::logs

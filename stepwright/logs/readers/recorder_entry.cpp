@@ -33,7 +33,7 @@ RecorderGroups recorder_groups(const JsonPiece& config, const std::string& file)
   }
   RecorderGroups groups;
   for (const auto [key, group] : mapping) {
-    LogCommunicator known{.name = std::string(text_in(group, "name"))};
+    LogCommunicator known{.name = std::string(json_text_field(group, "name"))};
     if (known.name.empty()) known.name = std::string(key);
     known.ranks = listed_ranks(group, "ranks");
     known.size = std::ssize(known.ranks);
@@ -55,11 +55,11 @@ std::string_view recorder_group_part(const dom::element& entry, std::size_t i) {
 }
 
 bool recorder_call_ended(const dom::element& entry) {
-  const std::string_view state = text_in(entry, "state");
+  const std::string_view state = json_text_field(entry, "state");
   if (state.empty() || state == "completed") return true;
   bool retired = false;
   return entry["retired"].get(retired) == simdjson::SUCCESS && retired &&
-         text_in(entry, "profiling_name").starts_with("gloo:");
+         json_text_field(entry, "profiling_name").starts_with("gloo:");
 }
 
 std::int64_t recorder_peer(std::string_view name, bool sends) {

@@ -81,7 +81,7 @@ std::optional<LogOperation> torch_call(std::string_view name) {
   return found->operation;
 }
 
-bool is_no_torch_call(std::string_view name) {
+bool is_not_torch_call(std::string_view name) {
   return std::ranges::find(kTorchBrackets, bare(name)) != std::end(kTorchBrackets);
 }
 

@@ -14,7 +14,7 @@ namespace stepwright::logs {
 std::optional<LogOperation> torch_call(std::string_view name);
 
 /// True if a name is not a call itself but a wait, the bracket around coalesced calls or the like.
-bool is_no_torch_call(std::string_view name);
+bool is_not_torch_call(std::string_view name);
 
 /// Returns the payload, in bytes, of a call whose local buffers have the given numbers of elements:
 /// the larger buffer, which is the whole one of a gather or scatter; for an all-to-all the input.

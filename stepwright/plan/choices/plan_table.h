@@ -35,11 +35,11 @@ struct Path {
 /// How `--against` moves a choice towards the best plan. kFlag: an option of the framework;
 /// kLayout: a change that moves the model to other ranks; kAlong: changed together with another
 /// choice.
-enum class Taken : std::uint8_t { kFlag, kLayout, kAlong };
+enum class ChoiceAdoption : std::uint8_t { kFlag, kLayout, kAlong };
 
 /// Traits of a choice; a row of the table states only those that differ from these defaults.
 struct ChoiceTraits {
-  Taken taken = Taken::kFlag;
+  ChoiceAdoption taken = ChoiceAdoption::kFlag;
   std::int64_t least = 1;  ///< Least value, if the choice is a number.
   /// True if the choice changes anything; if false, canonical plans have its default. nullptr: it
   /// always matters, or `canonical` decides.
@@ -83,9 +83,9 @@ auto read_word(Node node, const Reading& /*reading*/) {
 }
 
 // The traits of the rows below.
-inline constexpr ChoiceTraits kLayoutChoice{.taken = Taken::kLayout};
-inline constexpr ChoiceTraits kAlongChoice{.taken = Taken::kAlong};
-inline constexpr ChoiceTraits kGroupChoice{.taken = Taken::kAlong, .least = kNodeGroup};
+inline constexpr ChoiceTraits kLayoutChoice{.taken = ChoiceAdoption::kLayout};
+inline constexpr ChoiceTraits kAlongChoice{.taken = ChoiceAdoption::kAlong};
+inline constexpr ChoiceTraits kGroupChoice{.taken = ChoiceAdoption::kAlong, .least = kNodeGroup};
 inline constexpr ChoiceTraits kWhereSequenceParallel{
     .matters = [](const Job&, const Plan& plan) { return plan.sequence_parallel; }};
 inline constexpr ChoiceTraits kWhereTensor{
@@ -94,12 +94,13 @@ inline constexpr ChoiceTraits kWhereContext{
     .matters = [](const Job&, const Plan& plan) { return plan.parallel.context > 1; }};
 inline constexpr ChoiceTraits kWhereRouted{
     .matters = [](const Job&, const Plan& plan) { return routes(plan.parallel); }};
-inline constexpr ChoiceTraits kWhereReplicated{
-    .matters = [](const Job& job, const Plan& plan) { return replicates(job, plan.parallel); }};
+inline constexpr ChoiceTraits kWhereReplicated{.matters = [](const Job& job, const Plan& plan) {
+  return reduces_gradients(job, plan.parallel);
+}};
 inline constexpr ChoiceTraits kWhereGathered{
     .matters = [](const Job&, const Plan& plan) { return gathers_parameters(plan.sharding); }};
 inline constexpr ChoiceTraits kUnsaidChoice{.unsaid_alone = true};
-inline constexpr ChoiceTraits kUnsaidAlong{.taken = Taken::kAlong, .unsaid_alone = true};
+inline constexpr ChoiceTraits kUnsaidAlong{.taken = ChoiceAdoption::kAlong, .unsaid_alone = true};
 inline constexpr ChoiceTraits kHostParameters{
     .unsaid_alone = true,
     .said = {.mark = "parameters:host",

@@ -41,14 +41,14 @@ void allow_keys(Node node, std::initializer_list<std::span<const std::string_vie
   node.allow_only(keys);
 }
 
-double above_zero(Node node, double value) {
+double require_above_zero(Node node, double value) {
   if (value == 0) node.fail("must be above 0");
   return value;
 }
 
 void fail_unknown_word(Node node, std::span<const std::string_view> known) {
-  node.fail(fmt::format("must be one of {}; it is '{}'{}", list_of(known), printable(node.text()),
-                        hint_of(node.text(), known)));
+  node.fail(fmt::format("must be one of {}; it is '{}'{}", comma_list(known),
+                        printable(node.text()), spelling_hint(node.text(), known)));
 }
 
 std::int64_t read_degree(Node node) { return node.integer(1, cluster::kMaxDevices); }
@@ -93,7 +93,7 @@ Sharding read_states(Node node, const Reading& reading) {
       node.fail(
           fmt::format("{} is no strategy: optimizer states are split at least as finely as "
                       "parameters and gradients (one of {})",
-                      word, list_of(known)));
+                      word, comma_list(known)));
     }
     fail_unknown_word(node, known);
   }
@@ -120,8 +120,8 @@ std::vector<StageRecompute> read_stages(Node node) {
   }
   std::vector<StageRecompute> stages;
   for (const auto& [key, value] : node.members()) {
-    const IntegerReading at = read_integer(key);
-    const bool good = at.status == IntegerReading::Status::kGood;
+    const IntegerParseResult at = read_integer(key);
+    const bool good = at.status == IntegerParseResult::Status::kGood;
     if (!good || at.value < 0 || at.value >= cluster::kMaxDevices) {
       value.fail(fmt::format("stages are positions of the pipeline, from 0; it is '{}'", key));
     }
@@ -263,7 +263,7 @@ void require_keys(Node node, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
     if (!node.find(key)) absent.push_back(key);
   }
-  if (absent.size() > 1) node.fail(fmt::format("the keys {} are missing", list_of(absent)));
+  if (absent.size() > 1) node.fail(fmt::format("the keys {} are missing", comma_list(absent)));
   if (absent.size() == 1) node.fail(fmt::format("the key '{}' is missing", absent.front()));
 }
 

@@ -78,7 +78,7 @@ void check_offload(Node node, std::span<const std::string_view> parts);
 void allow_keys(Node node, std::initializer_list<std::span<const std::string_view>> lists);
 
 /// Returns `value`, the number of `node`; fails with `kInput` if it is 0.
-double above_zero(Node node, double value);
+double require_above_zero(Node node, double value);
 
 /// Fails because a word is unknown; the message lists the known words and the nearest one.
 [[noreturn]] void fail_unknown_word(Node node, std::span<const std::string_view> known);

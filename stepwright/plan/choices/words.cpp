@@ -106,8 +106,9 @@ std::string job_line(const Job& job) {
   const cluster::Cluster& cluster = job.cluster;
   return fmt::format("{} on {} x {} ({}, {}), {} of {} tokens, {}", job.model_name,
                      format_count(cluster.devices()), cluster.device.name, cluster.name,
-                     counted(cluster.nodes, "node"), counted(job.sequences, "sequence"),
-                     format_count(job.length), name_of(kPrecisionNames, job.precision));
+                     count_with_noun(cluster.nodes, "node"),
+                     count_with_noun(job.sequences, "sequence"), format_count(job.length),
+                     name_of(kPrecisionNames, job.precision));
 }
 
 std::string plan_words(const Plan& plan, const Job& job) {

@@ -57,7 +57,7 @@ Json layers_json(const std::vector<std::int64_t>& layers) {
   return layers.empty() ? Json("even") : Json(layers);
 }
 
-Json& at_place(Json& file, std::string_view place) {
+Json& json_at_path(Json& file, std::string_view place) {
   const std::size_t dot = place.find('.');
   Json& head = file[std::string(place.substr(0, dot))];
   if (dot == std::string_view::npos) return head;
@@ -72,7 +72,7 @@ Json space_json(const Space& space) {
     if (values.empty()) return;
     Json list = Json::array();
     for (const auto& value : values) list.push_back(choice.write(value));
-    at_place(search, choice.key) = list.size() == 1 ? list.front() : list;
+    json_at_path(search, choice.key) = list.size() == 1 ? list.front() : list;
   });
   return search;
 }

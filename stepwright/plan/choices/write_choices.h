@@ -33,7 +33,7 @@ nlohmann::ordered_json offload_modules_json(const OffloadModules& modules);
 nlohmann::ordered_json rank_order_json(const RankOrder& order);
 /// Returns the value at a dotted place of a file ("schedule.chunks"), so that the caller can set
 /// it.
-nlohmann::ordered_json& at_place(nlohmann::ordered_json& file, std::string_view place);
+nlohmann::ordered_json& json_at_path(nlohmann::ordered_json& file, std::string_view place);
 /// Writes the layers of each chunk, as "even" or [40, 40].
 nlohmann::ordered_json layers_json(const std::vector<std::int64_t>& layers);
 /// Writes the mapping `search`: the dimensions that are not free, each as one value or a list.

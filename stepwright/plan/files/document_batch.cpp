@@ -56,10 +56,12 @@ packing::Packing read_packing(Node node) {
     packing.order = given->choice(packing::kPackingOrderNames);
   if (const auto given = node.find("group")) packing.group = given->integer(0);
   if (const auto given = node.find("masks")) packing.masks = given->boolean();
-  if (const auto given = node.find("pad_to")) packing.pad_to = given->choice(packing::kPadToNames);
+  if (const auto given = node.find("pad_to"))
+    packing.pad_to = given->choice(packing::kPaddingTargetNames);
   if (const auto given = node.find("too_long"))
-    packing.too_long = given->choice(packing::kTooLongNames);
-  if (const auto given = node.find("balance")) packing.balance = given->choice(packing::kDealNames);
+    packing.too_long = given->choice(packing::kLongDocumentPolicyNames);
+  if (const auto given = node.find("balance"))
+    packing.balance = given->choice(packing::kSequenceDealingNames);
   if (const auto given = node.find("seed")) packing.seed = given->integer(0);
   return packing;
 }
@@ -96,7 +98,7 @@ std::optional<DocumentBatch> read_document_batch(Node batch, std::int64_t length
   read_lengths(*lengths, directory, read);
   read.packing = packing ? read_packing(*packing) : unsaid;
   try {
-    read.packs = packing::make_packs(read.lengths, read.packing, length);
+    read.packs = packing::pack_with_statistics(read.lengths, read.packing, length);
   } catch (const Error& error) {
     lengths->fail(error.what());
   }
@@ -111,9 +113,9 @@ void write_document_batch(Json& batch, const DocumentBatch& documents) {
     written["order"] = name_of(packing::kPackingOrderNames, packing.order);
   if (packing.group > 0) written["group"] = packing.group;
   if (!packing.masks) written["masks"] = false;
-  written["pad_to"] = name_of(packing::kPadToNames, packing.pad_to);
-  written["too_long"] = name_of(packing::kTooLongNames, packing.too_long);
-  written["balance"] = name_of(packing::kDealNames, packing.balance);
+  written["pad_to"] = name_of(packing::kPaddingTargetNames, packing.pad_to);
+  written["too_long"] = name_of(packing::kLongDocumentPolicyNames, packing.too_long);
+  written["balance"] = name_of(packing::kSequenceDealingNames, packing.balance);
   written["seed"] = packing.seed;
   batch["packing"] = std::move(written);
 }

@@ -129,7 +129,7 @@ std::string full_path(std::string_view field, const Job& job, const std::string&
   for (const std::string_view key : kPlanKeys) known.push_back(key);
   for (const std::string_view key : kJobKeys) known.push_back(key);
   fail_input(fmt::format("{}: unknown field '{}'{} (fields begin with: {})", name, printable(head),
-                         hint_of(head, known), list_of(known)));
+                         spelling_hint(head, known), comma_list(known)));
 }
 
 /// Returns the path of a field's value after the file is written out again.
@@ -154,7 +154,7 @@ std::string path_to_set(std::string_view field, const Job& job, const std::strin
   return path;
 }
 
-bool undoes(std::string_view path, std::string_view earlier) {
+bool overrides_assignment(std::string_view path, std::string_view earlier) {
   if (path == "job.cluster.profile" && earlier == "job.cluster.nodes")
     return false;  // a new profile keeps the number of nodes
   return is_at_or_below(place_of_value(earlier), replaced_by(path));

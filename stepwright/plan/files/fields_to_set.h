@@ -15,6 +15,6 @@ std::string path_to_set(std::string_view field, const Job& job, const std::strin
 
 /// True if an assignment to `path` completely overrides an earlier assignment to `earlier` (another
 /// path or the same).
-bool undoes(std::string_view path, std::string_view earlier);
+bool overrides_assignment(std::string_view path, std::string_view earlier);
 
 }  // namespace stepwright::plan

@@ -32,24 +32,24 @@ std::string model_comment(const model::Architecture& model) {
   return fmt::format(
       "# {} parameters in {}. A name of `stepwright list models`, or the path of a\n"
       "# Hugging Face config.json or of its folder.\n",
-      format_count(model::count_parameters(model)), counted(model.layers, "layer"));
+      format_count(model::count_parameters(model)), count_with_noun(model.layers, "layer"));
 }
 
 std::string cluster_comment(const cluster::Cluster& cluster) {
   return fmt::format(
       "# {}: {} of {} {}. `stepwright list profiles` names others; docs/formats.md,\n"
       "# \"Cluster\", says how to describe your own.\n",
-      counted(cluster.devices(), "GPU"), counted(cluster.nodes, "node"), cluster.devices_per_node,
-      cluster.device.name);
+      count_with_noun(cluster.devices(), "GPU"), count_with_noun(cluster.nodes, "node"),
+      cluster.devices_per_node, cluster.device.name);
 }
 
 std::string batch_comment(const NewJob& job) {
-  if (job.trained != Trained::kPretrain) {
+  if (job.trained != NewJobTraining::kPretrain) {
     return fmt::format(
         "# Of one step, over all GPUs: {}, each filled up to {} tokens. `lengths` and\n"
         "# `packing` (docs/formats.md, \"Batch\") say how long they really are, and how they are "
         "packed.\n",
-        counted(job.sequences, "example"), format_count(job.length));
+        count_with_noun(job.sequences, "example"), format_count(job.length));
   }
   return fmt::format("# Of one step, over all GPUs: {} tokens.\n",
                      format_count(job.sequences * job.length));
@@ -57,13 +57,13 @@ std::string batch_comment(const NewJob& job) {
 
 /// Writes which parameters are trained: all, or adapters beside frozen weights.
 void set_trained(const NewJob& job, Tree& mapping) {
-  if (job.trained == Trained::kPretrain) return;
+  if (job.trained == NewJobTraining::kPretrain) return;
   Tree objective = Tree::flow_mapping();
   mapping.set("objective", objective.set("kind", "sft"));
-  if (job.trained == Trained::kFinetune) return;
+  if (job.trained == NewJobTraining::kFinetune) return;
   Tree adapters = Tree::flow_mapping();
   adapters.set("rank", std::int64_t{16}).set("alpha", std::int64_t{32}).set("targets", "all");
-  if (job.trained == Trained::kQlora) adapters.set("base", "nf4");
+  if (job.trained == NewJobTraining::kQlora) adapters.set("base", "nf4");
   mapping.set("adapters", adapters);
 }
 
@@ -87,7 +87,7 @@ std::string other_keys(const NewJob& job) {
                     "# What the search may choose; what is not named is free.\n"
                     "# search: {{tensor: [1, 2, 4, 8], recompute: [none, selective]}}\n",
                     words_of_table(kPrecisionNames), words_of_table(kOptimizerNames),
-                    job.trained == Trained::kPretrain ? "" : "kind: sft, ");
+                    job.trained == NewJobTraining::kPretrain ? "" : "kind: sft, ");
 }
 
 }  // namespace

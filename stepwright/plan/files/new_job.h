@@ -12,11 +12,12 @@ namespace stepwright::plan {
 
 /// The weights that a new job trains. kPretrain: all weights, on text; kFinetune: all weights, on
 /// examples; kLora: adapters beside frozen weights; kQlora: adapters beside a base in four bits.
-enum class Trained : std::uint8_t { kPretrain, kFinetune, kLora, kQlora };
-inline constexpr Named<Trained> kTrainedNames[] = {{Trained::kPretrain, "pretrain"},
-                                                   {Trained::kFinetune, "finetune"},
-                                                   {Trained::kLora, "lora"},
-                                                   {Trained::kQlora, "qlora"}};
+enum class NewJobTraining : std::uint8_t { kPretrain, kFinetune, kLora, kQlora };
+inline constexpr Named<NewJobTraining> kNewJobTrainingNames[] = {
+    {NewJobTraining::kPretrain, "pretrain"},
+    {NewJobTraining::kFinetune, "finetune"},
+    {NewJobTraining::kLora, "lora"},
+    {NewJobTraining::kQlora, "qlora"}};
 
 /// The facts that a new job must state, as they are written in its file.
 struct NewJob {
@@ -27,7 +28,7 @@ struct NewJob {
   std::int64_t sequences = 0;
   std::int64_t length = 0;  ///< Tokens of a sequence.
   std::string framework;    ///< Framework's name; empty: the file names none.
-  Trained trained = Trained::kPretrain;
+  NewJobTraining trained = NewJobTraining::kPretrain;
 };
 
 /// Returns the content of a new job's file, without comments.

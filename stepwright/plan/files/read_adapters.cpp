@@ -142,11 +142,11 @@ void read_frozen_layers(Node node, const model::Architecture& model, model::Froz
   const std::string text = node.text();
   const std::string_view range = std::string_view(text).substr(kLayersWord.size());
   const std::size_t dash = range.find('-');
-  const IntegerReading first = read_integer(range.substr(0, dash));
-  const IntegerReading last =
+  const IntegerParseResult first = read_integer(range.substr(0, dash));
+  const IntegerParseResult last =
       dash == std::string_view::npos ? first : read_integer(range.substr(dash + 1));
-  const auto good = [&](const IntegerReading& number) {
-    return number.status == IntegerReading::Status::kGood && number.value >= 0 &&
+  const auto good = [&](const IntegerParseResult& number) {
+    return number.status == IntegerParseResult::Status::kGood && number.value >= 0 &&
            number.value < model.layers;
   };
   if (!good(first) || !good(last) || last.value < first.value) {

@@ -50,7 +50,7 @@ std::vector<double> plain_tokens(const CsvTable& table) {
 std::vector<double> tokens_of_column(const CsvTable& table) {
   const auto column = table.column("tokens");
   static constexpr std::string_view kColumns[] = {"tokens", "expert"};
-  table.refuse_misspelt(kColumns);
+  table.reject_misspelt_columns(kColumns);
   if (!column) {
     fail_input(fmt::format("{}: must have a column 'tokens', or numbers alone", table.name));
   }

@@ -104,7 +104,7 @@ void read_batch(Node node, const std::filesystem::path& directory, Job& job) {
 /// Reads a release of a framework; empty: the newest.
 std::string read_release(Node node) {
   std::string release = read_name(node);
-  const std::string fault = release.empty() ? "" : fault_of_release(release);
+  const std::string fault = release.empty() ? "" : invalid_release_reason(release);
   if (!fault.empty()) node.fail(fault);
   return release;
 }
@@ -171,13 +171,13 @@ Kernels read_kernels(Node node, Kernels kernels) {
     kernels.attention = given->choice(cluster::kAttentionKernelNames);
   }
   if (const auto given = node.find("cuda_graphs")) kernels.cuda_graphs = read_graphs(*given);
-  if (const auto given = node.find("casts")) kernels.casts = given->choice(kCastNames);
-  if (const auto given = node.find("masters")) kernels.masters = given->choice(kMasterNames);
+  if (const auto given = node.find("casts")) kernels.casts = given->choice(kCastScalingNames);
+  if (const auto given = node.find("masters")) kernels.masters = given->choice(kMasterWeightsNames);
   if (const auto given = node.find("loss_chunks")) {
     kernels.loss_chunks = given->integer(0, kMostLossChunks);
   }
   if (const auto given = node.find("loss_keeps")) {
-    kernels.loss_keeps = given->choice(kLossKeepsNames);
+    kernels.loss_keeps = given->choice(kLossSavedTensorsNames);
   }
   kernels.cross_entropy = read_cross_entropy(node, kernels.cross_entropy);
   if (const auto given = node.find("expert_weights")) {
@@ -233,7 +233,7 @@ Objective read_objective(Node node, bool method) {
     node.allow_only(keys);
     const auto read = [node](std::string_view key, Quantity quantity, double most, double& value) {
       const auto given = node.find(key);
-      if (given) value = above_zero(*given, read_quantity(*given, quantity, 0, most));
+      if (given) value = require_above_zero(*given, read_quantity(*given, quantity, 0, most));
     };
     const auto kind = node.find("kind");
     if (kind && !method) objective.kind = read_goal(*kind);
@@ -247,7 +247,7 @@ Objective read_objective(Node node, bool method) {
     }
     read("target_step_time", Quantity::kTime, kMostRate, objective.target_step_time_s);
     if (const auto rate = node.find("target_tokens_per_s")) {
-      objective.target_tokens_per_s = above_zero(*rate, rate->number(0, kMostRate));
+      objective.target_tokens_per_s = require_above_zero(*rate, rate->number(0, kMostRate));
     }
   } else if (!method) {
     objective.kind = read_goal(node);

@@ -38,9 +38,9 @@ std::span<const std::string_view> keys_of(MethodKind kind) {
 
 /// Reads the place of a second model: a word, or the number of its own devices.
 SecondModel read_second_model(Node node) {
-  if (!node.is_mapping()) return {.place = node.choice(kModelPlaceNames)};
+  if (!node.is_mapping()) return {.place = node.choice(kSecondModelPlaceNames)};
   node.allow_only({"devices"});
-  return {.place = ModelPlace::kOther,
+  return {.place = SecondModelPlace::kOther,
           .devices = node.get("devices").integer(1, cluster::kMaxDevices)};
 }
 
@@ -50,9 +50,10 @@ void read_speed(Node node, Rollout& rollout) {
   if (rate && time) {
     time->fail("goes without tokens_per_s: one of them says how fast sequences are generated");
   }
-  if (rate) rollout.tokens_per_s = above_zero(*rate, rate->number(0, kMostTokensPerS));
+  if (rate) rollout.tokens_per_s = require_above_zero(*rate, rate->number(0, kMostTokensPerS));
   if (time) {
-    rollout.seconds = above_zero(*time, read_quantity(*time, Quantity::kTime, 0, kLongestTime));
+    rollout.seconds =
+        require_above_zero(*time, read_quantity(*time, Quantity::kTime, 0, kLongestTime));
   }
 }
 
@@ -103,17 +104,17 @@ Dispatch read_dispatch(Node node) {
   node.allow_only({"padded", "token"});
   Dispatch dispatch{.padded = node.get("padded").integer(1, std::int64_t{1} << 40)};
   if (const auto given = node.find("token")) {
-    dispatch.token_s = above_zero(*given, read_quantity(*given, Quantity::kTime, 0, 1));
+    dispatch.token_s = require_above_zero(*given, read_quantity(*given, Quantity::kTime, 0, 1));
   }
   return dispatch;
 }
 
 void read_second_models(Node node, TrainingMethod& method) {
   const bool preferences = method.kind == MethodKind::kDpo;
-  method.reference.place = ModelPlace::kSame;
+  method.reference.place = SecondModelPlace::kSame;
   if (const auto given = node.find("reference")) {
     method.reference = read_second_model(*given);
-    if (preferences && method.reference.place == ModelPlace::kNone) {
+    if (preferences && method.reference.place == SecondModelPlace::kNone) {
       given->fail("must not be none: dpo learns against a reference");
     }
   }
@@ -122,16 +123,17 @@ void read_second_models(Node node, TrainingMethod& method) {
     if (critic) critic->fail("belongs to ppo");
     return;
   }
-  method.critic.place = ModelPlace::kSame;
+  method.critic.place = SecondModelPlace::kSame;
   if (critic) method.critic = read_second_model(*critic);
-  if (method.critic.place == ModelPlace::kNone || method.critic.place == ModelPlace::kHost) {
+  if (method.critic.place == SecondModelPlace::kNone ||
+      method.critic.place == SecondModelPlace::kHost) {
     critic->fail("must be same or {devices: N}: the critic is trained in every step");
   }
 }
 
 Json second_model_json(const SecondModel& model) {
-  if (model.place == ModelPlace::kOther) return {{"devices", model.devices}};
-  return name_of(kModelPlaceNames, model.place);
+  if (model.place == SecondModelPlace::kOther) return {{"devices", model.devices}};
+  return name_of(kSecondModelPlaceNames, model.place);
 }
 
 Json rollout_json(const Rollout& rollout) {
@@ -175,11 +177,11 @@ TrainingMethod read_method(Node objective, MethodKind kind, const Job& job) {
   method.old_log_probabilities = generates(kind);
   if (generates(kind)) {
     method.rollout = Rollout{.tensor = engine_devices(job)};
-    method.reference.place = ModelPlace::kSame;
+    method.reference.place = SecondModelPlace::kSame;
   }
-  if (kind == MethodKind::kPpo) method.critic.place = ModelPlace::kSame;
+  if (kind == MethodKind::kPpo) method.critic.place = SecondModelPlace::kSame;
   if (kind == MethodKind::kDpo) {
-    method.reference.place = ModelPlace::kSame;
+    method.reference.place = SecondModelPlace::kSame;
     if (job.sequences % 2 != 0) {
       objective.fail(fmt::format("dpo learns from pairs: batch.sequences must be even, and is {}",
                                  job.sequences));

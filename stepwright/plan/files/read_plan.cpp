@@ -172,7 +172,7 @@ Plan read_choices(Node node, const Reading& reading, const Job& job) {
 void settle_collectives(PlannedJob& planned) {
   collective::Algorithm& data = planned.plan.collectives.data;
   if (data != collective::Algorithm::kTwoLevel && data != collective::Algorithm::kHoRing) return;
-  if (broken_rule(planned.job, planned.plan) == Rule::kDataCollectives)
+  if (first_broken_rule(planned.job, planned.plan) == Rule::kDataCollectives)
     data = collective::Algorithm::kLibrary;
 }
 

@@ -60,7 +60,7 @@ RunSettings read_run(Node node) {
   return settings;
 }
 
-RunSettings overridden(RunSettings settings, const RunSettings& over) {
+RunSettings override_run_settings(RunSettings settings, const RunSettings& over) {
   if (over.device_mttf_s || over.failures_per_device_hour) {
     settings.device_mttf_s = settings.failures_per_device_hour = std::nullopt;
   }

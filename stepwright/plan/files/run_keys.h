@@ -77,7 +77,7 @@ std::string run_contradiction(const RunSettings& settings);
 
 /// Returns `settings` overridden by the values in `over`; if a value can be stated in several ways,
 /// the way in `over` replaces the others.
-RunSettings overridden(RunSettings settings, const RunSettings& over);
+RunSettings override_run_settings(RunSettings settings, const RunSettings& over);
 
 /// Writes the mapping `run`; empty if no key is stated.
 nlohmann::ordered_json run_json(const RunSettings& settings);

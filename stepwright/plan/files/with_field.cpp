@@ -18,8 +18,8 @@ namespace {
 
 /// Returns the element of a list whose index, from 0, is `text`; null if there is none.
 Tree* find_element(Tree& list, std::string_view text) {
-  const IntegerReading index = read_integer(text);
-  const bool good = index.status == IntegerReading::Status::kGood && index.value >= 0 &&
+  const IntegerParseResult index = read_integer(text);
+  const bool good = index.status == IntegerParseResult::Status::kGood && index.value >= 0 &&
                     index.value < std::ssize(list.items);
   return good ? &list.items[static_cast<std::size_t>(index.value)] : nullptr;
 }
@@ -74,8 +74,8 @@ bool is_factor(const std::string& value) {
     }
   }
   fail_input(fmt::format("{}: there is no '{}' to multiply{}{}", name, printable(path),
-                         hint_of(key, known),
-                         known.empty() ? "" : fmt::format(" (present: {})", list_of(known))));
+                         spelling_hint(key, known),
+                         known.empty() ? "" : fmt::format(" (present: {})", comma_list(known))));
 }
 
 /// Returns the file with one value replaced: scalars and factors as `Document::with` does, lists
@@ -169,7 +169,7 @@ PlannedJob with_fields(PlannedJob planned, std::span<const std::string> assignme
   for (const std::string& text : assignments) {
     const Assignment next = read_assignment(text, planned.job);
     const auto undone = std::ranges::find_if(done, [&](const Assignment& before) {
-      return !is_factor(next.value) && undoes(next.path, before.path);
+      return !is_factor(next.value) && overrides_assignment(next.path, before.path);
     });
     if (undone != done.end()) {
       fail_input(

@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 std::optional<model::Architecture> built_in_of(const model::Architecture& model) {
   std::optional<model::Architecture> known = model::built_in_model(model.name);
   if (!known) return std::nullopt;
-  return model::trained_like(*known, model) == model ? known : std::nullopt;
+  return model::with_training_parts_of(*known, model) == model ? known : std::nullopt;
 }
 
 void write_model(Json& file, const Job& job, bool expanded) {
@@ -87,12 +87,12 @@ Json kernels_json(const Job& job) {
       json["cuda_graphs"] = graphs_json(kernels.cuda_graphs);
     if (flag == &Kernels::plain_loss) {
       json["loss_chunks"] = kernels.loss_chunks;
-      json["loss_keeps"] = name_of(kLossKeepsNames, kernels.loss_keeps);
+      json["loss_keeps"] = name_of(kLossSavedTensorsNames, kernels.loss_keeps);
     }
   }
   const DType storage = storage_type(precision);
-  if (storage != precision) json["casts"] = name_of(kCastNames, kernels.casts);
-  if (size_bytes(storage, 1) == 2) json["masters"] = name_of(kMasterNames, kernels.masters);
+  if (storage != precision) json["casts"] = name_of(kCastScalingNames, kernels.casts);
+  if (size_bytes(storage, 1) == 2) json["masters"] = name_of(kMasterWeightsNames, kernels.masters);
   return json;
 }
 
@@ -136,7 +136,7 @@ void write_plan(Json& file, const Plan& plan) {
       file.erase(std::string(choice.group()));
       return;
     }
-    at_place(file, choice.place) = choice.write(choice.of(plan));
+    json_at_path(file, choice.place) = choice.write(choice.of(plan));
   });
   if (plan.schedule.group > 0) file["schedule"]["group"] = plan.schedule.group;
   if (plan.schedule.placement) {

@@ -216,9 +216,9 @@ WordSet taken_groups(const Job& job, const Plan& plan) {
       inner && job.model.experts && sharding.expert_group * ranks != group * degrees.expert_data());
   set(GroupsWord::kCutContext, inner && group % degrees.context != 0);
   set(GroupsWord::kWithinContext, sharding.parameters != Spread::kNone &&
-                                      replicates(job, degrees) &&
+                                      reduces_gradients(job, degrees) &&
                                       group <= degrees.context * degrees.expert);
-  set(GroupsWord::kSingle, !replicates(job, degrees));
+  set(GroupsWord::kSingle, !reduces_gradients(job, degrees));
   const bool whole = degrees.expert == 1;
   set(GroupsWord::kExpertsCutAlone, whole && degrees.expert_tensor > 1);
   set(GroupsWord::kExpertsCutApart,
@@ -232,7 +232,7 @@ WordSet taken_accumulate(const Job& job, const Plan& plan) {
   const DType own = storage_type(job.precision);
   if (own == DType::kFp32 || own == DType::kFp64) return {};
   // Every framework can keep gradients in the type of their parameters.
-  if (job.kernels.masters == Masters::kNone && plan.accumulate == own) return {};
+  if (job.kernels.masters == MasterWeights::kNone && plan.accumulate == own) return {};
   return WordSet().set(plan.accumulate == own ? kOwn : kWide);
 }
 
@@ -356,8 +356,9 @@ WordSet taken_words(Ability ability, const Job& job, const Plan& plan) {
     case Ability::kContextKind:
       return degrees.context > 1 ? word(kContextKindNames, plan.context_kind) : WordSet();
     case Ability::kSharding:
-      return replicates(job, degrees) ? word(ability, sharding_word(canonical_sharding(job, plan)))
-                                      : WordSet();
+      return reduces_gradients(job, degrees)
+                 ? word(ability, sharding_word(canonical_sharding(job, plan)))
+                 : WordSet();
     case Ability::kGroups: return taken_groups(job, plan);
     case Ability::kAccumulate: return taken_accumulate(job, plan);
     case Ability::kRecompute: return taken_recompute(plan.recompute);

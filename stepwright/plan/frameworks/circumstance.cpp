@@ -21,7 +21,7 @@ bool holds(Circumstance circumstance, const Job& job, const Plan& plan) {
       return plan.parallel.tensor > 1 || plan.parallel.context > 1;
     case Circumstance::kExpertOverlap: return plan.overlap.expert && plan.parallel.expert > 1;
     case Circumstance::kBlackwell:
-      return cluster::generation_of(job.cluster.device).compute_capability >= 10;
+      return cluster::device_generation_of(job.cluster.device).compute_capability >= 10;
   }
   return false;
 }

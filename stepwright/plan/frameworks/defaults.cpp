@@ -38,7 +38,7 @@ std::vector<bool> lines_of(const FrameworkEntry& entry, const Framework& framewo
   lines.reserve(entry.defaults.size());
   for (const DefaultLine& line : entry.defaults) {
     const bool mine = line.variant.empty() || line.variant == framework.variant;
-    lines.push_back(mine && speaks_of(line.releases, framework.version));
+    lines.push_back(mine && covers_release(line.releases, framework.version));
   }
   return lines;
 }
@@ -109,7 +109,7 @@ std::vector<std::string_view> variant_names(std::string_view framework) {
   return names;
 }
 
-std::string_view base_of(const Framework& framework) {
+std::string_view base_framework(const Framework& framework) {
   const FrameworkEntry& entry = framework_entry(framework.name);
   return entry.like.empty() ? entry.name : entry.like;
 }
@@ -119,7 +119,7 @@ Kernels default_kernels(const Framework& framework, const cluster::Device& devic
   Kernels kernels = defaults.kernels;
   if (framework.name.empty()) return kernels;
   for (const auto& [generation, kernel] : defaults.attention) {
-    if (generation == &cluster::generation_of(device)) kernels.attention = kernel;
+    if (generation == &cluster::device_generation_of(device)) kernels.attention = kernel;
   }
   return kernels;
 }
@@ -142,7 +142,8 @@ void take_loss(const Kernels& asked, const FrameworkDefaults& defaults, Kernels&
   const bool usual = said->first == defaults.kernels.loss_keeps;
   kernels.loss_keeps = said->first;
   kernels.loss_chunks = said->second.value_or(std::max<std::int64_t>(1, asked.loss_chunks));
-  const bool whole = said->first == LossKeeps::kLogits || said->first == LossKeeps::kAllLogits;
+  const bool whole =
+      said->first == LossSavedTensors::kLogits || said->first == LossSavedTensors::kAllLogits;
   // other losses get the cross entropy with which the written files are read back
   if (whole) return;
   kernels.cross_entropy = usual ? defaults.kernels.cross_entropy : CrossEntropy::kCompiled;
@@ -165,9 +166,9 @@ Kernels started_kernels(const Job& job) {
   take_loss(asked, defaults, kernels);
   kernels.narrow_attention = asked.narrow_attention && defaults.narrow_attention;
   if (defaults.narrow_parameters) kernels.narrow_parameters = asked.narrow_parameters;
-  const bool in_place = asked.masters == Masters::kNone && !job.model.adapters;
+  const bool in_place = asked.masters == MasterWeights::kNone && !job.model.adapters;
   if (in_place && job.precision == DType::kBf16 && defaults.updates_in_place) {
-    kernels.masters = Masters::kNone;
+    kernels.masters = MasterWeights::kNone;
   }
   return kernels;
 }
@@ -197,7 +198,7 @@ Overlap default_overlap(const Job& job, const Plan& plan) {
 DType default_gradients(const Job& job) {
   const DType stored = storage_type(job.precision);
   const bool scaled = stored == DType::kFp16 && !job.framework.name.empty();
-  const bool narrow = job.kernels.masters == Masters::kNone;
+  const bool narrow = job.kernels.masters == MasterWeights::kNone;
   if (scaled || narrow || framework_defaults(job.framework).stored_gradients) return stored;
   return default_accumulate(job.precision);
 }
@@ -234,7 +235,7 @@ Buckets default_buckets(const Job& job, const Plan& plan) {
   Buckets usual{Plan{}.gradient_bucket, Plan{}.parameter_bucket};
   if (bytes > 0) {
     const std::int64_t least = bytes / size_bytes(storage_type(job.precision), 1);
-    usual = {filled_bucket(job.model, plan.parallel.tensor, least), kWhole};
+    usual = {mean_filled_bucket(job.model, plan.parallel.tensor, least), kWhole};
     if (!plan.overlap.gradients) usual.gradients = kWhole;
   }
   return fixed_buckets(job.framework, job, plan, usual);

@@ -29,7 +29,7 @@ inline constexpr Named<MemoryEvidence> kMemoryEvidenceNames[] = {
     {MemoryEvidence::kLabels, "labels"},
     {MemoryEvidence::kPeaks, "peaks"}};
 
-/// Memory margins of a framework beyond tensors (`Reserve` of memory/memory.h).
+/// Memory margins of a framework beyond tensors (`DeviceReserve` of memory/memory.h).
 struct MemoryMargins {
   /// Share of the tensors that are allocated and freed in a step. PyTorch's caching allocator
   /// rounds blocks above 10 MiB up to 2 MiB, 3 % of a tensor of 32 MiB, and keeps freed blocks that
@@ -84,7 +84,7 @@ inline constexpr Named<HeldMemory> kHeldMemoryNames[] = {
 
 /// Work that a framework does by unfused PyTorch kernels although the rest of its layers is fused,
 /// or with copies and buffers that other frameworks avoid.
-enum class ApartWork : std::uint8_t {
+enum class UnfusedWork : std::uint8_t {
   kExpertBiases,  ///< Biases of the experts' second products, added expert by expert.
   kScaledRotary,  ///< Rotary embedding whose sines and cosines are scaled (YaRN).
   /// Each backward sends a copy of a bucket's gradients, not the gradients that autograd computed.
@@ -121,33 +121,35 @@ enum class ApartWork : std::uint8_t {
   /// Routers multiply rows in fp32.
   kExactRouters,
 };
-inline constexpr Named<ApartWork> kApartNames[] = {
-    {ApartWork::kExpertBiases, "expert_biases"},
-    {ApartWork::kScaledRotary, "scaled_rotary"},
-    {ApartWork::kReductionInputs, "reduction_inputs"},
-    {ApartWork::kGatherOutputs, "gather_outputs"},
-    {ApartWork::kLossInForward, "loss_in_forward"},
-    {ApartWork::kHeadBesideLoss, "head_beside_loss"},
-    {ApartWork::kBlocksForStep, "blocks_for_step"},
-    {ApartWork::kCastsForStep, "casts_for_step"},
-    {ApartWork::kExpertRowGathers, "expert_row_gathers"},
-    {ApartWork::kPositionLayouts, "position_layouts"},
-    {ApartWork::kExpertFetches, "expert_fetches"},
-    {ApartWork::kWideNorms, "wide_norms"},
-    {ApartWork::kSingleRankGroups, "single_rank_groups"},
-    {ApartWork::kExpandedHeads, "expanded_heads"},
-    {ApartWork::kExactRouters, "exact_routers"}};
+inline constexpr Named<UnfusedWork> kUnfusedWorkNames[] = {
+    {UnfusedWork::kExpertBiases, "expert_biases"},
+    {UnfusedWork::kScaledRotary, "scaled_rotary"},
+    {UnfusedWork::kReductionInputs, "reduction_inputs"},
+    {UnfusedWork::kGatherOutputs, "gather_outputs"},
+    {UnfusedWork::kLossInForward, "loss_in_forward"},
+    {UnfusedWork::kHeadBesideLoss, "head_beside_loss"},
+    {UnfusedWork::kBlocksForStep, "blocks_for_step"},
+    {UnfusedWork::kCastsForStep, "casts_for_step"},
+    {UnfusedWork::kExpertRowGathers, "expert_row_gathers"},
+    {UnfusedWork::kPositionLayouts, "position_layouts"},
+    {UnfusedWork::kExpertFetches, "expert_fetches"},
+    {UnfusedWork::kWideNorms, "wide_norms"},
+    {UnfusedWork::kSingleRankGroups, "single_rank_groups"},
+    {UnfusedWork::kExpandedHeads, "expanded_heads"},
+    {UnfusedWork::kExactRouters, "exact_routers"}};
 
 /// The ranks of a node that load a whole checkpoint into host memory at the start of a fine-tuning
 /// run.
-enum class LoadingRanks : std::uint8_t { kNone, kFirst, kEach };
-inline constexpr Named<LoadingRanks> kLoadingRanksNames[] = {
-    {LoadingRanks::kNone, "none"}, {LoadingRanks::kFirst, "first"}, {LoadingRanks::kEach, "each"}};
+enum class CheckpointLoadingRanks : std::uint8_t { kNone, kFirst, kEach };
+inline constexpr Named<CheckpointLoadingRanks> kCheckpointLoadingRanksNames[] = {
+    {CheckpointLoadingRanks::kNone, "none"},
+    {CheckpointLoadingRanks::kFirst, "first"},
+    {CheckpointLoadingRanks::kEach, "each"}};
 struct HostLoading {
   /// Ranks of a node that load the checkpoint if each rank stores all parameters.
-  LoadingRanks whole = LoadingRanks::kNone;
+  CheckpointLoadingRanks whole = CheckpointLoadingRanks::kNone;
   /// Ranks of a node that load the checkpoint if parameters are sharded.
-  LoadingRanks sharded = LoadingRanks::kNone;
+  CheckpointLoadingRanks sharded = CheckpointLoadingRanks::kNone;
 };
 
 /// An environment variable that a framework's processes need if all circumstances of `when` and
@@ -171,16 +173,16 @@ struct FrameworkDefaults {
   /// Default kernels. Their attention kernel is the one for device generations that `attention`
   /// does not list.
   Kernels kernels;
-  std::vector<std::pair<const cluster::Generation*, cluster::AttentionKernel>> attention;
+  std::vector<std::pair<const cluster::DeviceGeneration*, cluster::AttentionKernel>> attention;
   /// Attention kernels that the framework's configuration files can select instead of the default
   /// one, among those that it runs.
   WordSet selects = WordSet().set();
-  /// Losses that its configuration files can select, by `LossKeeps`, each with a number of chunks
-  /// (nullopt: any number). If none is selected, or a fused loss is unavailable, the loss of
+  /// Losses that its configuration files can select, by `LossSavedTensors`, each with a number of
+  /// chunks (nullopt: any number). If none is selected, or a fused loss is unavailable, the loss of
   /// `kernels` is used.
-  std::map<LossKeeps, std::optional<std::int64_t>> losses;
+  std::map<LossSavedTensors, std::optional<std::int64_t>> losses;
   /// True if its configuration files can make updates of whole models in bf16 compute with the
-  /// parameters themselves (`Masters::kNone`).
+  /// parameters themselves (`MasterWeights::kNone`).
   bool updates_in_place = false;
   /// True if its configuration files can set `Kernels::narrow_attention`.
   bool narrow_attention = false;
@@ -213,8 +215,8 @@ struct FrameworkDefaults {
   /// Kinds of memory (`HeldMemory`) that the framework holds; every line of its file that names one
   /// adds it.
   WordSet holds;
-  /// Work (`ApartWork`) that the framework runs in its own unfused way; every line of its file that
-  /// names one adds it.
+  /// Work (`UnfusedWork`) that the framework runs in its own unfused way; every line of its file
+  /// that names one adds it.
   WordSet apart;
   /// Host bytes for pinned buffers, copies and fragments, as a share of the states offloaded to the
   /// host.
@@ -248,7 +250,7 @@ const FrameworkDefaults& framework_defaults(const Framework& framework);
 std::vector<std::string_view> variant_names(std::string_view framework);
 
 /// Name of the framework on which `framework` is built; its own name if it is built on none.
-std::string_view base_of(const Framework& framework);
+std::string_view base_framework(const Framework& framework);
 
 /// Returns the framework whose variant has the name `word` ("ms-swift"); nullopt if several
 /// frameworks have such a variant, or a framework has that name.
@@ -290,7 +292,7 @@ Overlap default_overlap(const Job& job, const Plan& plan);
 
 /// Default type in which gradients are summed. It is the type of the parameters in some frameworks,
 /// and in all frameworks for fp16 (whose losses are scaled) and for updates that compute with
-/// parameters as stored (`Masters::kNone`); else `default_accumulate`.
+/// parameters as stored (`MasterWeights::kNone`); else `default_accumulate`.
 DType default_gradients(const Job& job);
 
 /// Default type of gradients of a plan whose other choices are settled: if the framework does not

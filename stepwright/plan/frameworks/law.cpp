@@ -12,7 +12,7 @@
 namespace stepwright::plan {
 namespace {
 
-/// Bits of `Joint` for lines; the higher bits are collective algorithms.
+/// Bits of `AbilityCoupling` for lines; the higher bits are collective algorithms.
 constexpr std::size_t kMostLines = 48;
 
 constexpr std::uint64_t bit(std::size_t place) { return std::uint64_t{1} << place; }
@@ -24,7 +24,7 @@ std::vector<const AbilityEntry*> lines_of(const Framework& framework) {
   std::bitset<kAbilities> varied;
   for (const AbilityEntry& line : framework_entry(framework.name).runs) {
     const bool own = line.variant.empty() || line.variant == framework.variant;
-    if (!own || !speaks_of(line.releases, framework.version)) continue;
+    if (!own || !covers_release(line.releases, framework.version)) continue;
     lines.push_back(&line);
     if (!line.variant.empty()) varied.set(static_cast<std::size_t>(line.ability));
   }
@@ -122,9 +122,9 @@ bool FrameworkLaw::runs_alone(Ability ability, const Job& job, const Plan& plan)
   return within(ability, job, plan, allowed(ability, degrees_above_one(plan.parallel)));
 }
 
-FrameworkLaw::Joint FrameworkLaw::joint(std::span<const Ability> decided, const Job& job,
-                                        const Plan& plan) const {
-  Joint joint;
+FrameworkLaw::AbilityCoupling FrameworkLaw::joint(std::span<const Ability> decided, const Job& job,
+                                                  const Plan& plan) const {
+  AbilityCoupling joint;
   if (joining_.empty()) return joint;
   std::array<std::optional<WordSet>, kAbilities> taken;
   for (const Ability ability : decided) {
@@ -143,9 +143,9 @@ FrameworkLaw::Joint FrameworkLaw::joint(std::span<const Ability> decided, const 
   return joint;
 }
 
-FrameworkLaw::Joint FrameworkLaw::joint(
+FrameworkLaw::AbilityCoupling FrameworkLaw::joint(
     std::span<collective::Algorithm Collectives::* const> schemes, const Plan& plan) const {
-  Joint joint;
+  AbilityCoupling joint;
   if (allowed(Ability::kAlgorithmScope, 0).all()) return joint;
   const auto active = active_schemes(plan);
   constexpr std::uint64_t kAll = (bit(std::size(collective::kAlgorithmNames)) - 1) << kMostLines;
@@ -158,7 +158,7 @@ FrameworkLaw::Joint FrameworkLaw::joint(
   return joint;
 }
 
-std::vector<WordSet> FrameworkLaw::joined_words(Ability ability) const {
+std::vector<WordSet> FrameworkLaw::coupled_words(Ability ability) const {
   std::vector<WordSet> all;
   for (const AbilityEntry* line : joining_) {
     if (line->ability == ability && line->other != Ability::kExposed) all.push_back(line->words);
@@ -205,11 +205,12 @@ std::string FrameworkLaw::sentence(Ability ability) const {
                      words_text(ability, allowed(ability, 0)));
 }
 
-std::vector<NotRun> not_run(const Framework& framework, const Job& job, const Plan& plan) {
+std::vector<UnsupportedChoice> not_run(const Framework& framework, const Job& job,
+                                       const Plan& plan) {
   const FrameworkLaw law(framework);
   const Plan usual = canonical(plan, job);
   const DegreeSet degrees = degrees_above_one(usual.parallel);
-  std::vector<NotRun> all;
+  std::vector<UnsupportedChoice> all;
   for (const Ability ability : law.not_run(job, usual)) {
     const WordSet allowed = law.allowed(ability, job, usual);
     const WordSet refused = taken_words(ability, job, usual) & ~allowed;
@@ -226,7 +227,7 @@ std::vector<NotRun> not_run(const Framework& framework, const Job& job, const Pl
   return all;
 }
 
-std::vector<std::string_view> runs_on(const Job& job, const Plan& plan) {
+std::vector<std::string_view> frameworks_running_plan(const Job& job, const Plan& plan) {
   const Plan usual = canonical(plan, job);
   std::vector<std::string_view> names;
   for (const std::string_view name : kFrameworkNames) {

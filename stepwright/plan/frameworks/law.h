@@ -48,25 +48,26 @@ class FrameworkLaw {
   /// Lines of the framework's file that restrict one ability if another has certain words, one bit
   /// per line. `breaks`: lines that some choices of a plan violate if they apply; `holds`: lines
   /// that the choices make apply. A plan runs if no line is in both sets.
-  struct Joint {
+  struct AbilityCoupling {
     std::uint64_t breaks = 0;
     std::uint64_t holds = 0;
-    [[nodiscard]] Joint operator|(const Joint& other) const {
+    [[nodiscard]] AbilityCoupling operator|(const AbilityCoupling& other) const {
       return {breaks | other.breaks, holds | other.holds};
     }
     [[nodiscard]] bool runs() const { return (breaks & holds) == 0; }
-    auto operator<=>(const Joint&) const = default;
+    auto operator<=>(const AbilityCoupling&) const = default;
   };
-  [[nodiscard]] Joint joint(std::span<const Ability> decided, const Job& job,
-                            const Plan& plan) const;
+  [[nodiscard]] AbilityCoupling joint(std::span<const Ability> decided, const Job& job,
+                                      const Plan& plan) const;
   /// Such lines for the collective algorithms of some schemes, if all schemes with messages must
   /// use one algorithm.
-  [[nodiscard]] Joint joint(std::span<collective::Algorithm Collectives::* const> schemes,
-                            const Plan& plan) const;
+  [[nodiscard]] AbilityCoupling joint(std::span<collective::Algorithm Collectives::* const> schemes,
+                                      const Plan& plan) const;
   /// For each line that joins an ability to another one, the words that it allows, without the
   /// lines by which overlap restricts itself.
-  [[nodiscard]] std::vector<WordSet> joined_words(Ability ability) const;
-  /// Lines of `joined_words`, as bits of `Joint`, that do not allow a word of an ability.
+  [[nodiscard]] std::vector<WordSet> coupled_words(Ability ability) const;
+  /// Lines of `coupled_words`, as bits of `AbilityCoupling`, that do not allow a word of an
+  /// ability.
   [[nodiscard]] std::uint64_t lines_without(Ability ability, std::size_t word) const;
 
   /// Returns a canonical plan in which buckets that the framework fixes replace the plan's.
@@ -87,7 +88,7 @@ class FrameworkLaw {
 };
 
 /// A choice of a plan or its job that a framework does not run.
-struct NotRun {
+struct UnsupportedChoice {
   Ability ability{};
   /// Message about it: "schedule zb-h1: megatron-lm runs schedule 1f1b, interleaved".
   std::string message;
@@ -95,17 +96,18 @@ struct NotRun {
 
 /// Returns all choices of a legal plan and its job that a framework does not run, in the order of
 /// `kAbilityNames`; empty: it runs the plan unchanged.
-std::vector<NotRun> not_run(const Framework& framework, const Job& job, const Plan& plan);
+std::vector<UnsupportedChoice> not_run(const Framework& framework, const Job& job,
+                                       const Plan& plan);
 
 /// Returns the frameworks that run a legal plan unchanged, in the order of `kFrameworkNames`.
 /// Attention kernels are ignored, as each framework has its own.
-std::vector<std::string_view> runs_on(const Job& job, const Plan& plan);
+std::vector<std::string_view> frameworks_running_plan(const Job& job, const Plan& plan);
 
 /// Returns the plan nearest to a legal one that a framework runs: one choice after the other moves
 /// to the nearest word that gives a legal plan, and dependent choices follow. nullopt if the
 /// framework does not run the job itself, or no plan is legal there. If no plan near the given one
 /// runs, other degrees of parallelism are tried, unless `near` is true.
-std::optional<Plan> nearest_run(const Framework& framework, const Job& job, const Plan& plan,
-                                bool near = false);
+std::optional<Plan> nearest_runnable_plan(const Framework& framework, const Job& job,
+                                          const Plan& plan, bool near = false);
 
 }  // namespace stepwright::plan

@@ -10,7 +10,7 @@ namespace {
 
 template <class Holds>
 bool any_layer(const model::Architecture& model, Holds holds) {
-  if (model.pattern.empty()) return holds(model.usual_layer());
+  if (model.pattern.empty()) return holds(model.default_layer_class());
   return std::ranges::any_of(model.pattern, holds);
 }
 
@@ -25,8 +25,8 @@ bool is_quick(model::Activation activation) {
 }
 
 bool routes_by_sigmoids(const model::Architecture& model) {
-  return model.experts &&
-         (model.experts->scoring == model::Scoring::kSigmoid || model.experts->correction_bias);
+  return model.experts && (model.experts->scoring == model::RouterScoring::kSigmoid ||
+                           model.experts->correction_bias);
 }
 
 /// True if biases are on some projections other than exactly queries, keys and values. A router
@@ -113,9 +113,9 @@ constexpr ModelWord kModelWords[] = {
     {"relu", [](const model::Architecture& m) { return m.activation == model::Activation::kRelu; }},
     {"squared_relu",
      [](const model::Architecture& m) { return m.activation == model::Activation::kSquaredRelu; }},
-    {"learned_positions", [](const model::Architecture& m) { return m.position == model::Position::kLearned; }},
-    {"alibi", [](const model::Architecture& m) { return m.position == model::Position::kAlibi; }},
-    {"no_positions", [](const model::Architecture& m) { return m.position == model::Position::kNone; }},
+    {"learned_positions", [](const model::Architecture& m) { return m.position == model::PositionEncoding::kLearned; }},
+    {"alibi", [](const model::Architecture& m) { return m.position == model::PositionEncoding::kAlibi; }},
+    {"no_positions", [](const model::Architecture& m) { return m.position == model::PositionEncoding::kNone; }},
     {"partial_rotary", [](const model::Architecture& m) { return m.rotary_fraction != 1; }},
     {"rotary_factor",
      [](const model::Architecture& m) {
@@ -128,7 +128,7 @@ constexpr ModelWord kModelWords[] = {
      }},
     {"dropout", [](const model::Architecture& m) { return m.dropout != 0; }},
     {"sinusoidal_positions",
-     [](const model::Architecture& m) { return m.position == model::Position::kSinusoidal; }},
+     [](const model::Architecture& m) { return m.position == model::PositionEncoding::kSinusoidal; }},
     {"result_norms",
      [](const model::Architecture& m) {
        return any_layer(m, [&](const model::LayerClass& layer) { return m.norms_results(layer); });
@@ -155,7 +155,7 @@ constexpr ModelWord kModelWords[] = {
     {"part_bias", [](const model::Architecture& m) { return biases_parts(m); }},
     {"sigmoid_routing",
      [](const model::Architecture& m) {
-       return m.experts && m.experts->scoring == model::Scoring::kSigmoid && !m.experts->correction_bias;
+       return m.experts && m.experts->scoring == model::RouterScoring::kSigmoid && !m.experts->correction_bias;
      }},
     {"plain_sigmoid_routing",
      [](const model::Architecture& m) { return routes_by_sigmoids(m) && !m.experts->normalize_top_k; }},

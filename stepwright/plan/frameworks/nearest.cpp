@@ -278,7 +278,7 @@ class Towards {
     std::vector<Plan> good;
     for (Plan plan : plans) {
       follow(job_, plan);
-      const std::optional<Rejected> refused = illegal(job_, plan);
+      const std::optional<PlanRejection> refused = find_plan_rejection(job_, plan);
       for (const Plan& legal : refused ? refused->nearest : std::vector{plan}) {
         const Plan usual = canonical(legal, job_);
         if (law_.runs(ability, job_, usual)) good.push_back(usual);
@@ -360,16 +360,16 @@ std::vector<Plan> in_other_degrees(const Job& job, const Plan& plan) {
     other.micro_batch = 1;
     if (parallel.pipeline == 1) other.schedule = {};
     follow(job, other);
-    if (broken_rule(job, other)) other.sequence_parallel = false;
-    if (!broken_rule(job, other)) plans.push_back(canonical(other, job));
+    if (first_broken_rule(job, other)) other.sequence_parallel = false;
+    if (!first_broken_rule(job, other)) plans.push_back(canonical(other, job));
   }
   return plans;
 }
 
 }  // namespace
 
-std::optional<Plan> nearest_run(const Framework& framework, const Job& job, const Plan& plan,
-                                bool near) {
+std::optional<Plan> nearest_runnable_plan(const Framework& framework, const Job& job,
+                                          const Plan& plan, bool near) {
   const FrameworkLaw law(framework);
   if (!runs_job(law, job, plan)) return std::nullopt;
   std::set<Plan> seen;

@@ -15,12 +15,12 @@ constexpr double kMostShare = 10;
 /// Reads attention kernels: one for all devices, or one for each of some generations and one for
 /// other devices.
 DefaultSetting attention(Node node) {
-  const Node others = node.is_mapping() ? node.get(cluster::kOtherDevice) : node;
+  const Node others = node.is_mapping() ? node.get(cluster::kFallbackGeneration) : node;
   const cluster::AttentionKernel usual = others.choice(cluster::kAttentionKernelNames);
   decltype(FrameworkDefaults::attention) kernels;
   for (const auto& [name, kernel] :
        node.is_mapping() ? node.members() : decltype(node.members()){}) {
-    kernels.emplace_back(&cluster::generation_named(name, kernel),
+    kernels.emplace_back(&cluster::find_device_generation(name, kernel),
                          kernel.choice(cluster::kAttentionKernelNames));
   }
   return [usual, kernels](FrameworkDefaults& defaults) {
@@ -41,10 +41,10 @@ DefaultSetting selects(Node node) {
 /// these tensors.
 DefaultSetting losses(Node node) {
   std::vector<std::string_view> known;
-  for (const auto& [keeps, name] : kLossKeepsNames) known.push_back(name);
+  for (const auto& [keeps, name] : kLossSavedTensorsNames) known.push_back(name);
   node.allow_only(known);
-  std::map<LossKeeps, std::optional<std::int64_t>> losses;
-  for (const auto& [keeps, name] : kLossKeepsNames) {
+  std::map<LossSavedTensors, std::optional<std::int64_t>> losses;
+  for (const auto& [keeps, name] : kLossSavedTensorsNames) {
     const auto chunks = node.find(name);
     if (!chunks) continue;
     losses[keeps] =
@@ -64,14 +64,14 @@ DefaultSetting kernels(Node node) {
   std::vector<std::string_view> keys = names_in(kKernelFlags);
   keys.insert(keys.end(), {"casts", "masters", "loss_chunks", "loss_keeps", "expert_weights"});
   node.allow_only(keys);
-  std::optional<Casts> casts;
-  if (const auto word = node.find("casts")) casts = word->choice(kCastNames);
-  std::optional<Masters> masters;
-  if (const auto word = node.find("masters")) masters = word->choice(kMasterNames);
+  std::optional<CastScaling> casts;
+  if (const auto word = node.find("casts")) casts = word->choice(kCastScalingNames);
+  std::optional<MasterWeights> masters;
+  if (const auto word = node.find("masters")) masters = word->choice(kMasterWeightsNames);
   std::optional<std::int64_t> chunks;
   if (const auto count = node.find("loss_chunks")) chunks = count->integer(0, kMostLossChunks);
-  std::optional<LossKeeps> keeps;
-  if (const auto word = node.find("loss_keeps")) keeps = word->choice(kLossKeepsNames);
+  std::optional<LossSavedTensors> keeps;
+  if (const auto word = node.find("loss_keeps")) keeps = word->choice(kLossSavedTensorsNames);
   std::optional<ExpertWeights> weights;
   if (const auto word = node.find("expert_weights")) weights = word->choice(kExpertWeightsNames);
   std::vector<std::pair<bool Kernels::*, bool>> given;
@@ -158,7 +158,7 @@ DefaultSetting holds(Node node) {
 DefaultSetting apart(Node node) {
   WordSet apart;
   for (std::size_t i = 0; i < node.size(); ++i) {
-    apart.set(static_cast<std::size_t>(node.at(i).choice(kApartNames)));
+    apart.set(static_cast<std::size_t>(node.at(i).choice(kUnfusedWorkNames)));
   }
   return [apart](FrameworkDefaults& defaults) { defaults.apart |= apart; };
 }
@@ -219,8 +219,8 @@ DefaultSetting host_processes(Node node) {
 /// Reads {whole: each, sharded: first}: the ranks that load a checkpoint.
 DefaultSetting loading(Node node) {
   node.allow_only({"whole", "sharded"});
-  const HostLoading loading{.whole = node.get("whole").choice(kLoadingRanksNames),
-                            .sharded = node.get("sharded").choice(kLoadingRanksNames)};
+  const HostLoading loading{.whole = node.get("whole").choice(kCheckpointLoadingRanksNames),
+                            .sharded = node.get("sharded").choice(kCheckpointLoadingRanksNames)};
   return [loading](FrameworkDefaults& defaults) { defaults.loading = loading; };
 }
 

@@ -26,22 +26,22 @@ std::vector<int> release_numbers(std::string_view release) {
   return numbers;
 }
 
-std::string fault_of_release(std::string_view release) {
+std::string invalid_release_reason(std::string_view release) {
   static constexpr std::string_view kNewest[] = {"main", "master", "dev", "nightly", "latest"};
   if (!release_numbers(release).empty()) return "";
   if (std::ranges::find(kNewest, release) != std::end(kNewest)) return "";
   return fmt::format("must be a release, as 0.12 or core_v0.12.1, or one of {}; it is '{}'",
-                     list_of(kNewest), printable(release));
+                     comma_list(kNewest), printable(release));
 }
 
-bool comes_before(std::string_view release, std::string_view other) {
+bool is_earlier_release(std::string_view release, std::string_view other) {
   const std::vector<int> numbers = release_numbers(release);
   return !numbers.empty() && numbers < release_numbers(other);
 }
 
-bool speaks_of(const Releases& releases, std::string_view release) {
-  if (!releases.from.empty() && comes_before(release, releases.from)) return false;
-  return releases.before.empty() || comes_before(release, releases.before);
+bool covers_release(const Releases& releases, std::string_view release) {
+  if (!releases.from.empty() && is_earlier_release(release, releases.from)) return false;
+  return releases.before.empty() || is_earlier_release(release, releases.before);
 }
 
 }  // namespace stepwright::plan

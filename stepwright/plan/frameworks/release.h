@@ -11,11 +11,11 @@ std::vector<int> release_numbers(std::string_view release);
 
 /// Returns why a text is not a release: it has no number and is not a word for the newest (`main`).
 /// Empty: it is one.
-std::string fault_of_release(std::string_view release);
+std::string invalid_release_reason(std::string_view release);
 
 /// True if a release is older than another by their numbers; a release without numbers is the
 /// newest.
-bool comes_before(std::string_view release, std::string_view other);
+bool is_earlier_release(std::string_view release, std::string_view other);
 
 /// The range of releases to which a line of a framework's file applies.
 struct Releases {
@@ -24,6 +24,6 @@ struct Releases {
 };
 
 /// True if a release is in the range; a release without numbers is the newest.
-bool speaks_of(const Releases& releases, std::string_view release);
+bool covers_release(const Releases& releases, std::string_view release);
 
 }  // namespace stepwright::plan

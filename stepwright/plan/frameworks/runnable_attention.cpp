@@ -16,9 +16,9 @@ cluster::AttentionKernel runnable_attention(const Job& job, const Plan& plan) {
   const auto refusals = [&](cluster::AttentionKernel kernel) {
     Job with = job;
     with.kernels.attention = kernel;
-    return std::ranges::count_if(not_run(job.framework, with, plan), [](const NotRun& what) {
-      return what.ability != Ability::kAttention;
-    });
+    return std::ranges::count_if(
+        not_run(job.framework, with, plan),
+        [](const UnsupportedChoice& what) { return what.ability != Ability::kAttention; });
   };
   return refusals(usual) < refusals(own) ? usual : own;
 }

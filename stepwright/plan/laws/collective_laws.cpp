@@ -137,7 +137,7 @@ bool carries(const Job& job, const Plan& plan, const Scheme& scheme) {
     if (grid.size(group) < 2) continue;
     any = true;
     const cluster::GroupLayout layout = group_layout(job.cluster, grid.shape(group));
-    const collective::GroupForm form = collective::group_form(layout, job.cluster);
+    const collective::GroupNodeLayout form = collective::group_form(layout, job.cluster);
     if (collective::settled(algorithm, operation, form) == algorithm) return true;
   }
   return !any;
@@ -167,7 +167,7 @@ std::string values_of(const Job& job, const Plan& plan, const Scheme& scheme) {
                        scheme.name);
   }
   const bool lacks = algorithm == collective::Algorithm::kNvls &&
-                     !cluster::adds_inside(cluster::adding_switches(job.cluster));
+                     !cluster::adds_inside(cluster::in_network_reduction(job.cluster));
   return fmt::format("{} needs {}; {}{}", word, collective::needs(algorithm),
                      fmt::join(groups, ", "),
                      lacks ? fmt::format(", and no switch of {} adds", job.cluster.name) : "");

@@ -45,8 +45,8 @@ void repair_frozen_step(Repairs& repairs) { repairs.values(kPipelineKnob, {1}); 
 /// True if a model with multi-token layers has more than a look-up in its embedding (positions, a
 /// norm), or is partly frozen.
 bool uncovered_multi_token(const Job& job, const Plan& /*plan*/) {
-  const bool plain =
-      job.model.position == model::Position::kRope || job.model.position == model::Position::kNone;
+  const bool plain = job.model.position == model::PositionEncoding::kRope ||
+                     job.model.position == model::PositionEncoding::kNone;
   return job.model.predicted_ahead() > 0 &&
          (!plain || job.model.embedding_norm || job.model.freezes());
 }
@@ -66,7 +66,7 @@ void leave_multi_token_out(Repairs& repairs) {
 /// multi-token layers, which add to it after the head.
 bool defers_part_of_head(const Job& job, const Plan& plan) {
   if (!settled_overlap(job, plan).defer_embedding_gradient) return false;
-  return job.kernels.loss_chunks != 1 || job.kernels.loss_keeps != LossKeeps::kLogits ||
+  return job.kernels.loss_chunks != 1 || job.kernels.loss_keeps != LossSavedTensors::kLogits ||
          job.model.predicted_ahead() > 0;
 }
 
@@ -74,7 +74,7 @@ std::string deferred_head_values(const Job& job, const Plan& /*plan*/) {
   return fmt::format(
       "overlap.defer_embedding_gradient is true with kernels.loss_chunks {}, kernels.loss_keeps {} "
       "and {} multi-token layers",
-      job.kernels.loss_chunks, name_of(kLossKeepsNames, job.kernels.loss_keeps),
+      job.kernels.loss_chunks, name_of(kLossSavedTensorsNames, job.kernels.loss_keeps),
       job.model.predicted_ahead());
 }
 

@@ -12,7 +12,7 @@ namespace {
 // --- Laws of tensor parallelism. ---
 
 bool heads_cut(const Job& job, const Plan& plan) {
-  return dealt_heads(job.model) % plan.parallel.tensor != 0;
+  return evenly_shared_heads(job.model) % plan.parallel.tensor != 0;
 }
 
 /// Names the number of heads that the tensor degree does not divide.
@@ -102,7 +102,7 @@ std::string ulysses_values(const Job& job, const Plan& plan) {
                        mixer->heads, plan.parallel.tensor, plan.parallel.context);
   }
   return fmt::format("{} {} / tensor {} are not a multiple of context {} (ulysses)",
-                     dealt_heads(job.model), job.model.latent ? "heads" : "kv_heads",
+                     evenly_shared_heads(job.model), job.model.latent ? "heads" : "kv_heads",
                      plan.parallel.tensor, plan.parallel.context);
 }
 
@@ -136,7 +136,8 @@ std::int64_t positions_of(const Job& job) {
 }
 
 bool beyond_positions(const Job& job, const Plan& /*plan*/) {
-  return job.model.position == model::Position::kLearned && positions_of(job) > job.model.longest();
+  return job.model.position == model::PositionEncoding::kLearned &&
+         positions_of(job) > job.model.longest();
 }
 
 std::string beyond_positions_values(const Job& job, const Plan& /*plan*/) {

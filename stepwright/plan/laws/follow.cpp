@@ -63,7 +63,7 @@ bool follow_algorithm(Collectives& collectives, Rule broken) {
 /// Sets algorithms that no longer fit to the library.
 void follow_collectives(const Job& job, Plan& plan) {
   for (std::size_t i = 0; i < std::size(kChoosingSchemes); ++i) {
-    const std::optional<Rule> broken = broken_rule(job, plan);
+    const std::optional<Rule> broken = first_broken_rule(job, plan);
     if (!broken) return;
     if (!follow_algorithm(plan.collectives, *broken)) return;
   }
@@ -84,7 +84,7 @@ void follow_schedule(Plan& plan) {
 }  // namespace
 
 void follow(const Job& job, Plan& plan) {
-  const std::optional<Rule> broken = broken_rule(job, plan);
+  const std::optional<Rule> broken = first_broken_rule(job, plan);
   // nothing can follow before the degrees fit the cluster
   if (broken && *broken <= Rule::kWorldSize) return;
   const Parallel& degrees = plan.parallel;

@@ -46,6 +46,6 @@ std::span<const Law> offload_laws();  ///< Laws of states and activations in hos
 /// Number of heads that tensor and Ulysses parallelism must split evenly: the common divisor of
 /// heads and key-value heads (only heads with latent attention), and of the heads of mixers that
 /// carry a state.
-std::int64_t dealt_heads(const model::Architecture& model);
+std::int64_t evenly_shared_heads(const model::Architecture& model);
 
 }  // namespace stepwright::plan

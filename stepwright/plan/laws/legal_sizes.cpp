@@ -26,10 +26,11 @@ std::int64_t dealt_ffn(const model::Architecture& model) {
 
 }  // namespace
 
-std::int64_t dealt_heads(const model::Architecture& model) {
+std::int64_t evenly_shared_heads(const model::Architecture& model) {
   const std::int64_t attention = model.latent ? model.heads : std::gcd(model.heads, model.kv_heads);
   if (!model.state_mixer) return attention;
-  return std::gcd(attention, std::gcd(model.state_mixer->heads, model.state_mixer->dealt_groups()));
+  return std::gcd(attention,
+                  std::gcd(model.state_mixer->heads, model.state_mixer->evenly_shared_groups()));
 }
 
 std::vector<std::int64_t> divisors(std::int64_t number) {
@@ -45,7 +46,7 @@ std::vector<std::int64_t> divisors(std::int64_t number) {
 }
 
 std::vector<std::int64_t> legal_tensor_sizes(const Job& job) {
-  const std::int64_t dealt = std::gcd(dealt_heads(job.model), dealt_ffn(job.model));
+  const std::int64_t dealt = std::gcd(evenly_shared_heads(job.model), dealt_ffn(job.model));
   return divisors(std::gcd(dealt, job.cluster.devices()));
 }
 

@@ -40,7 +40,7 @@ const Law* broken_law(const Job& job, const Plan& plan) {
   return nullptr;
 }
 
-Rejected rejected(const Job& job, const Plan& plan, const Law& law) {
+PlanRejection rejected(const Job& job, const Plan& plan, const Law& law) {
   Repairs repairs(job, plan, law.rule);
   law.repair(repairs);
   return {law.rule, fmt::format("{}: {}; {}", law.name, law.values(job, plan), repairs.advice()),
@@ -53,7 +53,7 @@ std::string_view rule_name(Rule rule) { return law_of(rule).name; }
 
 std::string_view rule_sentence(Rule rule) { return law_of(rule).sentence; }
 
-std::optional<Rule> broken_rule(const Job& job, const Plan& plan) {
+std::optional<Rule> first_broken_rule(const Job& job, const Plan& plan) {
   const Law* law = broken_law(job, plan);
   if (law == nullptr) return std::nullopt;
   return law->rule;
@@ -67,14 +67,14 @@ std::optional<Rule> broken_recompute(const Job& job, const Plan& plan) {
   return std::nullopt;
 }
 
-std::optional<Rejected> illegal(const Job& job, const Plan& plan) {
+std::optional<PlanRejection> find_plan_rejection(const Job& job, const Plan& plan) {
   const Law* law = broken_law(job, plan);
   if (law == nullptr) return std::nullopt;
   return rejected(job, plan, *law);
 }
 
-std::vector<Rejected> illegal_job(const Job& job) {
-  std::vector<Rejected> found;
+std::vector<PlanRejection> illegal_job(const Job& job) {
+  std::vector<PlanRejection> found;
   const Plan any;
   for (const auto laws : all_laws()) {
     for (const Law& law : laws) {
@@ -84,7 +84,7 @@ std::vector<Rejected> illegal_job(const Job& job) {
   return found;
 }
 
-void fail_refused(const Rejected& refused, std::string_view where) {
+void fail_rejected_plan(const PlanRejection& refused, std::string_view where) {
   const std::string message =
       where.empty() ? refused.message : fmt::format("{}: {}", where, refused.message);
   const InputPlace place{.file = std::string(where)};

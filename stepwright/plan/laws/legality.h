@@ -75,7 +75,7 @@ std::string_view rule_name(Rule rule);
 std::string_view rule_sentence(Rule rule);
 
 /// The reason why a plan is not legal.
-struct Rejected {
+struct PlanRejection {
   Rule rule{};
   /// Message with the rule, the values that break it, and the nearest legal plans.
   std::string message;
@@ -86,23 +86,23 @@ struct Rejected {
 
 /// Returns the first rule that a plan breaks; nullopt if it is legal. Checks only arithmetic and
 /// structure, not memory. Accepts any values; does not allocate memory.
-std::optional<Rule> broken_rule(const Job& job, const Plan& plan);
+std::optional<Rule> first_broken_rule(const Job& job, const Plan& plan);
 
 /// Returns the first rule of recomputation that a plan breaks, whatever other rules it breaks;
 /// nullopt: none.
 std::optional<Rule> broken_recompute(const Job& job, const Plan& plan);
 
 /// Returns why a plan is not legal, with the nearest legal plans; nullopt if it is legal, which
-/// takes no longer than `broken_rule`.
-std::optional<Rejected> illegal(const Job& job, const Plan& plan);
+/// takes no longer than `first_broken_rule`.
+std::optional<PlanRejection> find_plan_rejection(const Job& job, const Plan& plan);
 
 /// Fails with the reason of a refusal: `kUnsupported` if no code covers such plans yet, else
 /// `kInput`. The message starts with `where`.
-[[noreturn]] void fail_refused(const Rejected& refused, std::string_view where = "");
+[[noreturn]] void fail_rejected_plan(const PlanRejection& refused, std::string_view where = "");
 
 /// Returns all reasons that make every plan of the job illegal: the broken rules that depend only
 /// on the job, each with the nearest change of the job.
-std::vector<Rejected> illegal_job(const Job& job);
+std::vector<PlanRejection> illegal_job(const Job& job);
 
 /// Return, ascending, the values of one degree that pass the rules about this degree alone; for the
 /// pipeline degree with even layers.

@@ -49,19 +49,19 @@ void repair_share(Repairs& repairs) {
 
 bool absent_host_modules(const Job& job, const Plan& plan) {
   const OffloadModules listed = plan.offload.activations;
-  return held_modules(job.model, listed) != listed;
+  return modules_of_model(job.model, listed) != listed;
 }
 
 std::string host_module_values(const Job& job, const Plan& plan) {
   const OffloadModules listed = plan.offload.activations;
-  const OffloadModules absent = listed.without(held_modules(job.model, listed));
+  const OffloadModules absent = listed.without(modules_of_model(job.model, listed));
   return fmt::format("offload.activations: {} has no {}", job.model.name,
                      fmt::join(offload_words(absent), ", "));
 }
 
 void repair_host_modules(Repairs& repairs) {
   Plan plan = repairs.plan();
-  plan.offload.activations = held_modules(repairs.job().model, plan.offload.activations);
+  plan.offload.activations = modules_of_model(repairs.job().model, plan.offload.activations);
   repairs.plans({plan});
 }
 

@@ -33,7 +33,7 @@ bool is_degree(Knob knob) {
 }  // namespace
 
 bool Repairs::take(const Plan& candidate) {
-  const std::optional<Rule> broken = broken_rule(job_, candidate);
+  const std::optional<Rule> broken = first_broken_rule(job_, candidate);
   if (!broken) {
     if (std::ranges::find(found_, candidate) == found_.end()) found_.push_back(candidate);
     return true;

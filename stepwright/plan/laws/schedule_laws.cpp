@@ -223,7 +223,7 @@ std::string_view beside_passes(const Job& job, const Plan& plan) {
   const Kernels& kernels = job.kernels;
   const Sharding sharding = canonical_sharding(job, plan);
   if (kernels.loss_chunks != 1) return "kernels.loss_chunks";
-  if (kernels.loss_keeps != LossKeeps::kLogits) return "kernels.loss_keeps";
+  if (kernels.loss_keeps != LossSavedTensors::kLogits) return "kernels.loss_keeps";
   if (kernels.document_loss) return "kernels.document_loss";
   if (job.method.kind > MethodKind::kSft) return "method.kind beyond sft";
   if (sharding.parameters != Spread::kNone) return "sharded parameters";
@@ -275,8 +275,8 @@ std::string batch_values(const Job& job, const Plan& plan) {
   const std::string each =
       plan.micro_batch > 1 ? fmt::format(" in micro-batches of {}", plan.micro_batch) : "";
   return fmt::format("the batch of {} cannot be shared by {}{}; nearest batches: {}{}",
-                     counted(job.sequences, "sequence"),
-                     counted(plan.parallel.data, "data-parallel replica"), each,
+                     count_with_noun(job.sequences, "sequence"),
+                     count_with_noun(plan.parallel.data, "data-parallel replica"), each,
                      below > 0 ? fmt::format("{} and ", below) : "", below + pass);
 }
 

@@ -117,14 +117,14 @@ bool absent_modules(const Job& job, const Plan& plan) {
   return any_setting(plan.recompute, [&](const Recompute& setting) {
     const ModuleSet listed = setting.modules;
     return setting.kind == RecomputeKind::kModules &&
-           (listed.empty() || held_modules(job.model, listed) != listed);
+           (listed.empty() || modules_of_model(job.model, listed) != listed);
   });
 }
 
 std::string module_values(const Job& job, const Plan& plan) {
   ModuleSet absent;
   each_setting(plan.recompute, [&](const Recompute& setting) {
-    absent.add(setting.modules.without(held_modules(job.model, setting.modules)));
+    absent.add(setting.modules.without(modules_of_model(job.model, setting.modules)));
   });
   if (absent.empty()) return "recompute lists no module";
   return fmt::format("{} has no {} to recompute", job.model.name,
@@ -133,7 +133,7 @@ std::string module_values(const Job& job, const Plan& plan) {
 
 void repair_modules(Repairs& repairs) {
   repairs.plans({with_settings(repairs.plan(), [&](auto& setting) {
-    setting.modules = held_modules(repairs.job().model, setting.modules);
+    setting.modules = modules_of_model(repairs.job().model, setting.modules);
     if (setting.kind != RecomputeKind::kModules || !setting.modules.empty()) return;
     setting.kind = RecomputeKind::kNone;
     setting.every = 1;

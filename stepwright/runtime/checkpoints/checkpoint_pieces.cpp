@@ -21,9 +21,9 @@ std::vector<LocalRun> local_runs(const ParameterSlice& slice, std::int64_t first
   return runs;
 }
 
-std::vector<checkpoint::Piece> whole_pieces(const std::vector<LocalRun>& runs) {
-  std::vector<checkpoint::Piece> pieces;
-  for (const LocalRun& run : runs) checkpoint::add_run(pieces, run.whole, run.length);
+std::vector<checkpoint::ShardPiece> whole_pieces(const std::vector<LocalRun>& runs) {
+  std::vector<checkpoint::ShardPiece> pieces;
+  for (const LocalRun& run : runs) checkpoint::append_to_pieces(pieces, run.whole, run.length);
   return pieces;
 }
 

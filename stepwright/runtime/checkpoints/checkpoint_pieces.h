@@ -22,7 +22,7 @@ std::vector<LocalRun> local_runs(const ParameterSlice& slice, std::int64_t first
                                  std::int64_t count);
 
 /// Returns where local runs are in the whole parameter.
-std::vector<checkpoint::Piece> whole_pieces(const std::vector<LocalRun>& runs);
+std::vector<checkpoint::ShardPiece> whole_pieces(const std::vector<LocalRun>& runs);
 
 /// Returns the extents of the whole parameter, as checkpoints and exported weights have them.
 std::vector<std::int64_t> whole_shape(const ParameterSlice& slice);

@@ -62,7 +62,7 @@ at::Tensor as_written(const at::Tensor& held, at::ScalarType type) {
 void copy_group(const StateGroup& group, const RankState& rank, StateCopy& copy) {
   const std::vector<LocalRun> runs =
       local_runs(group.writes, group.first, group.states.begin()->second.numel());
-  const std::vector<checkpoint::Piece> pieces = whole_pieces(runs);
+  const std::vector<checkpoint::ShardPiece> pieces = whole_pieces(runs);
   if (pieces.empty()) return;
   const std::string& name = group.slice.name;
   checkpoint::IndexedTensor& indexed = copy.indexed.emplace_back(
@@ -76,14 +76,14 @@ void copy_group(const StateGroup& group, const RankState& rank, StateCopy& copy)
     const auto width = static_cast<std::int64_t>(held.element_size());
     const auto* from = static_cast<const std::byte*>(held.data_ptr());
     std::vector<std::byte>& buffer = copy.buffers.emplace_back();
-    buffer.reserve(static_cast<std::size_t>(checkpoint::elements_of(pieces) * width));
+    buffer.reserve(static_cast<std::size_t>(checkpoint::pieces_element_count(pieces) * width));
     for (const LocalRun& run : runs) {
       buffer.insert(buffer.end(), from + run.local * width,
                     from + (run.local + run.length) * width);
     }
     copy.tensors.push_back({checkpoint::shard_tensor_name(state, name),
                             state_dtype(rank),
-                            {checkpoint::elements_of(pieces)},
+                            {checkpoint::pieces_element_count(pieces)},
                             buffer});
   }
   if (indexed.states == names) indexed.states.clear();
@@ -100,9 +100,10 @@ void copy_parameter(const StoredParameter& parameter, const RankState& rank, Sta
 at::Tensor assemble(const checkpoint::IndexedTensor& tensor, std::string_view state,
                     checkpoint::ShardReader& reader, const std::vector<LocalRun>& runs,
                     const at::Tensor& like) {
-  const std::vector<checkpoint::Piece> pieces = whole_pieces(runs);
+  const std::vector<checkpoint::ShardPiece> pieces = whole_pieces(runs);
   const auto width = static_cast<std::int64_t>(like.element_size());
-  std::vector<std::byte> packed(static_cast<std::size_t>(checkpoint::elements_of(pieces) * width));
+  std::vector<std::byte> packed(
+      static_cast<std::size_t>(checkpoint::pieces_element_count(pieces) * width));
   reader.read(tensor, state, pieces, packed);
   at::Tensor values = at::zeros_like(like, at::TensorOptions(at::kCPU));
   auto* to = static_cast<std::byte*>(values.data_ptr());

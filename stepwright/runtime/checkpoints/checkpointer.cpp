@@ -12,7 +12,7 @@
 
 namespace stepwright::runtime {
 
-using process_group::put_text;
+using process_group::store_put_text;
 
 namespace {
 
@@ -146,8 +146,8 @@ void Checkpointer::save(std::int64_t step) {
 
 /// Tells the other ranks, which wait for this rank's part of a checkpoint, that it failed.
 void Checkpointer::tell_failure_of(std::int64_t step, const std::string& why) try {
-  put_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank), "-" + why);
-  if (world_.rank == 0) put_text(*store_, fmt::format("checkpoint/{}", step), "-" + why);
+  store_put_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank), "-" + why);
+  if (world_.rank == 0) store_put_text(*store_, fmt::format("checkpoint/{}", step), "-" + why);
 } catch (const std::exception&) {
   return;  // the process that serves the store died or hangs, which the watch of every rank notices
 }
@@ -160,15 +160,15 @@ void Checkpointer::write(StateCopy copy, std::int64_t step) {
     throw Error(ErrorKind::kRuntime,
                 fmt::format("{}: cannot be made: {}", writing.string(), error.message()));
   }
-  checkpoint::ShardPart part{.file = {.name = shard_name(world_.rank)},
-                             .tensors = std::move(copy.indexed)};
+  checkpoint::RankCheckpointPart part{.file = {.name = shard_name(world_.rank)},
+                                      .tensors = std::move(copy.indexed)};
   part.file.sum = checkpoint::write_safetensors_file(writing / part.file.name, copy.tensors);
-  put_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank),
-           "+" + checkpoint::part_text(part));
+  store_put_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank),
+                 "+" + checkpoint::checkpoint_part_text(part));
   const std::string done = fmt::format("checkpoint/{}", step);
   if (world_.rank == 0) {
     commit_parts(writing, step);
-    put_text(*store_, done, "+");
+    store_put_text(*store_, done, "+");
   } else if (const std::string said = wait_for(done); said.front() == '-') {
     throw Error(ErrorKind::kRuntime, said.substr(1));
   }
@@ -184,9 +184,10 @@ void Checkpointer::commit_parts(const std::filesystem::path& writing, std::int64
     if (said.front() == '-') {
       throw Error(ErrorKind::kRuntime, fmt::format("rank {}: {}", r, said.substr(1)));
     }
-    checkpoint::add_part(index, checkpoint::parse_part(std::string_view(said).substr(1)));
+    checkpoint::add_checkpoint_part(index,
+                                    checkpoint::parse_part(std::string_view(said).substr(1)));
   }
-  checkpoint::check_complete(index, writing / checkpoint::kIndexName);
+  checkpoint::check_complete(index, writing / checkpoint::kCheckpointIndexName);
   checkpoint::commit(writing, rank_.options.checkpoint, index);
   if (rank_.options.keep_checkpoints > 0) {
     checkpoint::remove_old_checkpoints(rank_.options.checkpoint, rank_.options.keep_checkpoints);
@@ -198,7 +199,7 @@ std::string Checkpointer::wait_for(const std::string& key) {
     if (ends_) throw Error(ErrorKind::kRuntime, "the run ended before its checkpoint was written");
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return process_group::text_at(*store_, key);
+  return process_group::store_get_text(*store_, key);
 }
 
 void Checkpointer::check() {

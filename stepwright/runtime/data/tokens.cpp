@@ -41,7 +41,7 @@ TokenFormat token_format(const std::filesystem::path& path) {
   if (ending == ".u32") return TokenFormat::kUint32;
   std::filesystem::path index = path;
   index.replace_extension(".idx");
-  if (ending == ".bin" && is_there(index)) return TokenFormat::kMegatron;
+  if (ending == ".bin" && path_exists(index)) return TokenFormat::kMegatron;
   return TokenFormat::kText;
 }
 

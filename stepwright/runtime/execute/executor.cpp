@@ -12,7 +12,7 @@
 namespace stepwright::runtime {
 namespace {
 
-void append(std::vector<Ticket>& to, const std::vector<Ticket>& from) {
+void append(std::vector<StreamTicket>& to, const std::vector<StreamTicket>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
@@ -20,7 +20,7 @@ void append(std::vector<Ticket>& to, const std::vector<Ticket>& from) {
 std::size_t last_strand(const step::Item& item) { return item.beside_layer >= 0 ? 1 : item.strand; }
 
 std::vector<std::vector<step::TensorId>> dying_after(const step::Template& piece) {
-  const std::vector<memory::Life> lives = memory::lives_of(piece);
+  const std::vector<memory::TensorLifetime> lives = memory::tensor_lifetimes(piece);
   std::vector<std::vector<step::TensorId>> dying(piece.operators.size());
   for (std::size_t id = 0; id < lives.size(); ++id) {
     if (lives[id].kept || lives[id].last < 0) continue;
@@ -114,7 +114,7 @@ void Executor::place_cells(Run& run, const step::Item& item, Frame& frame) {
   }
   if (!piece.restored.empty()) restore(run, item, frame);
   for (CellPtr& cell : frame.cells) {
-    if (!cell) cell = std::make_shared<Cell>();
+    if (!cell) cell = std::make_shared<PlacedTensor>();
   }
 }
 
@@ -141,7 +141,7 @@ void Executor::issue(Run& run, std::size_t index) {
   frame.issued = true;
   bound_buffers(piece);
   place_cells(run, item, frame);
-  std::vector<Ticket> before;
+  std::vector<StreamTicket> before;
   if (item.after.empty()) before.push_back(run.begin);
   for (const std::int32_t earlier : item.after) {
     append(before, run.frames[static_cast<std::size_t>(earlier)].tickets);
@@ -177,7 +177,7 @@ void Executor::keep_outputs(const Run& run, const step::Item& item, Frame& frame
 }
 
 void Executor::issue_operator(const Run& run, const step::Item& item, Frame& frame,
-                              std::size_t index, const std::vector<Ticket>& before) {
+                              std::size_t index, const std::vector<StreamTicket>& before) {
   const step::Template& piece = piece_of(item);
   const step::Operator& op = piece.operators[index];
   const std::size_t strand = item.strand_of(op);
@@ -188,7 +188,7 @@ void Executor::issue_operator(const Run& run, const step::Item& item, Frame& fra
                         .unit = item.unit_of(op),
                         .chunk = run.sequence.chunk_of(strand),
                         .micro_batch = run.slot.micro_batch_of(strand)};
-  std::vector<Ticket> waits = before;
+  std::vector<StreamTicket> waits = before;
   for (const std::int32_t earlier : piece.after(op)) {
     waits.push_back(frame.tickets[static_cast<std::size_t>(earlier)]);
   }
@@ -207,7 +207,7 @@ void Executor::issue_operator(const Run& run, const step::Item& item, Frame& fra
   }
   Work work = performer_.issue(placed);
   if (!lanes_.queues(op.stream)) return work(wait_for(waits, op.stream));
-  const Ticket ticket = lanes_.submit(
+  const StreamTicket ticket = lanes_.submit(
       op.stream,
       [this, work = std::move(work), waits, stream = op.stream] { work(wait_for(waits, stream)); });
   frame.tickets[index] = ticket;
@@ -221,9 +221,9 @@ void Executor::issue_operator(const Run& run, const step::Item& item, Frame& fra
 }
 
 /// Waits for work on streams other than `own`, whose work is in order anyway.
-Moment Executor::wait_for(const std::vector<Ticket>& before, step::Stream own) {
+Moment Executor::wait_for(const std::vector<StreamTicket>& before, step::Stream own) {
   Moment ready = Moment::min();
-  for (const Ticket& ticket : before) {
+  for (const StreamTicket& ticket : before) {
     if (ticket.number > 0 && ticket.stream != own) ready = std::max(ready, lanes_.wait(ticket));
   }
   return ready;

@@ -35,7 +35,7 @@ class Executor {
   struct Frame {
     std::vector<CellPtr> cells;
     /// Tickets of the template's operators on streams other than the compute stream.
-    std::vector<Ticket> tickets;
+    std::vector<StreamTicket> tickets;
     std::vector<CellPtr> outputs;
     bool issued = false;
   };
@@ -43,7 +43,7 @@ class Executor {
     const step::Sequence& sequence;
     const step::Slot& slot;
     std::vector<Frame> frames;
-    Ticket begin;  ///< The moment at which the compute stream has reached the slot.
+    StreamTicket begin;  ///< The moment at which the compute stream has reached the slot.
   };
   /// Key of the tensors that a template saves for later templates of the same block and
   /// micro-batch.
@@ -60,8 +60,8 @@ class Executor {
   void place_cells(Run& run, const step::Item& item, Frame& frame);
   void restore(const Run& run, const step::Item& item, Frame& frame);
   void issue_operator(const Run& run, const step::Item& item, Frame& frame, std::size_t index,
-                      const std::vector<Ticket>& before);
-  Moment wait_for(const std::vector<Ticket>& before, step::Stream own);
+                      const std::vector<StreamTicket>& before);
+  Moment wait_for(const std::vector<StreamTicket>& before, step::Stream own);
   void keep_outputs(const Run& run, const step::Item& item, Frame& frame);
   [[nodiscard]] const step::Template& piece_of(const step::Item& item) const;
 
@@ -70,7 +70,7 @@ class Executor {
   Performer& performer_;
   std::vector<Lives> lives_;
   std::map<SavedKey, std::vector<CellPtr>> saved_;
-  std::array<Ticket, step::kStreams> last_{};  ///< Last ticket of each stream's work.
+  std::array<StreamTicket, step::kStreams> last_{};  ///< Last ticket of each stream's work.
   Lanes lanes_;
 };
 

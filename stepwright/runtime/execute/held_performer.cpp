@@ -8,10 +8,10 @@
 
 namespace stepwright::runtime {
 
-HeldPerformer::HeldPerformer(const HeldProgram& held, Groups& groups)
+SleepingPerformer::SleepingPerformer(const EmulatedRankProgram& held, Groups& groups)
     : held_(held), groups_(groups) {}
 
-Work HeldPerformer::issue(PlacedOperator placed) {
+Work SleepingPerformer::issue(PlacedOperator placed) {
   if (!step::is_communication(placed.op.kind)) return held_computation(placed);
   if (placed.op.stream != step::Stream::kCompute) return message(std::move(placed));
   return [this, send = message(std::move(placed))](Moment ready) {
@@ -20,7 +20,7 @@ Work HeldPerformer::issue(PlacedOperator placed) {
   };
 }
 
-Work HeldPerformer::message(PlacedOperator placed) {
+Work SleepingPerformer::message(PlacedOperator placed) {
   if (held_.program.group_sizes[static_cast<std::size_t>(placed.op.group)] < 2) {
     return [](Moment /*ready*/) {};
   }
@@ -30,12 +30,12 @@ Work HeldPerformer::message(PlacedOperator placed) {
   }
   return [this, &op = placed.op](Moment /*ready*/) {
     Communicator& group = groups_.of(op);
-    HeldMessage message(op, scaled_bytes(op), group.size());
+    ValuelessMessage message(op, scaled_bytes(op), group.size());
     for (std::int32_t i = 0; i < op.repeats; ++i) message.send(group);
   };
 }
 
-Work HeldPerformer::held_computation(const PlacedOperator& placed) {
+Work SleepingPerformer::held_computation(const PlacedOperator& placed) {
   const auto index = static_cast<std::size_t>(&placed.op - placed.piece.operators.data());
   const double seconds =
       held_.times[static_cast<std::size_t>(placed.item.which)][index] / held_.scale;
@@ -45,21 +45,21 @@ Work HeldPerformer::held_computation(const PlacedOperator& placed) {
   };
 }
 
-Work HeldPerformer::held_receive(const PlacedOperator& placed) {
+Work SleepingPerformer::held_receive(const PlacedOperator& placed) {
   const Neighbour from = neighbour_of(placed, held_.plan, held_.place);
   Communicator& group = groups_.of(placed.op);
   return [&op = placed.op, &group,
-          expected = group.expect(held_buffer(scaled_bytes(placed.op), 1), from.position,
+          expected = group.expect(valueless_buffer(scaled_bytes(placed.op), 1), from.position,
                                   from.tag)](Moment /*ready*/) { group.receive(op, expected); };
 }
 
-void HeldPerformer::send(const PlacedOperator& placed) {
+void SleepingPerformer::send(const PlacedOperator& placed) {
   const Neighbour to = neighbour_of(placed, held_.plan, held_.place);
-  groups_.of(placed.op).send(placed.op, held_buffer(scaled_bytes(placed.op), 1), to.position,
+  groups_.of(placed.op).send(placed.op, valueless_buffer(scaled_bytes(placed.op), 1), to.position,
                              to.tag);
 }
 
-double HeldPerformer::scaled_bytes(const step::Operator& op) const {
+double SleepingPerformer::scaled_bytes(const step::Operator& op) const {
   return static_cast<double>(op.payload_bytes()) / held_.scale;
 }
 

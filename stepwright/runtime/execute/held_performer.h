@@ -12,7 +12,7 @@
 namespace stepwright::runtime {
 
 /// The program that a held run executes on one rank.
-struct HeldProgram {
+struct EmulatedRankProgram {
   const step::StepProgram& program;
   const plan::Plan& plan;
   const OperatorTimes& times;
@@ -23,10 +23,10 @@ struct HeldProgram {
 /// Sleeps for the time of each computation instead of computing, and sends messages of the
 /// operators' sizes over the operators' groups; tensors have no values. Receives are posted when
 /// they are issued, as the host of a device does.
-class HeldPerformer : public Performer {
+class SleepingPerformer : public Performer {
  public:
   /// The objects to which `held` refers, and `groups`, must outlive this.
-  HeldPerformer(const HeldProgram& held, Groups& groups);
+  SleepingPerformer(const EmulatedRankProgram& held, Groups& groups);
 
   void begin_step() override {}
   Work issue(PlacedOperator placed) override;
@@ -39,7 +39,7 @@ class HeldPerformer : public Performer {
   [[nodiscard]] double scaled_bytes(const step::Operator& op) const;
   void send(const PlacedOperator& placed);
 
-  HeldProgram held_;
+  EmulatedRankProgram held_;
   Groups& groups_;
   std::array<ComputeClock, step::kStreams> clocks_;  ///< Clock of each stream that computes.
 };

@@ -70,7 +70,8 @@ at::Tensor inverse_roots(const StoredParameter& p, const at::Tensor& moments) {
   const std::int64_t columns = slice.local_columns;
   const at::Tensor edges = moments.narrow(0, 0, p.sums->slice.local_elements())
                                .view({slice.local_copies, p.sums->slice.local_rows});
-  const bool whole_rows = slice.cut == model::Split::kReplicated || slice.cut == model::Split::kRow;
+  const bool whole_rows =
+      slice.cut == model::TensorSplit::kReplicated || slice.cut == model::TensorSplit::kRow;
   std::vector<at::Tensor> parts;
   std::int64_t column = slice.local_rows;
   for (const MatrixRows& rows : matrices_in(slice)) {

@@ -26,7 +26,7 @@ std::vector<AdaptedColumns> adapted_columns(const Call& call) {
     if (weight.name != entry.weight) continue;
     const std::int64_t cut =
         weight.expert ? call.rank.setting.expert_tensor : call.rank.setting.tensor;
-    const std::int64_t ranks = weight.split == model::Split::kColumn ? cut : 1;
+    const std::int64_t ranks = weight.split == model::TensorSplit::kColumn ? cut : 1;
     if (adapters(call).joined || weight.fused[0] == 0) return {{0, weight.rows / ranks}};
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < weight.fused.size(); ++i) {

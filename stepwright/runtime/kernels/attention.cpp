@@ -106,7 +106,7 @@ AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& 
   const model::Architecture& model = *call.rank.setting.model;
   in.scale = score_scale(model);
   in.cap = model.attention_cap;
-  if (model.position == model::Position::kAlibi) in.slopes = slopes_of(call);
+  if (model.position == model::PositionEncoding::kAlibi) in.slopes = slopes_of(call);
   in.dropout = dropout_of(call, in.mask);
   return in;
 }

@@ -33,8 +33,9 @@ Convolution convolution(const Call& call, const at::Tensor& rows) {
   if (c.weight.dim() == 1) c.weight = c.weight.unsqueeze(1);  // one tap
   c.bias = own_part(call, c.parts, kTapsBias, c.parts.convolution());
   if (c.bias.defined()) c.bias = c.bias.flatten();
-  c.input = by_head(call, rows, c.activates() ? c.parts.convolved_at() : 0, c.weight.size(0), 1)
-                .squeeze(2);
+  c.input =
+      split_by_head(call, rows, c.activates() ? c.parts.convolved_at() : 0, c.weight.size(0), 1)
+          .squeeze(2);
   return c;
 }
 
@@ -58,7 +59,7 @@ void convolution_forward(Call& call) {
 /// written.
 void convolution_backward(Call& call) {
   const Convolution c = convolution(call, call.read(1));
-  at::Tensor d = by_head(call, call.read(0), 0, c.weight.size(0), 1).squeeze(2);
+  at::Tensor d = split_by_head(call, call.read(0), 0, c.weight.size(0), 1).squeeze(2);
   if (c.activates()) d = at::silu_backward(d, sums(c));
   at::Tensor d_input = at::zeros_like(c.input);
   std::vector<at::Tensor> d_weight;

@@ -31,7 +31,7 @@ at::Tensor scaled(const Call& call, const at::Tensor& rows) {
 at::Tensor with_waves(const Call& call, const at::Tensor& rows) {
   const model::Architecture& model = *call.rank.setting.model;
   const bool first = step::vocabulary_part(call.rank.setting, call.rank.place) == 0;
-  if (model.position != model::Position::kSinusoidal || !first) return rows;
+  if (model.position != model::PositionEncoding::kSinusoidal || !first) return rows;
   const auto exact = call.rank.options_of(call.rank.setting.exact);
   const std::int64_t pairs = model.hidden / 2;
   const at::Tensor series =

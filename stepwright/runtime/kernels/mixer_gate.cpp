@@ -33,7 +33,7 @@ void add_norm_gradient(const Call& call, const MixerParts& parts, const at::Tens
 at::Tensor columns(const Call& call, const MixerParts& parts, const at::Tensor& rows,
                    std::int64_t first) {
   const std::int64_t groups = is_short(parts) ? 1 : normed_groups(parts);
-  return by_head(call, rows, first, parts.values(), groups);
+  return split_by_head(call, rows, first, parts.values(), groups);
 }
 
 /// Rows scaled so that their squares have the mean 1, and the scale.

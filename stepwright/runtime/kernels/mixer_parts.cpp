@@ -84,8 +84,8 @@ void add_to_part(const Call& call, const MixerParts& parts, std::string_view nam
   all.index_add_(0, own_rows(call, parts, sizes), own.to(all.scalar_type()));
 }
 
-at::Tensor by_head(const Call& call, const at::Tensor& rows, std::int64_t first, std::int64_t count,
-                   std::int64_t heads) {
+at::Tensor split_by_head(const Call& call, const at::Tensor& rows, std::int64_t first,
+                         std::int64_t count, std::int64_t heads) {
   return rows.narrow(1, first, count)
       .to(call.exact_type())
       .reshape({-1, call.rank.setting.length, heads, count / heads});

@@ -50,9 +50,9 @@ void add_to_part(const Call& call, const MixerParts& parts, std::string_view nam
                  const PartSizes& sizes, const at::Tensor& gradient);
 
 /// Convert columns of rows [batch * length, columns] to [batch, length, heads, count / heads] in
-/// the exact type (`by_head`), and back to the type of `like` (`as_rows`).
-at::Tensor by_head(const Call& call, const at::Tensor& rows, std::int64_t first, std::int64_t count,
-                   std::int64_t heads);
+/// the exact type (`split_by_head`), and back to the type of `like` (`as_rows`).
+at::Tensor split_by_head(const Call& call, const at::Tensor& rows, std::int64_t first,
+                         std::int64_t count, std::int64_t heads);
 at::Tensor as_rows(const at::Tensor& heads, const at::Tensor& like);
 
 }  // namespace stepwright::runtime

@@ -32,7 +32,7 @@ void add_matrices(const StoredParameter& p, std::vector<LayerMatrix>& list) {
 
 /// Assigns the matrices of each shape in turn to the ranks that share states.
 void deal_out(std::vector<LayerMatrix>& list, std::int64_t ranks) {
-  std::map<std::tuple<std::int64_t, std::int64_t, model::Split>, std::int64_t> dealt;
+  std::map<std::tuple<std::int64_t, std::int64_t, model::TensorSplit>, std::int64_t> dealt;
   const auto shape = [](const LayerMatrix& m) {
     return std::tuple(m.rows, m.columns(), m.parameter->slice.cut);
   };

@@ -45,7 +45,7 @@ at::Tensor first_state(const Recurrence& in) {
 
 }  // namespace
 
-at::Tensor recur(const Recurrence& in) {
+at::Tensor run_recurrence(const Recurrence& in) {
   at::Tensor state = first_state(in);
   std::vector<at::Tensor> out;
   for (std::int64_t t = 0; t < in.values.size(1); ++t) {

@@ -23,9 +23,9 @@ struct Recurrence {
 
 /// Returns the results o, [batch, length, heads, dimension]; states begin at zero. Computes token
 /// by token: simple, not fast.
-at::Tensor recur(const Recurrence& in);
+at::Tensor run_recurrence(const Recurrence& in);
 
-/// Returns the gradients of all inputs of `recur`, in their shapes.
+/// Returns the gradients of all inputs of `run_recurrence`, in their shapes.
 Recurrence recur_backward(const Recurrence& in, const at::Tensor& d_out);
 
 }  // namespace stepwright::runtime

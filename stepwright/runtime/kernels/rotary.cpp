@@ -106,7 +106,8 @@ void take_apart(Call& call) {
 }  // namespace
 
 bool rotates(const Call& call) {
-  return call.rank.setting.model->position == model::Position::kRope && call.layer_class().rotated;
+  return call.rank.setting.model->position == model::PositionEncoding::kRope &&
+         call.layer_class().rotated;
 }
 
 void turn(const Call& call, const at::Tensor& heads, double sign) {

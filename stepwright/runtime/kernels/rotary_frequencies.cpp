@@ -115,7 +115,7 @@ double rotary_amplitude(const model::Architecture& model, const model::LayerClas
 double score_scale(const model::Architecture& model) {
   if (model.attention_scale > 0) return model.attention_scale;
   double stretch = 1;
-  if (model.latent && model.position == model::Position::kRope && model.rotary_scaling) {
+  if (model.latent && model.position == model::PositionEncoding::kRope && model.rotary_scaling) {
     const model::RotaryScaling& scaling = *model.rotary_scaling;
     stretch = mscale_of(scaling.factor, scaling.mscale_all_dim);
   }

@@ -79,22 +79,23 @@ class DeltaScan {
   DeltaScan(const Call& call, const MixerParts& parts, const Rows& rows)
       : call_(call), parts_(parts), rows_(rows) {
     const std::int64_t k = parts.keys();
-    query_ = unit(by_head(call, rows.convolved, 0, k, parts.groups));
-    key_ = unit(by_head(call, rows.convolved, k, k, parts.groups));
+    query_ = unit(split_by_head(call, rows.convolved, 0, k, parts.groups));
+    key_ = unit(split_by_head(call, rows.convolved, k, k, parts.groups));
     const std::int64_t at = parts.scalars_at();
-    strength_ = by_head(call, rows.in, at, parts.heads, parts.heads).squeeze(-1).sigmoid();
-    soft_ = soft(by_head(call, rows.in, at + parts.heads, parts.heads, parts.heads).squeeze(-1),
-                 own_part(call, parts, kStepBias, {parts.heads}).flatten());
+    strength_ = split_by_head(call, rows.in, at, parts.heads, parts.heads).squeeze(-1).sigmoid();
+    soft_ =
+        soft(split_by_head(call, rows.in, at + parts.heads, parts.heads, parts.heads).squeeze(-1),
+             own_part(call, parts, kStepBias, {parts.heads}).flatten());
     rate_ = own_part(call, parts, kDecay, {parts.heads}).flatten().exp();
     in_ = {.queries = of_all_heads(query_.rows, parts.heads) * scale(),
            .keys = of_all_heads(key_.rows, parts.heads),
-           .values = by_head(call, rows.convolved, 2 * k, parts.values(), parts.heads),
+           .values = split_by_head(call, rows.convolved, 2 * k, parts.values(), parts.heads),
            .strengths = strength_,
            .decays = (-rate_ * soft_.value).exp().unsqueeze(-1),
            .corrects = true};
   }
 
-  [[nodiscard]] at::Tensor out() const { return recur(in_); }
+  [[nodiscard]] at::Tensor out() const { return run_recurrence(in_); }
 
   [[nodiscard]] RowGradients backward(const at::Tensor& dy) const {
     const Recurrence d = recur_backward(in_, dy);
@@ -135,21 +136,22 @@ class MambaScan {
     const at::Tensor& from = selects_ ? rows.selected : rows.convolved;
     keys_at_ = selects_ ? from.size(1) - 2 * n : parts.values();
     const at::Tensor steps =
-        selects_ ? by_head(call, rows.steps, 0, parts.heads, parts.heads)
-                 : by_head(call, rows.in, parts.scalars_at(), parts.heads, parts.heads);
+        selects_ ? split_by_head(call, rows.steps, 0, parts.heads, parts.heads)
+                 : split_by_head(call, rows.in, parts.scalars_at(), parts.heads, parts.heads);
     const at::Tensor bias = own_part(call, parts, kStepBias, {parts.heads}).flatten();
     // A projection of step sizes has already added its bias.
     soft_ = soft(steps.squeeze(-1), selects_ ? at::zeros_like(bias) : bias);
     rate_ = own_part(call, parts, kDecay, {parts.heads}).view({parts.heads, -1}).exp();
     skip_ = own_part(call, parts, kSkip, {parts.heads}).view({parts.heads, 1});
-    in_ = {.queries = of_all_heads(by_head(call, from, keys_at_ + n, n, parts.groups), parts.heads),
-           .keys = of_all_heads(by_head(call, from, keys_at_, n, parts.groups), parts.heads),
-           .values = by_head(call, rows.convolved, 0, parts.values(), parts.heads),
+    in_ = {.queries =
+               of_all_heads(split_by_head(call, from, keys_at_ + n, n, parts.groups), parts.heads),
+           .keys = of_all_heads(split_by_head(call, from, keys_at_, n, parts.groups), parts.heads),
+           .values = split_by_head(call, rows.convolved, 0, parts.values(), parts.heads),
            .strengths = soft_.value,
            .decays = (-rate_ * soft_.value.unsqueeze(-1)).exp()};
   }
 
-  [[nodiscard]] at::Tensor out() const { return recur(in_) + in_.values * skip_; }
+  [[nodiscard]] at::Tensor out() const { return run_recurrence(in_) + in_.values * skip_; }
 
   [[nodiscard]] RowGradients backward(const at::Tensor& dy) const {
     const Recurrence d = recur_backward(in_, dy);
@@ -209,7 +211,7 @@ void scan_forward(Call& call) {
 void scan_backward(Call& call) {
   const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
   const Rows rows = rows_of(call, 1);
-  const at::Tensor dy = by_head(call, call.read(0), 0, parts.values(), parts.heads);
+  const at::Tensor dy = split_by_head(call, call.read(0), 0, parts.values(), parts.heads);
   RowGradients d = parts.kind == model::Mixer::kDeltaNet
                        ? DeltaScan(call, parts, rows).backward(dy)
                        : MambaScan(call, parts, rows).backward(dy);

@@ -20,7 +20,7 @@ at::Tensor dealt_out(const Call& call, std::int64_t rows, const model::Experts& 
 /// True if scores are sigmoids; routers with correction biases are those of DeepSeek-V3, which use
 /// them.
 bool is_sigmoid(const model::Experts& experts) {
-  return experts.scoring == model::Scoring::kSigmoid || experts.correction_bias;
+  return experts.scoring == model::RouterScoring::kSigmoid || experts.correction_bias;
 }
 
 /// Score of experts outside a row's best groups: they are never chosen.

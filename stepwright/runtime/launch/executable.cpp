@@ -73,8 +73,8 @@ void check_kernels(const plan::Kernels& kernels) {
   refuse(!kernels.scattered_gradients, "kernels.scattered_gradients", "false", "leave it true");
   refuse(kernels.refresh_by_tensor, "kernels.refresh_by_tensor", "true", "leave it false");
   refuse(kernels.wide_gradients, "kernels.wide_gradients", "true", "leave it false");
-  refuse(kernels.masters != plan::Masters::kBeside, "kernels.masters",
-         name_of(plan::kMasterNames, kernels.masters), "leave it beside");
+  refuse(kernels.masters != plan::MasterWeights::kBeside, "kernels.masters",
+         name_of(plan::kMasterWeightsNames, kernels.masters), "leave it beside");
   refuse(!kernels.fused_gate, "kernels.fused_gate", "false", "leave it true");
   refuse(!kernels.fused_qkv, "kernels.fused_qkv", "false", "leave it true");
   refuse(kernels.narrow_attention, "kernels.narrow_attention", "true", "leave it false");
@@ -82,11 +82,11 @@ void check_kernels(const plan::Kernels& kernels) {
 }
 
 void check_loss(const plan::Job& job) {
-  refuse(job.kernels.loss_keeps == plan::LossKeeps::kTiles, "kernels.loss_keeps", "tiles",
+  refuse(job.kernels.loss_keeps == plan::LossSavedTensors::kTiles, "kernels.loss_keeps", "tiles",
          "say sums");
-  refuse(job.kernels.loss_keeps == plan::LossKeeps::kAllLogits, "kernels.loss_keeps", "all_logits",
-         "say logits");
-  const bool held = job.kernels.loss_keeps == plan::LossKeeps::kGradients;
+  refuse(job.kernels.loss_keeps == plan::LossSavedTensors::kAllLogits, "kernels.loss_keeps",
+         "all_logits", "say logits");
+  const bool held = job.kernels.loss_keeps == plan::LossSavedTensors::kGradients;
   refuse(held && job.model.head_bias, "kernels.loss_keeps", "gradients beside a bias of the head",
          "say logits or rows");
 }
@@ -137,7 +137,7 @@ void check_executable(const plan::PlannedJob& planned) {
   refuse(planned.plan.offload.parameters && degrees.data * degrees.context == 1,
          "offload.parameters", "true of one data rank", "take several ranks");
   const auto chunks = [](const auto& each) { return each.first.chunked; };
-  refuse(job.documents && job.documents->packing.pad_to == packing::PadTo::kNone,
+  refuse(job.documents && job.documents->packing.pad_to == packing::PaddingTarget::kNone,
          "batch.packing.pad_to", "none", "say longest");
   refuse(job.documents && model::carries_state(job.model), "batch.lengths",
          "documents with a mixer that carries a state", "leave out one of them");

@@ -14,7 +14,7 @@ namespace {
 std::string model_in(const std::filesystem::path& information) {
   constexpr std::string_view kKey = "Model:";
   constexpr std::size_t kMost = std::size_t{1} << 20U;
-  std::istringstream text(read_if_plain(information, kMost).value_or(""));
+  std::istringstream text(read_regular_file(information, kMost).value_or(""));
   for (std::string line; std::getline(text, line);) {
     if (!line.starts_with(kKey)) continue;
     const std::size_t begin = line.find_first_not_of(" \t", kKey.size());

@@ -14,13 +14,13 @@ namespace stepwright::runtime {
 namespace {
 
 /// Waits until all ranks have connected, so that no step begins before.
-void begin_together(Groups& groups, Watch* watch) {
+void begin_together(Groups& groups, RankWatch* watch) {
   if (groups.control() == nullptr) return;
   wait_for_message(watch, "the start of the steps", *groups.control()->barrier());
 }
 
-void hold_steps(Executor& executor, const HeldProgram& held, const TrainOptions& options,
-                Watch* watch, const std::function<void(std::int64_t, double)>& done) {
+void hold_steps(Executor& executor, const EmulatedRankProgram& held, const TrainOptions& options,
+                RankWatch* watch, const std::function<void(std::int64_t, double)>& done) {
   for (std::int64_t step = 1; step <= options.steps; ++step) {
     if (watch != nullptr) watch->begin_step(step);
     const auto begin = std::chrono::steady_clock::now();
@@ -43,9 +43,9 @@ void hold_rank(const plan::PlannedJob& planned, const TrainOptions& options,
   scaled.payload = Communicator::Payload::kOfOperator;
   const std::unique_ptr<RankDevice> device = cpu_device();
   Groups groups(scaled, planned, program, stage, *device);
-  const HeldProgram held{
+  const EmulatedRankProgram held{
       .program = program, .plan = plan, .times = times, .scale = options.scale, .place = place};
-  HeldPerformer performer(held, groups);
+  SleepingPerformer performer(held, groups);
   Executor executor(program, stage, performer, Lanes::Compute::kThread, *device);
   tell_failure(world.watch, [&] {
     begin_together(groups, world.watch);
@@ -58,8 +58,9 @@ void hold_rank(const plan::PlannedJob& planned, const TrainOptions& options,
 
 }  // namespace
 
-void play_held_rank(const plan::PlannedJob& planned, const TrainOptions& options,
-                    const std::string& times, const Groups::World& world, const Reporter& report) {
+void run_emulated_rank(const plan::PlannedJob& planned, const TrainOptions& options,
+                       const std::string& times, const Groups::World& world,
+                       const Reporter& report) {
   sleep_exactly();
   tell_failure(world.watch, [&] { hold_rank(planned, options, times, world, report); });
 }

@@ -12,7 +12,8 @@ namespace stepwright::runtime {
 /// Runs one rank of a held run of a plan: every message is sent, every computation is replaced by
 /// its time in the file `times` (docs/emulation.md). `report` as in `train`. Fails with `kRuntime`
 /// when a rank is lost.
-void play_held_rank(const plan::PlannedJob& planned, const TrainOptions& options,
-                    const std::string& times, const Groups::World& world, const Reporter& report);
+void run_emulated_rank(const plan::PlannedJob& planned, const TrainOptions& options,
+                       const std::string& times, const Groups::World& world,
+                       const Reporter& report);
 
 }  // namespace stepwright::runtime

@@ -234,10 +234,10 @@ std::int64_t local_rank() {
   return 0;
 }
 
-std::optional<Lack> missing_rank_program() {
+std::optional<MissingRequirement> missing_rank_program() {
   const std::filesystem::path program = rank_program_path();
-  if (is_there(program)) return std::nullopt;
-  return Lack{
+  if (path_exists(program)) return std::nullopt;
+  return MissingRequirement{
       fmt::format("{} is not there: training needs PyTorch's C++ library", program.string()),
       "`pip install torch` into .venv, install libgloo-dev, and build again (cmake --preset "
       "release && cmake --build --preset release --target stepwright stepwright-rank)"};
@@ -273,7 +273,8 @@ RanksEnding run_ranks(const std::filesystem::path& program,
   return running.wait(grace);
 }
 
-void become(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
+void exec_in_place(const std::filesystem::path& program,
+                   const std::vector<std::string>& arguments) {
   std::vector<std::string> words{program.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   ::execv(program.c_str(), pointers(words).data());

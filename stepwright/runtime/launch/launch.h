@@ -29,7 +29,7 @@ std::int64_t local_rank();
 
 /// Says that the training program is missing next to this one, and how to build it; nullopt if it
 /// is there.
-std::optional<Lack> missing_rank_program();
+std::optional<MissingRequirement> missing_rank_program();
 
 /// Returns the path of the training program, next to this one. Fails with `kUnsupported`, saying
 /// how to build it, if it is missing.
@@ -63,7 +63,7 @@ RanksEnding run_ranks(const std::filesystem::path& program,
                       std::chrono::seconds grace);
 
 /// Replaces this process by `program`. Does not return; fails with `kRuntime`.
-[[noreturn]] void become(const std::filesystem::path& program,
-                         const std::vector<std::string>& arguments);
+[[noreturn]] void exec_in_place(const std::filesystem::path& program,
+                                const std::vector<std::string>& arguments);
 
 }  // namespace stepwright::runtime

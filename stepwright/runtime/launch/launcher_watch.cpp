@@ -26,7 +26,8 @@ bool has_launcher() {
 /// True if a process is stopped by a signal.
 bool is_stopped(pid_t process) {
   constexpr std::size_t kMost = 4096;
-  const std::string text = read_if_plain(fmt::format("/proc/{}/stat", process), kMost).value_or("");
+  const std::string text =
+      read_regular_file(fmt::format("/proc/{}/stat", process), kMost).value_or("");
   const std::size_t name_end = text.rfind(") ");  // the process name may contain any characters
   return name_end != std::string::npos && text.compare(name_end, 3, ") T") == 0;
 }

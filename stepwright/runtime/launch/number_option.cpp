@@ -75,8 +75,8 @@ CLI::Validator whole_number() {
 
 CLI::Validator count_in(std::int64_t low, std::int64_t high) {
   const auto fault = [low, high](std::string& given) -> std::string {
-    const IntegerReading read = read_count(given);
-    const bool good = read.status == IntegerReading::Status::kGood;
+    const IntegerParseResult read = read_count(given);
+    const bool good = read.status == IntegerParseResult::Status::kGood;
     if (!good || read.value < low || read.value > high) {
       return fmt::format("must be a whole number from {} to {}, also as 4k; it is '{}'", low, high,
                          printable(given));

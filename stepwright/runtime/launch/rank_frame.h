@@ -15,7 +15,7 @@
 namespace stepwright::runtime {
 
 /// The results of learning in a step, over all ranks.
-struct Learned {
+struct LearnedMeasures {
   double loss = 0;  ///< Mean loss over the tokens of the batch.
   double gradient_norm = 0;
   double learning_rate = 0;
@@ -28,7 +28,7 @@ struct StepReport {
   double tokens_per_s = 0;
   double memory_bytes = 0;  ///< Most bytes that this rank had allocated at once; 0: not counted.
   /// Results of learning; nullopt in a held run, which does not compute.
-  std::optional<Learned> learned;
+  std::optional<LearnedMeasures> learned;
 };
 using Reporter = std::function<void(const StepReport&)>;
 
@@ -46,7 +46,7 @@ void finish_together(Groups& groups, const Groups::World& world, const TrainOpti
 /// Calls `act`; if it throws, tells the other ranks why this one ends, while the objects that they
 /// wait for still exist.
 template <class Act>
-void tell_failure(Watch* watch, Act act) {
+void tell_failure(RankWatch* watch, Act act) {
   try {
     act();
   } catch (const Error& error) {

@@ -106,7 +106,7 @@ void run(const TrainOptions& options, const Handed& handed) {
   Progress progress(options, handed.predicted_s);
   const auto report = [&](const StepReport& step) { progress.add(step); };
   if (options.hold) {
-    play_held_rank(planned, options, handed.times, joined.world(), report);
+    run_emulated_rank(planned, options, handed.times, joined.world(), report);
   } else {
     train(planned, options, handed.times, joined.world(),
           {report, [&](const StepSummary& all) { tell_summary(all, options.summary); },
@@ -125,7 +125,7 @@ int run_rank(int argc, char** argv) {
   app.add_option("--predicted", handed.predicted_s, "Seconds that a step is predicted to take");
   app.add_option("--times", handed.times, "Predicted times of operators")->type_name("FILE");
   CLI11_PARSE(app, argc, argv);
-  return as_rank([&] { run(options, handed); });
+  return run_as_rank([&] { run(options, handed); });
 }
 
 }  // namespace stepwright::runtime

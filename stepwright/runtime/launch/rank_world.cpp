@@ -166,12 +166,12 @@ JoinedWorld::JoinedWorld(const LaunchedRank& place, double timeout_s)
   const StorePointer store = open_store(at, place.size, world_.timeout);
   world_.store = store;
   take_number(world_);
-  watch_ = std::make_unique<Watch>(Watch::World{.store = store,
-                                                .rank = place.rank,
-                                                .size = place.size,
-                                                .timeout = world_.timeout,
-                                                .server = at.server},
-                                   end_process);
+  watch_ = std::make_unique<RankWatch>(RankWatch::World{.store = store,
+                                                        .rank = place.rank,
+                                                        .size = place.size,
+                                                        .timeout = world_.timeout,
+                                                        .server = at.server},
+                                       end_process);
   world_.watch = watch_.get();
   tell_failure(world_.watch, [&] { await_all_ranks(world_); });
 }
@@ -184,7 +184,7 @@ void quiet_torch() {
   c10::SetStackTraceFetcher([] { return std::string(); });
 }
 
-int as_rank(const std::function<void()>& act) {
+int run_as_rank(const std::function<void()>& act) {
   end_with_parent();
   keep_memory();
   quiet_torch();

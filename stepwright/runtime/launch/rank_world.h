@@ -24,12 +24,12 @@ class JoinedWorld {
 
  private:
   Groups::World world_;
-  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<RankWatch> watch_;
   LauncherWatch launcher_;
 };
 
 /// Runs `act` as a rank, which ends when the process that started it ends. Prints an error that was
 /// thrown, after the rank's name, and returns the exit code.
-int as_rank(const std::function<void()>& act);
+int run_as_rank(const std::function<void()>& act);
 
 }  // namespace stepwright::runtime

@@ -31,7 +31,7 @@ std::optional<double> number_after(std::string_view text, std::string_view key) 
 }
 
 std::string text_of(const std::filesystem::path& file) {
-  return read_if_plain(file, kMostText).value_or("");
+  return read_regular_file(file, kMostText).value_or("");
 }
 
 /// Returns the bytes that a control group (version 2) still allows its processes; nullopt: no

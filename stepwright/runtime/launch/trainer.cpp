@@ -47,9 +47,9 @@ StepReport report_of(const RankState& rank, double time_s, double memory_bytes) 
           .time_s = time_s,
           .tokens_per_s = rank.job.tokens() / time_s,
           .memory_bytes = memory_bytes,
-          .learned = Learned{.loss = loss,
-                             .gradient_norm = norm,
-                             .learning_rate = learning_rate(rank.options, rank.step)}};
+          .learned = LearnedMeasures{.loss = loss,
+                                     .gradient_norm = norm,
+                                     .learning_rate = learning_rate(rank.options, rank.step)}};
 }
 
 /// Returns the names of this rank's parameters whose gradient is not finite.

@@ -18,7 +18,7 @@ struct CountedMemory {
   double shared_bytes = 0;  ///< Bytes saved because results share the buffers of their operands.
   double kernel_bytes = 0;  ///< Additional bytes allocated inside operators.
 
-  /// Returns the bytes of `counted`, less shared ones, plus those of kernels.
+  /// Returns the bytes of `count_with_noun`, less shared ones, plus those of kernels.
   [[nodiscard]] double allocated_bytes() const;
 };
 /// Returns the sum over all kinds of memory.

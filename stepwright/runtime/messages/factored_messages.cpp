@@ -19,10 +19,10 @@ void share_uncut_sums(Call& call) {
   std::vector<at::Tensor> shared;
   for (const StoredParameter* p : matrices_of_kind(call.rank, expert)) {
     const at::Tensor& sums = step.sums.at(p);
-    if (p->slice.cut == model::Split::kReplicated) continue;
+    if (p->slice.cut == model::TensorSplit::kReplicated) continue;
     const std::int64_t edges = p->sums->slice.local_rows;
     const std::int64_t rows = p->slice.local_rows;
-    const bool of_rows = p->slice.cut == model::Split::kRow;
+    const bool of_rows = p->slice.cut == model::TensorSplit::kRow;
     for (std::int64_t copy = 0; copy < p->slice.local_copies; ++copy) {
       const std::int64_t first = copy * edges + (of_rows ? 0 : rows);
       shared.push_back(sums.narrow(0, first, of_rows ? rows : edges - rows));
@@ -71,7 +71,8 @@ void share_squares(Call& call) {
   const FactoredStep& step = with_squares(call.rank, expert);
   std::vector<at::Tensor> shared;
   for (const StoredParameter* p : own_of_kind(call.rank, expert)) {
-    const bool whole = of_tensor_ranks(call.op.group) && p->slice.cut == model::Split::kReplicated;
+    const bool whole =
+        of_tensor_ranks(call.op.group) && p->slice.cut == model::TensorSplit::kReplicated;
     if (!whole) shared.push_back(step.squares.at(p));
   }
   all_reduce_flat(call, shared);

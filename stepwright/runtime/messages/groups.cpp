@@ -39,7 +39,7 @@ c10::intrusive_ptr<c10d::Backend> backend_of(RankDevice& device, const Groups::W
                                              const std::vector<std::int64_t>& members) {
   const auto place = std::ranges::find(members, world.rank) - members.begin();
   const std::string what = fmt::format("the connection of ranks {}", fmt::join(members, " "));
-  const Watch::Waiting waiting(world.watch, what);
+  const RankWatch::Waiting waiting(world.watch, what);
   try {
     return device.backend({.store = c10::make_intrusive<c10d::PrefixStore>(name, world.store),
                            .rank = static_cast<int>(place),
@@ -64,7 +64,7 @@ c10::intrusive_ptr<c10d::Backend> gloo_backend(const Groups::World& world, const
 }
 
 Communicator::Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log,
-                           Watch* watch, Payload payload)
+                           RankWatch* watch, Payload payload)
     : backend_(std::move(backend)), log_(std::move(log)), watch_(watch), payload_(payload) {
   index_ = std::ranges::find(log_.members, log_.rank) - log_.members.begin();
 }

@@ -17,7 +17,7 @@
 
 namespace stepwright::runtime {
 
-class Watch;
+class RankWatch;
 
 /// A process group, used by one stream of a rank; every call is recorded.
 class Communicator {
@@ -26,8 +26,8 @@ class Communicator {
   /// the bytes of the operator, for runs whose buffers are scaled down.
   enum class Payload : std::uint8_t { kSent, kOfOperator };
   /// `watch`: is told when the rank waits; null: no watch.
-  Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log, Watch* watch,
-               Payload payload);
+  Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log,
+               RankWatch* watch, Payload payload);
 
   /// Returns the number of ranks of the group; `index`: the position of this rank among them.
   [[nodiscard]] std::int64_t size() const { return std::ssize(log_.members); }
@@ -90,7 +90,7 @@ class Communicator {
   std::int64_t index_ = 0;
   int next_tag_ = 1 << 20;
   std::vector<Sending> sending_;
-  Watch* watch_ = nullptr;
+  RankWatch* watch_ = nullptr;
   Payload payload_;
 };
 
@@ -104,7 +104,7 @@ class Groups {
     std::int64_t rank = 0;
     std::int64_t size = 1;
     std::chrono::milliseconds timeout{};
-    Watch* watch = nullptr;  ///< Null: a rank that waits in vain throws an error.
+    RankWatch* watch = nullptr;  ///< Null: a rank that waits in vain throws an error.
     Communicator::Payload payload = Communicator::Payload::kSent;
   };
   /// `device`: the device of the step's messages. Data-parallel messages run by the plan's

@@ -7,10 +7,10 @@
 namespace stepwright::runtime {
 
 /// A message of a collective operator, or a step of a ring, with buffers that have no values.
-class HeldMessage {
+class ValuelessMessage {
  public:
   /// Makes a full buffer of about `bytes` in a group of `ranks`; its parts are equal and not empty.
-  HeldMessage(const step::Operator& op, double bytes, std::int64_t ranks);
+  ValuelessMessage(const step::Operator& op, double bytes, std::int64_t ranks);
 
   /// Runs the operator's collective once.
   void send(Communicator& group);
@@ -24,6 +24,6 @@ class HeldMessage {
 };
 
 /// Returns a buffer of about `bytes` bytes without values, made of `parts` equal parts.
-at::Tensor held_buffer(double bytes, std::int64_t parts);
+at::Tensor valueless_buffer(double bytes, std::int64_t parts);
 
 }  // namespace stepwright::runtime

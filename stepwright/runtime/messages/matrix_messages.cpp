@@ -133,14 +133,14 @@ void bring_back(Call& call) {
 std::vector<std::size_t> cut_matrices(const OrthogonalStep& step) {
   std::vector<std::size_t> list;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
-    const bool cut = step.matrices[i].parameter->slice.cut != model::Split::kReplicated;
+    const bool cut = step.matrices[i].parameter->slice.cut != model::TensorSplit::kReplicated;
     if (cut && step.values[i].defined()) list.push_back(i);
   }
   return list;
 }
 
 bool rows_are_cut(const LayerMatrix& matrix) {
-  return matrix.parameter->slice.cut == model::Split::kColumn;
+  return matrix.parameter->slice.cut == model::TensorSplit::kColumn;
 }
 
 /// Gathers matrices over tensor ranks; each makes the whole matrices orthogonal, and keeps its

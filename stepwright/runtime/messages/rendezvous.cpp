@@ -15,8 +15,8 @@
 
 namespace stepwright::runtime {
 
-using process_group::put_text;
-using process_group::text_at;
+using process_group::store_get_text;
+using process_group::store_put_text;
 
 namespace {
 
@@ -43,7 +43,7 @@ double seconds(std::chrono::milliseconds time) {
 
 /// Waits until all ranks have set their key.
 void await(const Groups::World& world, const KeyOf& key_of, const std::string& what) {
-  const Watch::Waiting waiting(world.watch, what);
+  const RankWatch::Waiting waiting(world.watch, what);
   const std::vector<std::string> late = missing(world, key_of);
   if (late.empty()) return;
   const std::string why = fmt::format("{} did not come to {} within {} s", fmt::join(late, ", "),
@@ -54,7 +54,8 @@ void await(const Groups::World& world, const KeyOf& key_of, const std::string& w
 
 std::vector<std::string> texts(const Groups::World& world, const KeyOf& key_of) {
   std::vector<std::string> all;
-  for (std::int64_t r = 0; r < world.size; ++r) all.push_back(text_at(*world.store, key_of(r)));
+  for (std::int64_t r = 0; r < world.size; ++r)
+    all.push_back(store_get_text(*world.store, key_of(r)));
   return all;
 }
 
@@ -78,17 +79,17 @@ void take_number(const Groups::World& world) {
   const std::string own = rank_key(world.rank);
   if (world.store->add(fmt::format("world/number/{}", world.rank), 1) > 1) {
     const std::string holder =
-        world.store->check({own}) ? text_at(*world.store, own) : "another process";
+        world.store->check({own}) ? store_get_text(*world.store, own) : "another process";
     fail_input(
         fmt::format("RANK: {} is the number of {}, too; each process has one of its own, "
                     "and each run a MASTER_PORT of its own",
                     world.rank, holder));
   }
-  put_text(*world.store, own, process_name());
+  store_put_text(*world.store, own, process_name());
 }
 
 void await_all_ranks(const Groups::World& world) {
-  const Watch::Waiting waiting(world.watch, "the start of the run");
+  const RankWatch::Waiting waiting(world.watch, "the start of the run");
   const std::vector<std::string> late = missing(world, rank_key);
   if (late.empty()) return;
   throw Error(ErrorKind::kRuntime,
@@ -99,7 +100,7 @@ void await_all_ranks(const Groups::World& world) {
 std::vector<std::string> exchange(const Groups::World& world, const std::string& key,
                                   const std::string& own) {
   const KeyOf key_of = shared_key(key);
-  put_text(*world.store, key_of(world.rank), own);
+  store_put_text(*world.store, key_of(world.rank), own);
   await(world, key_of, fmt::format("the exchange of '{}'", key));
   return texts(world, key_of);
 }
@@ -107,7 +108,7 @@ std::vector<std::string> exchange(const Groups::World& world, const std::string&
 std::vector<std::string> collect(const Groups::World& world, const std::string& key,
                                  const std::string& own) {
   const KeyOf key_of = shared_key(key);
-  put_text(*world.store, key_of(world.rank), own);
+  store_put_text(*world.store, key_of(world.rank), own);
   if (world.rank != 0) return {};
   await(world, key_of, fmt::format("the collection of '{}'", key));
   return texts(world, key_of);
@@ -115,8 +116,8 @@ std::vector<std::string> collect(const Groups::World& world, const std::string& 
 
 void end_rank_watch(const Groups::World& world) {
   if (world.watch != nullptr) world.watch->stop();
-  put_text(*world.store, left_key(world.rank), "");
-  if (world.rank == 0) await(world, left_key, "the end of the run");
+  store_put_text(*world.store, rank_done_key(world.rank), "");
+  if (world.rank == 0) await(world, rank_done_key, "the end of the run");
 }
 
 }  // namespace stepwright::runtime

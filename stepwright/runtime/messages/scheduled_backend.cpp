@@ -36,11 +36,11 @@ std::vector<std::int32_t> scheduled_tiers(collective::Algorithm algorithm,
     if (i == 0 || node(i) != node(i - 1)) sizes.push_back(0);
     ++sizes.back();
   }
-  const collective::GroupForm form{
+  const collective::GroupNodeLayout form{
       .ranks = std::ssize(members),
       .members = std::ranges::max(sizes),
       .nodes = std::ssize(sizes),
-      .inside_adds = cluster::adds_inside(cluster::adding_switches(cluster))};
+      .inside_adds = cluster::adds_inside(cluster::in_network_reduction(cluster))};
   if (!collective::suits(algorithm, form)) return {};
   if (!runs_any(algorithm)) {
     fail_unsupported(fmt::format("collectives: {} has no executor here",

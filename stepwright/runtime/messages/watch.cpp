@@ -12,8 +12,8 @@
 
 namespace stepwright::runtime {
 
-using process_group::put_text;
-using process_group::text_at;
+using process_group::store_get_text;
+using process_group::store_put_text;
 
 namespace {
 
@@ -64,7 +64,7 @@ std::string blame(const nlohmann::json& first, const std::vector<std::string>& p
 
 }  // namespace
 
-Watch::Watch(const World& world, End end)
+RankWatch::RankWatch(const World& world, End end)
     : world_(world),
       store_(world.store->clone(world.timeout)),
       ending_(world.store->clone(kHear)),
@@ -73,9 +73,9 @@ Watch::Watch(const World& world, End end)
   thread_ = std::thread([this] { look(); });
 }
 
-Watch::~Watch() { stop(); }
+RankWatch::~RankWatch() { stop(); }
 
-void Watch::stop() {
+void RankWatch::stop() {
   {
     const std::scoped_lock lock(mutex_);
     stops_ = true;
@@ -84,19 +84,19 @@ void Watch::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-Watch::Waiting::Waiting(Watch* watch, const std::string& what) : watch_(watch) {
+RankWatch::Waiting::Waiting(RankWatch* watch, const std::string& what) : watch_(watch) {
   if (watch_ == nullptr) return;
   const std::scoped_lock lock(watch_->mutex_);
   watch_->waits_[std::this_thread::get_id()] = {what, now_s()};
 }
 
-Watch::Waiting::~Waiting() {
+RankWatch::Waiting::~Waiting() {
   if (watch_ == nullptr) return;
   const std::scoped_lock lock(watch_->mutex_);
   watch_->waits_.erase(std::this_thread::get_id());
 }
 
-std::string Watch::position() {
+std::string RankWatch::position() {
   const std::scoped_lock lock(mutex_);
   const std::pair<std::string, double>* longest = nullptr;
   for (const auto& [thread, wait] : waits_) {
@@ -107,14 +107,14 @@ std::string Watch::position() {
   return fmt::format("{}, waiting {:.1f} s in {}", step, now_s() - longest->second, longest->first);
 }
 
-void Watch::look() {
+void RankWatch::look() {
   const std::int64_t between = std::max<std::int64_t>(1, world_.timeout / kBeats / kLook);
   std::unique_lock lock(mutex_);
   for (std::int64_t i = 0; !stopped_.wait_for(lock, kLook, [this] { return stops_; }); ++i) {
     lock.unlock();
     try {
       if (store_->check({kFailed})) return conclude("", false, 1);
-      const std::string silent = i % between == 0 ? beat() : "";
+      const std::string silent = i % between == 0 ? send_heartbeat() : "";
       if (!silent.empty()) return conclude(silent + " gives no sign of life", true, 1);
     } catch (const std::exception&) {
       return conclude("", true, 1);
@@ -123,41 +123,41 @@ void Watch::look() {
   }
 }
 
-std::string Watch::beat() {
+std::string RankWatch::send_heartbeat() {
   store_->add(beat_key(world_.rank), 1);
   return world_.rank == 0 ? listen() : "";
 }
 
 /// Checks whether other ranks failed or fell silent. Time is counted in checks, so that ranks that
 /// were all stopped and resumed together have missed none.
-std::string Watch::listen() {
+std::string RankWatch::listen() {
   for (std::int64_t r = 1; r < world_.size; ++r) {
-    Pulse& pulse = pulses_[static_cast<std::size_t>(r)];
+    RankHeartbeat& pulse = pulses_[static_cast<std::size_t>(r)];
     const std::int64_t beats = store_->add(beat_key(r), 0);
     pulse.missed = beats == pulse.beats ? pulse.missed + 1 : 0;
     pulse.beats = beats;
-    if (beats == 0 || pulse.missed <= kBeats || store_->check({left_key(r)})) continue;
+    if (beats == 0 || pulse.missed <= kBeats || store_->check({rank_done_key(r)})) continue;
     return fmt::format("rank {}", r);
   }
   return {};
 }
 
-std::vector<std::string> Watch::positions() {
+std::vector<std::string> RankWatch::positions() {
   std::vector<std::string> keys;
   for (std::int64_t r = 0; r < world_.size; ++r) keys.push_back(place_key(r));
   wait_for_keys(*ending_, keys);
   std::vector<std::string> places;
   for (std::int64_t r = 0; r < world_.size; ++r) {
-    places.push_back(ending_->check({place_key(r)})  ? text_at(*ending_, place_key(r))
-                     : ending_->check({left_key(r)}) ? kLeft
-                                                     : "");
+    places.push_back(ending_->check({place_key(r)})       ? store_get_text(*ending_, place_key(r))
+                     : ending_->check({rank_done_key(r)}) ? kLeft
+                                                          : "");
   }
   return places;
 }
 
-void Watch::give_up(const std::string& why, bool lost, int code) { conclude(why, lost, code); }
+void RankWatch::give_up(const std::string& why, bool lost, int code) { conclude(why, lost, code); }
 
-void Watch::conclude(const std::string& why, bool lost, int code) {
+void RankWatch::conclude(const std::string& why, bool lost, int code) {
   const std::string own = position();
   {
     std::unique_lock lock(mutex_);
@@ -168,17 +168,17 @@ void Watch::conclude(const std::string& why, bool lost, int code) {
   std::string message;
   try {
     const std::int64_t rank = world_.rank;
-    put_text(*ending_, place_key(rank), own);
+    store_put_text(*ending_, place_key(rank), own);
     const std::string first =
         nlohmann::json({{"rank", rank}, {"why", why}, {"lost", lost}, {"code", code}})
             .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    if (!why.empty() && !ending_->check({kFailed})) put_text(*ending_, kFailed, first);
-    const auto told = nlohmann::json::parse(text_at(*ending_, kFailed));
+    if (!why.empty() && !ending_->check({kFailed})) store_put_text(*ending_, kFailed, first);
+    const auto told = nlohmann::json::parse(store_get_text(*ending_, kFailed));
     const std::vector<std::string> places = positions();
     const bool mine = told["rank"] == rank && !told["lost"].get<bool>();
     if (why.empty()) code = told["code"];
     message = mine ? why : fmt::format("{}; here: {}", blame(told, places), own);
-    put_text(*ending_, heard_key(rank), "");
+    store_put_text(*ending_, heard_key(rank), "");
     std::vector<std::string> heard;  // rank 0 serves the store, so it stays until the others know
     for (std::size_t r = 0; r < places.size(); ++r) {
       if (places[r].empty() || places[r] == kLeft) continue;
@@ -192,10 +192,10 @@ void Watch::conclude(const std::string& why, bool lost, int code) {
   end_(message, code);
 }
 
-std::string left_key(std::int64_t rank) { return fmt::format("watch/left/{}", rank); }
+std::string rank_done_key(std::int64_t rank) { return fmt::format("watch/left/{}", rank); }
 
-void wait_for_message(Watch* watch, const std::string& what, c10d::Work& message) {
-  const Watch::Waiting waiting(watch, what);
+void wait_for_message(RankWatch* watch, const std::string& what, c10d::Work& message) {
+  const RankWatch::Waiting waiting(watch, what);
   try {
     message.wait();
   } catch (const std::exception& error) {

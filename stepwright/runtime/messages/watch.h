@@ -21,7 +21,7 @@ namespace stepwright::runtime {
 /// where they are and end. Each rank also increments a number in the store, and rank 0 checks all
 /// of them. A rank whose number stays the same is dead or hangs, and so is the process that serves
 /// the store when the store does not answer.
-class Watch {
+class RankWatch {
  public:
   /// This rank, and the store that all ranks share.
   struct World {
@@ -34,10 +34,10 @@ class Watch {
   /// Prints the message and ends the process with the exit code.
   using End = std::function<void(const std::string& message, int code)>;
   /// Starts to watch; `end` is called at most once, from any thread.
-  Watch(const World& world, End end);
-  ~Watch();
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
+  RankWatch(const World& world, End end);
+  ~RankWatch();
+  RankWatch(const RankWatch&) = delete;
+  RankWatch& operator=(const RankWatch&) = delete;
 
   /// Records that the rank is in this step (from 1; 0: before the first), for other ranks to see.
   void begin_step(std::int64_t step) { step_ = step; }
@@ -48,13 +48,13 @@ class Watch {
   class Waiting {
    public:
     /// `what`: the awaited event, as messages name it. `watch` may be null.
-    Waiting(Watch* watch, const std::string& what);
+    Waiting(RankWatch* watch, const std::string& what);
     ~Waiting();
     Waiting(const Waiting&) = delete;
     Waiting& operator=(const Waiting&) = delete;
 
    private:
-    Watch* watch_;
+    RankWatch* watch_;
   };
 
   /// Tells the other ranks that this one ends and why, collects where they are, and ends the
@@ -63,7 +63,7 @@ class Watch {
 
  private:
   /// The number that a rank increments, as rank 0 saw it.
-  struct Pulse {
+  struct RankHeartbeat {
     std::int64_t beats = 0;   ///< The rank's number; 0: the rank has not joined yet.
     std::int64_t missed = 0;  ///< Checks by rank 0 since the rank's number last changed.
   };
@@ -71,7 +71,7 @@ class Watch {
   void look();
   /// Increments this rank's number. On rank 0, returns the rank that no longer increments its own,
   /// in words; empty: none.
-  std::string beat();
+  std::string send_heartbeat();
   std::string listen();
   void conclude(const std::string& why, bool lost, int code);
   [[nodiscard]] std::string position();
@@ -82,7 +82,7 @@ class Watch {
   c10::intrusive_ptr<c10d::Store> store_;
   /// Store connection for final messages, which wait for seconds.
   c10::intrusive_ptr<c10d::Store> ending_;
-  std::vector<Pulse> pulses_;  ///< Pulse of each rank; used on rank 0 only.
+  std::vector<RankHeartbeat> pulses_;  ///< Pulse of each rank; used on rank 0 only.
   End end_;
   std::atomic<std::int64_t> step_ = 0;
   std::mutex mutex_;
@@ -95,9 +95,9 @@ class Watch {
 
 /// Waits for a message; `what`: its name in errors. If another rank ends, or the message times out,
 /// the watch ends this rank; without a watch it fails with `kRuntime`.
-void wait_for_message(Watch* watch, const std::string& what, c10d::Work& message);
+void wait_for_message(RankWatch* watch, const std::string& what, c10d::Work& message);
 
 /// Returns the key that a rank sets in the store when it is done.
-std::string left_key(std::int64_t rank);
+std::string rank_done_key(std::int64_t rank);
 
 }  // namespace stepwright::runtime

@@ -25,7 +25,7 @@ at::Tensor Call::own_rows(const at::Tensor& all) const {
 }
 
 void Call::write(std::size_t i, at::Tensor value) {
-  Cell& cell = *writes.at(i);
+  PlacedTensor& cell = *writes.at(i);
   const std::int64_t rows = rows_of_result(*this, i);
   if (op.rows.count == 0 || rows <= op.rows.count) {
     cell.value = std::move(value);
@@ -47,7 +47,7 @@ at::Tensor Call::weight(std::string_view name) const {
 
 model::LayerClass Call::layer_class() const {
   const model::Architecture& model = *rank.setting.model;
-  return unit >= 0 ? model.layer_class(unit) : model.usual_layer();
+  return unit >= 0 ? model.layer_class(unit) : model.default_layer_class();
 }
 
 std::int64_t Call::ahead() const {

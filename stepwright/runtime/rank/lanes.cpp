@@ -76,7 +76,7 @@ bool Lanes::queues(step::Stream stream) const {
   return lanes_.at(static_cast<std::size_t>(stream)) != nullptr;
 }
 
-Ticket Lanes::submit(step::Stream stream, std::function<void()> work) {
+StreamTicket Lanes::submit(step::Stream stream, std::function<void()> work) {
   Lane& lane = *lanes_.at(static_cast<std::size_t>(stream));
   const std::scoped_lock lock(lane.mutex);
   if (!lane.thread.joinable()) lane.thread = std::thread([&lane, this] { lane.work(device_); });
@@ -85,14 +85,14 @@ Ticket Lanes::submit(step::Stream stream, std::function<void()> work) {
   return {stream, ++lane.submitted};
 }
 
-Ticket Lanes::last(step::Stream stream) const {
+StreamTicket Lanes::last(step::Stream stream) const {
   if (!queues(stream)) return {};
   Lane& lane = *lanes_.at(static_cast<std::size_t>(stream));
   const std::scoped_lock lock(lane.mutex);
   return {stream, lane.submitted};
 }
 
-Moment Lanes::wait(Ticket ticket) {
+Moment Lanes::wait(StreamTicket ticket) {
   if (ticket.number == 0) return Moment::min();
   Lane& lane = *lanes_.at(static_cast<std::size_t>(ticket.stream));
   std::unique_lock lock(lane.mutex);

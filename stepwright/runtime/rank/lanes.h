@@ -14,7 +14,7 @@ namespace stepwright::runtime {
 using Moment = std::chrono::steady_clock::time_point;
 
 /// A moment on a lane: after its first `number` pieces of work; 0: immediately.
-struct Ticket {
+struct StreamTicket {
   step::Stream stream = step::Stream::kCompute;
   std::int64_t number = 0;
 };
@@ -34,14 +34,14 @@ class Lanes {
   /// True if a stream has a thread and a queue.
   [[nodiscard]] bool queues(step::Stream stream) const;
   /// Queues work on a stream that has a thread.
-  Ticket submit(step::Stream stream, std::function<void()> work);
+  StreamTicket submit(step::Stream stream, std::function<void()> work);
   /// Returns the moment after all work queued on a stream so far; immediately if it has no thread.
-  [[nodiscard]] Ticket last(step::Stream stream) const;
+  [[nodiscard]] StreamTicket last(step::Stream stream) const;
   /// Waits for a moment and returns when it was. On a device that runs asynchronously, waits only
   /// until the work is issued, and makes later work of this thread come after it on the device. For
   /// a moment before the last `wait_all`, and for "immediately", returns the beginning of time.
   /// Rethrows exceptions of the lane's work.
-  Moment wait(Ticket ticket);
+  Moment wait(StreamTicket ticket);
   /// Waits until every lane is idle.
   void wait_all();
 

@@ -2,11 +2,11 @@
 
 namespace stepwright::runtime {
 
-Cell::~Cell() {
+PlacedTensor::~PlacedTensor() {
   if (held_ != nullptr) held_->remove(counted_, kind_);
 }
 
-void Cell::count(HeldTensors& held, step::TensorKind kind) {
+void PlacedTensor::count(HeldTensors& held, step::TensorKind kind) {
   if (held_ != nullptr || !value.defined()) return;
   held_ = &held;
   counted_ = value;

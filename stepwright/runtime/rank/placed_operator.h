@@ -13,25 +13,25 @@
 namespace stepwright::runtime {
 
 /// A tensor of a placed template, and the moment at which it is available.
-struct Cell {
-  Cell() = default;
-  ~Cell();
-  Cell(const Cell&) = delete;
-  Cell& operator=(const Cell&) = delete;
+struct PlacedTensor {
+  PlacedTensor() = default;
+  ~PlacedTensor();
+  PlacedTensor(const PlacedTensor&) = delete;
+  PlacedTensor& operator=(const PlacedTensor&) = delete;
 
   /// Counts the value as held from now until the cell is destroyed; call it once.
   void count(HeldTensors& held, step::TensorKind kind);
 
   at::Tensor value;
-  Ticket written;
-  std::vector<Ticket> read;  ///< Moments at which readers on other lanes are done.
+  StreamTicket written;
+  std::vector<StreamTicket> read;  ///< Moments at which readers on other lanes are done.
 
  private:
   HeldTensors* held_ = nullptr;
   at::Tensor counted_;
   step::TensorKind kind_{};
 };
-using CellPtr = std::shared_ptr<Cell>;
+using CellPtr = std::shared_ptr<PlacedTensor>;
 
 /// One operator of a placed template with its operands. Gathered parameters and the gradients to be
 /// reduced are in lists of their own, so that other operands have equal indices with and without

@@ -44,7 +44,7 @@ const at::Tensor& numbers_of_bytes(Signs signs) {
 
 EightBits EightBits::zeros(std::int64_t elements, std::int64_t blocks, Signs signs,
                            const at::TensorOptions& scales) {
-  const std::int64_t each = divide_up(elements / blocks, plan::kScaleBlock);
+  const std::int64_t each = ceil_divide(elements / blocks, plan::kScaleBlock);
   EightBits bits{.bytes = at::empty({elements}, scales.dtype(at::kByte)),
                  .scales = at::zeros({blocks * each}, scales),
                  .blocks = blocks,

@@ -19,7 +19,7 @@ const at::Tensor& numbers_of_bytes(Signs signs);
 /// kOptimizerStatic8bit2StateBlockwise).
 struct EightBits {
   at::Tensor bytes;   ///< Encoded numbers, [blocks x elements], flat.
-  at::Tensor scales;  ///< Scales, [blocks x divide_up(elements, kScaleBlock)], flat.
+  at::Tensor scales;  ///< Scales, [blocks x ceil_divide(elements, kScaleBlock)], flat.
   std::int64_t blocks = 1;
   Signs signs = Signs::kBoth;
 

@@ -14,11 +14,13 @@ double uniform(std::uint64_t bits) { return static_cast<double>((bits >> 11U) + 
 
 }  // namespace
 
-InitialValues::InitialValues(std::uint64_t seed, std::string_view name, model::Start start,
+InitialValues::InitialValues(std::uint64_t seed, std::string_view name, model::ParameterInit start,
                              std::int64_t layers)
-    : key_(mix(seed, fnv1a(name))), mean_(start == model::Start::kOnes ? 1 : 0) {
-  if (start == model::Start::kNormal || start == model::Start::kResidual) deviation_ = 0.02;
-  if (start == model::Start::kResidual) deviation_ /= std::sqrt(2.0 * static_cast<double>(layers));
+    : key_(mix(seed, fnv1a(name))), mean_(start == model::ParameterInit::kOnes ? 1 : 0) {
+  if (start == model::ParameterInit::kNormal || start == model::ParameterInit::kResidual)
+    deviation_ = 0.02;
+  if (start == model::ParameterInit::kResidual)
+    deviation_ /= std::sqrt(2.0 * static_cast<double>(layers));
 }
 
 double InitialValues::at(std::int64_t index) const {

@@ -15,7 +15,8 @@ class InitialValues {
  public:
   /// `name`: name of the whole parameter, which makes its values differ from others'; `layers`:
   /// layers of the model.
-  InitialValues(std::uint64_t seed, std::string_view name, model::Start start, std::int64_t layers);
+  InitialValues(std::uint64_t seed, std::string_view name, model::ParameterInit start,
+                std::int64_t layers);
   /// Returns the value at an index of the whole parameter; 0 for -1 (padding).
   [[nodiscard]] double at(std::int64_t index) const;
 

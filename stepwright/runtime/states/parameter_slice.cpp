@@ -59,7 +59,7 @@ model::Parameter find_parameter(const model::Architecture& model, std::int32_t u
 }
 
 std::string whole_name(std::int32_t unit, const model::Parameter& whole) {
-  if (unit >= 0 && whole.split != model::Split::kVocabulary)
+  if (unit >= 0 && whole.split != model::TensorSplit::kVocabulary)
     return fmt::format("layers.{}.{}", unit, whole.name);
   return std::string(whole.name);
 }
@@ -97,15 +97,16 @@ std::vector<ParameterSlice> parameter_slices(const step::Setting& s, const plan:
     slice.matrices = step::matrix_rows(whole);
     if (ranks > 1) slice.cut = whole.split;
     if (own.expert) slice.first_copy = place.expert * own.copies;
-    if (whole.split == model::Split::kVocabulary) {
+    if (whole.split == model::TensorSplit::kVocabulary) {
       slice.row_of = vocabulary_rows(whole.rows, own.rows, step::vocabulary_part(s, place));
     } else {
-      const bool cut = whole.split == model::Split::kColumn;
+      const bool cut = whole.split == model::TensorSplit::kColumn;
       slice.row_of = cut_rows(whole, cut ? ranks : 1, cut ? rank : 0);
     }
-    if (whole.split == model::Split::kRow) slice.first_column = rank * own.columns;
+    if (whole.split == model::TensorSplit::kRow) slice.first_column = rank * own.columns;
     const bool copied_table = unit != step::kEmbeddingUnit && slice.name == kEmbeddingTable;
-    const bool copied_bias = own.expert && whole.split == model::Split::kReplicated && rank > 0;
+    const bool copied_bias =
+        own.expert && whole.split == model::TensorSplit::kReplicated && rank > 0;
     slice.duplicate = (own.tensor_replicated && place.tensor > 0) || copied_bias || copied_table;
     slices.push_back(std::move(slice));
   }
@@ -131,9 +132,9 @@ ParameterSlice edge_slice(const ParameterSlice& parameter) {
 ParameterSlice own_edge_slice(const ParameterSlice& parameter) {
   ParameterSlice edges = edge_slice(parameter);
   const auto columns = edges.row_of.begin() + parameter.local_rows;
-  if (parameter.cut == model::Split::kRow) {
+  if (parameter.cut == model::TensorSplit::kRow) {
     if (parameter.first_column > 0) std::fill(edges.row_of.begin(), columns, -1);
-  } else if (parameter.cut != model::Split::kReplicated && parameter.row_of.front() != 0) {
+  } else if (parameter.cut != model::TensorSplit::kReplicated && parameter.row_of.front() != 0) {
     std::fill(columns, edges.row_of.end(), -1);
   }
   return edges;

@@ -30,13 +30,13 @@ struct ParameterSlice {
   /// is not a matrix.
   std::vector<std::int64_t> matrices = {};
   /// How tensor ranks (expert-tensor ranks for experts) cut it, if they are several.
-  model::Split cut = model::Split::kReplicated;
+  model::TensorSplit cut = model::TensorSplit::kReplicated;
   std::int64_t first_column = 0;
   std::int64_t first_copy = 0;
   bool expert = false;
   bool partial = false;  ///< True if its gradient must be summed over the tensor ranks.
   bool adapter = false;  ///< True for the A or the B of an adapter.
-  model::Start start{};
+  model::ParameterInit start{};
   /// True if another rank of the tensor group, or the first pipeline position, has the same values
   /// and counts as their holder.
   bool duplicate = false;

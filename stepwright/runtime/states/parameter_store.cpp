@@ -250,9 +250,9 @@ void ParameterStore::allocate_moments(StoredParameter& parameter) const {
   parameter.second_moment = zeros(orthogonal ? 0 : moments, kept);
 }
 
-EdgeSums ParameterStore::edge_sums(const StoredParameter& parameter) const {
+RowColumnMoments ParameterStore::edge_sums(const StoredParameter& parameter) const {
   const BlockRun held = parameter.layout->held(parameter.layout->sharding.optimizer);
-  EdgeSums sums{.slice = edge_slice(parameter.slice)};
+  RowColumnMoments sums{.slice = edge_slice(parameter.slice)};
   sums.padded = parameter.layout->padded(sums.slice.local_elements());
   const std::int64_t block = sums.padded / parameter.layout->blocks();
   sums.first = held.first * block;

@@ -25,7 +25,7 @@ at::ScalarType scalar_type(DType type);
 
 /// The second moments of the rows and columns of a parameter's matrices, sharded as an optimizer's
 /// states are.
-struct EdgeSums {
+struct RowColumnMoments {
   ParameterSlice slice;  ///< Slice of the sums, as of a vector (`edge_slice`).
   std::int64_t padded = 0;
   std::int64_t first = 0;  ///< Index of the first padded sum that this rank holds.
@@ -57,7 +57,7 @@ struct StoredParameter {
   std::optional<EightBits> first_bytes;
   std::optional<EightBits> second_bytes;
   /// Sums in place of the moments, for a matrix whose optimizer keeps sums.
-  std::optional<EdgeSums> sums;
+  std::optional<RowColumnMoments> sums;
 
   /// Returns a whole flat local part in its shape: a matrix, a vector or a stack of expert
   /// matrices.
@@ -151,7 +151,7 @@ class ParameterStore {
   [[nodiscard]] const StateLayout* layout_of(const ParameterSlice& slice,
                                              const step::LocalParameter& local);
   void check_owners() const;
-  [[nodiscard]] EdgeSums edge_sums(const StoredParameter& parameter) const;
+  [[nodiscard]] RowColumnMoments edge_sums(const StoredParameter& parameter) const;
   void allocate_gradients(StoredUnit& unit) const;
   [[nodiscard]] at::Tensor zeros(std::int64_t elements, DType type) const;
 
@@ -165,7 +165,7 @@ class ParameterStore {
   std::deque<StateLayout> owned_layouts_;
   /// Number of matrices assigned to owners so far, by shape, cut, and whether they belong to
   /// experts.
-  using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t, model::Split, bool>;
+  using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t, model::TensorSplit, bool>;
   std::map<Shape, std::int64_t> dealt_;
   std::map<std::int32_t, StoredUnit> units_;
   std::vector<std::int32_t> order_;

@@ -14,7 +14,7 @@ std::int64_t StateLayout::place(plan::Spread spread) const {
 }
 
 std::int64_t StateLayout::padded(std::int64_t elements) const {
-  return divide_up(elements, blocks()) * blocks();
+  return ceil_divide(elements, blocks()) * blocks();
 }
 
 BlockRun StateLayout::held(plan::Spread spread) const {

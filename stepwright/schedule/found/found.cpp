@@ -30,8 +30,8 @@ Order cut(const Order& order) {
       parts.push_back(part);
       continue;
     }
-    parts.push_back(part_of(Direction::kDataGradient, part.chunk, part.micro_batch));
-    parts.push_back(part_of(Direction::kWeightGradient, part.chunk, part.micro_batch));
+    parts.push_back(make_turn_part(Direction::kDataGradient, part.chunk, part.micro_batch));
+    parts.push_back(make_turn_part(Direction::kWeightGradient, part.chunk, part.micro_batch));
   }
   return parts;
 }
@@ -81,8 +81,10 @@ class Finder {
     const std::int64_t chunks = pipeline_.placement.chunks();
     Order order;
     for (std::int64_t i = 0; i < pipeline_.micro_batches; ++i) {
-      for (std::int64_t c = 0; c < chunks; ++c) order.push_back(part_of(Direction::kForward, c, i));
-      for (std::int64_t c = chunks; c-- > 0;) order.push_back(part_of(Direction::kBackward, c, i));
+      for (std::int64_t c = 0; c < chunks; ++c)
+        order.push_back(make_turn_part(Direction::kForward, c, i));
+      for (std::int64_t c = chunks; c-- > 0;)
+        order.push_back(make_turn_part(Direction::kBackward, c, i));
     }
     std::vector<Order> orders(pipeline_.seconds.parts.size(), order);
     const double seconds = search_.start(orders);
@@ -104,7 +106,7 @@ class Finder {
       std::vector<Order> whole;
       std::vector<Order> parts;
       for (const Turns& list : named_turns(schedule, stages(), pipeline_.micro_batches)) {
-        whole.push_back(parts_of(list));
+        whole.push_back(turn_parts(list));
         parts.push_back(cut(whole.back()));
       }
       for (std::vector<Order>* orders : {&whole, &parts}) {
@@ -211,8 +213,8 @@ std::vector<Turns> found_turns(const UnevenPipeline& pipeline, double useful_s) 
   return turns;
 }
 
-bool know_turns(Schedule& schedule, std::int64_t positions, std::int64_t micro_batches,
-                double useful_s) {
+bool cache_found_turns(Schedule& schedule, std::int64_t positions, std::int64_t micro_batches,
+                       double useful_s) {
   FoundTurns found{
       micro_batches,
       found_turns(uneven_pipeline(schedule.basis, placement_of(schedule, positions), micro_batches),
@@ -222,10 +224,10 @@ bool know_turns(Schedule& schedule, std::int64_t positions, std::int64_t micro_b
   return useful;
 }
 
-double order_s(const Schedule& schedule, std::span<const Turns> turns) {
+double found_order_seconds(const Schedule& schedule, std::span<const Turns> turns) {
   const UnevenPipeline pipeline =
       uneven_pipeline(schedule.basis, placement_of(schedule, std::ssize(turns)), 1);
-  TurnPlayer player;
+  TurnSimulator player;
   return makespan_s(player.play(turns, pipeline.placement, pipeline.seconds));
 }
 
@@ -239,7 +241,7 @@ std::vector<double> held_activations(std::span<const Turns> turns, double parts)
   for (const Turns& list : turns) {
     double now = 0;
     double most = 0;
-    for (const Part& part : parts_of(list)) {
+    for (const Part& part : turn_parts(list)) {
       if (part.direction == Direction::kForward) most = std::max(most, ++now);
       if (part.direction == Direction::kBackward) --now;
       if (part.direction == Direction::kWeightGradient) --now;

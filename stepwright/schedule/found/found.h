@@ -18,9 +18,10 @@ namespace stepwright::schedule {
 /// - the shortest of those after changes: split backwards are joined where this lengthens nothing,
 ///   then parts are moved, split and joined one by one as long as the makespan shrinks.
 ///
-/// Times are those of `TurnPlayer`. The number of simulated parts is limited, and equal pipelines
-/// give equal results. Returns no turns if list schedules are too long for any change to bring them
-/// below `useful_s`. Throws `Error{kInput}` if a position has no room for one micro-batch.
+/// Times are those of `TurnSimulator`. The number of simulated parts is limited, and equal
+/// pipelines give equal results. Returns no turns if list schedules are too long for any change to
+/// bring them below `useful_s`. Throws `Error{kInput}` if a position has no room for one
+/// micro-batch.
 std::vector<Turns> found_turns(const UnevenPipeline& pipeline,
                                double useful_s = std::numeric_limits<double>::infinity());
 
@@ -31,12 +32,12 @@ inline bool is_settled(const Schedule& schedule) {
 
 /// Finds and caches the turns (the order of work) of an `auto` schedule for these numbers of
 /// positions and micro-batches, as `found_turns` does; returns false if they are not useful.
-bool know_turns(Schedule& schedule, std::int64_t positions, std::int64_t micro_batches,
-                double useful_s = std::numeric_limits<double>::infinity());
+bool cache_found_turns(Schedule& schedule, std::int64_t positions, std::int64_t micro_batches,
+                       double useful_s = std::numeric_limits<double>::infinity());
 
 /// Returns the seconds of an `auto` schedule whose positions work in the order of `turns`, with the
 /// seconds of its basis.
-double order_s(const Schedule& schedule, std::span<const Turns> turns);
+double found_order_seconds(const Schedule& schedule, std::span<const Turns> turns);
 
 /// Returns a lower bound of the seconds of every order of an `auto` schedule on `positions`
 /// positions, with the seconds of its basis.

@@ -218,7 +218,7 @@ class ListScheduler {
       chunk.weights.push_back(static_cast<std::int32_t>(micro_batch));
       at.left_s += chunk.seconds.weight;
     }
-    at.order.push_back(part_of(choice.direction, choice.chunk, micro_batch));
+    at.order.push_back(make_turn_part(choice.direction, choice.chunk, micro_batch));
     at.keeping.run(at.order.back());
     choose(position);
     if (receiver >= 0 && receiver != static_cast<int>(position)) {

@@ -25,9 +25,11 @@ bool earlier(double a, double b) {
 
 }  // namespace
 
-OrderPlay::OrderPlay(const UnevenPipeline& pipeline) : pipeline_(pipeline) { make_nodes(); }
+OrderSimulator::OrderSimulator(const UnevenPipeline& pipeline) : pipeline_(pipeline) {
+  make_nodes();
+}
 
-OrderPlay::Node OrderPlay::node(std::size_t position, const Part& part) const {
+OrderSimulator::Node OrderSimulator::node(std::size_t position, const Part& part) const {
   const Placement& placement = pipeline_.placement;
   const std::int64_t chunk =
       placement.model_chunk({static_cast<std::int64_t>(position), part.chunk});
@@ -35,7 +37,7 @@ OrderPlay::Node OrderPlay::node(std::size_t position, const Part& part) const {
   return static_cast<Node>(row * pipeline_.micro_batches + part.micro_batch);
 }
 
-void OrderPlay::make_nodes() {
+void OrderSimulator::make_nodes() {
   const std::vector<ChunkRoute> routes = chunk_routes(pipeline_);
   const std::int64_t chunks = std::ssize(routes);
   const std::int64_t count = pipeline_.micro_batches;
@@ -57,7 +59,7 @@ void OrderPlay::make_nodes() {
        {Direction::kForward, Direction::kBackward, Direction::kWeightGradient}) {
     for (const ChunkRoute& route : routes) {
       for (std::int64_t i = 0; i < count; ++i) {
-        parts_.push_back(part_of(direction, route.holder.chunk, i));
+        parts_.push_back(make_turn_part(direction, route.holder.chunk, i));
         positions_.push_back(static_cast<std::size_t>(route.holder.position));
       }
     }
@@ -80,7 +82,8 @@ void OrderPlay::make_nodes() {
 }
 
 /// Links `parts` between two neighbours in the order of a position.
-void OrderPlay::link(std::size_t position, Node before, Node after, std::span<const Part> parts) {
+void OrderSimulator::link(std::size_t position, Node before, Node after,
+                          std::span<const Part> parts) {
   const auto join = [&](Node a, Node b) {
     (a == kNone ? ends_[0][position] : lane_[1][at(a)]) = b;
     (b == kNone ? ends_[1][position] : lane_[0][at(b)]) = a;
@@ -100,7 +103,7 @@ void OrderPlay::link(std::size_t position, Node before, Node after, std::span<co
 /// Returns the time at which a part begins; on the way back, the time from its own end to the
 /// makespan.
 template <int kWay>
-double OrderPlay::reach_s(Node node) const {
+double OrderSimulator::reach_s(Node node) const {
   const Node before = lane_[kWay][at(node)];
   const Node awaited = awaited_[kWay][at(node)];
   const double free_s = before == kNone ? 0 : value_s_[kWay][at(before)];
@@ -108,11 +111,11 @@ double OrderPlay::reach_s(Node node) const {
   return std::max(free_s, value_s_[kWay][at(awaited)] + hop_s_[kWay][at(node)]);
 }
 
-double OrderPlay::start_s(Node node) const { return reach_s<0>(node); }
+double OrderSimulator::start_s(Node node) const { return reach_s<0>(node); }
 
 /// Simulates all parts; returns false if parts wait for each other in a circle.
 template <int kWay>
-bool OrderPlay::fill() {
+bool OrderSimulator::fill() {
   value_s_[kWay].assign(value_s_[kWay].size(), kUnknown);
   front_ = ends_[kWay];
   for (bool moved = true; moved;) {
@@ -132,7 +135,7 @@ bool OrderPlay::fill() {
   return std::ranges::all_of(front_, [](Node front) { return front == kNone; });
 }
 
-double OrderPlay::last_s() const {
+double OrderSimulator::last_s() const {
   double last_s = 0;
   for (const Node node : ends_[1]) {
     if (node != kNone) last_s = std::max(last_s, end_s(node));
@@ -140,7 +143,7 @@ double OrderPlay::last_s() const {
   return last_s;
 }
 
-double OrderPlay::start(std::span<const Order> orders) {
+double OrderSimulator::start(std::span<const Order> orders) {
   turns_.assign(turns_.size(), false);
   for (std::size_t i = 0; i < orders.size(); ++i) link(i, kNone, kNone, orders[i]);
   rests_known_ = false;
@@ -151,7 +154,7 @@ double OrderPlay::start(std::span<const Order> orders) {
 
 /// Marks a part to be simulated again.
 template <int kWay>
-void OrderPlay::mark(Node node) {
+void OrderSimulator::mark(Node node) {
   const std::size_t position = positions_[at(node)];
   const double key_s = keys_s_[at(node)];
   Node& front = front_[position];
@@ -172,7 +175,7 @@ void OrderPlay::mark(Node node) {
 
 /// Simulates a part; returns false if the makespan would exceed the limit.
 template <int kWay>
-bool OrderPlay::step(Node node, double limit_s) {
+bool OrderSimulator::step(Node node, double limit_s) {
   ++played_;
   const std::size_t position = positions_[at(node)];
   const Node next = lane_[1 - kWay][at(node)];
@@ -199,7 +202,7 @@ bool OrderPlay::step(Node node, double limit_s) {
 /// Simulates the marked parts in order of start time, and all parts that they move; returns false
 /// if the limit is exceeded.
 template <int kWay>
-bool OrderPlay::sweep(double limit_s) {
+bool OrderSimulator::sweep(double limit_s) {
   for (std::int64_t steps = 0; steps < kMostRounds * nodes(); ++steps) {
     Node first = kNone;
     for (const Node front : front_) {
@@ -212,7 +215,7 @@ bool OrderPlay::sweep(double limit_s) {
   return false;
 }
 
-double OrderPlay::change(Node first, Node last, std::span<const Part> parts, double limit_s) {
+double OrderSimulator::change(Node first, Node last, std::span<const Part> parts, double limit_s) {
   if (!rests_known_) {
     fill<1>();
     rests_known_ = true;
@@ -246,7 +249,7 @@ double OrderPlay::change(Node first, Node last, std::span<const Part> parts, dou
 }
 
 /// Marks only one part, and those after it up to a start time.
-void OrderPlay::look_at(Node node, double until_s) {
+void OrderSimulator::look_at(Node node, double until_s) {
   front_.assign(front_.size(), kNone);
   front_[position_] = node;
   until_s_[position_] = until_s;
@@ -254,7 +257,7 @@ void OrderPlay::look_at(Node node, double until_s) {
 
 /// Marks the new parts, with the start times of the parts that they replace. A lower bound of the
 /// time after each new part is known from the parts that follow.
-void OrderPlay::prepare(Node after, std::span<const Part> parts) {
+void OrderSimulator::prepare(Node after, std::span<const Part> parts) {
   since_s_ = replaced_.back().key_s;
   changed_.clear();
   Node next = after;
@@ -272,7 +275,7 @@ void OrderPlay::prepare(Node after, std::span<const Part> parts) {
   look_at(next, after == kNone ? since_s_ : keys_s_[at(after)]);
 }
 
-void OrderPlay::undo(Node before, Node after, std::span<const Part> parts) {
+void OrderSimulator::undo(Node before, Node after, std::span<const Part> parts) {
   for (auto each = changed_.rbegin(); each != changed_.rend(); ++each) {
     value_s_[0][at(each->first)] = each->second;
   }
@@ -287,7 +290,7 @@ void OrderPlay::undo(Node before, Node after, std::span<const Part> parts) {
   }
 }
 
-std::vector<Order> OrderPlay::orders() const {
+std::vector<Order> OrderSimulator::orders() const {
   std::vector<Order> orders;
   for (Node each : ends_[0]) {
     Order& order = orders.emplace_back();
@@ -296,7 +299,7 @@ std::vector<Order> OrderPlay::orders() const {
   return orders;
 }
 
-std::vector<OrderPlay::Node> OrderPlay::critical() const {
+std::vector<OrderSimulator::Node> OrderSimulator::critical() const {
   Node own = ends_[1].front();
   for (const Node last : ends_[1]) {
     if (end_s(last) > end_s(own)) own = last;

@@ -14,8 +14,8 @@ namespace stepwright::schedule {
 /// Simulates the orders of an uneven pipeline again and again under small changes. A part begins
 /// after the previous part of its position and after the part that it waits for, so a change is
 /// followed only as far as it moves other parts, and abandoned if a part would end too late. Gives
-/// the same seconds as `TurnPlayer` for turns of one part each.
-class OrderPlay {
+/// the same seconds as `TurnSimulator` for turns of one part each.
+class OrderSimulator {
  public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
   /// Number of a part that a position may have, whether or not it is in the order. A whole backward
@@ -23,7 +23,7 @@ class OrderPlay {
   using Node = std::int32_t;
   static constexpr Node kNone = -1;
 
-  explicit OrderPlay(const UnevenPipeline& pipeline);
+  explicit OrderSimulator(const UnevenPipeline& pipeline);
 
   /// Restarts with these orders, by position; returns their makespan, or `kNever` if parts wait for
   /// each other in a circle.

@@ -27,16 +27,16 @@ double OrderSearch::start(std::span<const Order> orders) {
       kept_[static_cast<std::size_t>(play_.node(i, part))] = keeping.now();
     }
   }
-  chain_s_ = OrderPlay::kNever;
+  chain_s_ = OrderSimulator::kNever;
   return play_.start(orders);
 }
 
 bool OrderSearch::take(Node first, Node last, std::span<const Part> parts) {
   const std::size_t position = play_.position(first);
   const Node before = play_.before(first);
-  const double kept = before == OrderPlay::kNone ? 0 : kept_[static_cast<std::size_t>(before)];
+  const double kept = before == OrderSimulator::kNone ? 0 : kept_[static_cast<std::size_t>(before)];
   if (!has_room(pipeline_, position, parts, kept)) return false;
-  if (play_.change(first, last, parts, play_.seconds()) == OrderPlay::kNever) return false;
+  if (play_.change(first, last, parts, play_.seconds()) == OrderSimulator::kNever) return false;
   Keeping keeping(pipeline_, position, kept);
   for (const Part& part : parts) {
     keeping.run(part);
@@ -59,7 +59,7 @@ bool OrderSearch::move(Node node) {
   Node end = node;
   for (std::int64_t i = 0; i < std::abs(far); ++i) {
     end = far < 0 ? play_.before(end) : play_.after(end);
-    if (end == OrderPlay::kNone || play_.waits(node, end)) return false;
+    if (end == OrderSimulator::kNone || play_.waits(node, end)) return false;
     const Part& passed = play_.part(end);
     if (passed.chunk == own.chunk && passed.micro_batch == own.micro_batch) return false;
     parts_.push_back(passed);
@@ -77,7 +77,7 @@ bool OrderSearch::cut(Node node) {
   parts_.assign(1, play_.part(node));
   const std::int64_t far = below(kFarthestWeight);
   Node last = node;
-  for (std::int64_t i = 0; i < far && play_.after(last) != OrderPlay::kNone; ++i) {
+  for (std::int64_t i = 0; i < far && play_.after(last) != OrderSimulator::kNone; ++i) {
     last = play_.after(last);
     parts_.push_back(play_.part(last));
   }
@@ -101,7 +101,8 @@ bool OrderSearch::join(Node node) {
 
 void OrderSearch::join() {
   for (std::size_t position = pipeline_.room.size(); position-- > 0;) {
-    for (Node each = play_.last(position); each != OrderPlay::kNone; each = play_.before(each)) {
+    for (Node each = play_.last(position); each != OrderSimulator::kNone;
+         each = play_.before(each)) {
       if (play_.part(each).direction == Direction::kDataGradient && costs_to_cut(each)) join(each);
     }
   }
@@ -109,7 +110,7 @@ void OrderSearch::join() {
 
 /// Picks a part to change: three of four picks are from a critical path, which no change elsewhere
 /// can shorten.
-OrderPlay::Node OrderSearch::pick() {
+OrderSimulator::Node OrderSearch::pick() {
   Node node = static_cast<Node>(below(play_.nodes()));
   if (below(4) > 0) {
     if (picked_ == kPicks || play_.seconds() < chain_s_) {

@@ -30,7 +30,7 @@ class OrderSearch {
   [[nodiscard]] std::int64_t played() const { return play_.played() + tried_; }
 
  private:
-  using Node = OrderPlay::Node;
+  using Node = OrderSimulator::Node;
 
   [[nodiscard]] std::int64_t below(std::int64_t count) {
     return static_cast<std::int64_t>(random_()) % count;
@@ -43,11 +43,11 @@ class OrderSearch {
   bool take(Node first, Node last, std::span<const Part> parts);
 
   const UnevenPipeline& pipeline_;
-  OrderPlay play_;
+  OrderSimulator play_;
   std::vector<double> kept_;  ///< For each part, the bytes that its position keeps after it.
   std::vector<Part> parts_;   ///< Parts of the change being tried.
   std::vector<Node> chain_;
-  double chain_s_ = OrderPlay::kNever;
+  double chain_s_ = OrderSimulator::kNever;
   int picked_ = 0;  ///< Number of picks from the critical path so far.
   std::int64_t tried_ = 0;
   std::mt19937 random_{2};

@@ -17,7 +17,7 @@ class PartsInOrder {
   Part next() {
     const bool forward = direction_ == Direction::kForward;
     const Part part =
-        part_of(direction_, forward ? chunk_ : size_.chunks - 1 - chunk_, first_ + within_);
+        make_turn_part(direction_, forward ? chunk_ : size_.chunks - 1 - chunk_, first_ + within_);
     if (++within_ < held_) return part;
     within_ = 0;
     if (++chunk_ == size_.chunks) begin_group(first_ + held_);
@@ -43,7 +43,7 @@ class PartsInOrder {
 
 }  // namespace
 
-Turns one_and_one(const PipelineSize& size, std::int64_t warm_up, bool side_by_side) {
+Turns one_forward_one_backward(const PipelineSize& size, std::int64_t warm_up, bool side_by_side) {
   const std::int64_t total = size.micro_batches * size.chunks;
   const std::int64_t first = std::min(warm_up, total);
   PartsInOrder forwards(size, Direction::kForward);
@@ -52,7 +52,7 @@ Turns one_and_one(const PipelineSize& size, std::int64_t warm_up, bool side_by_s
   turns.reserve(static_cast<std::size_t>(2 * total));
   for (std::int64_t k = 0; k < first; ++k) turns.push_back({forwards.next(), {}});
   for (std::int64_t k = first; k < total; ++k) {
-    Turn& forward = turns.emplace_back(Turn{forwards.next(), {}});
+    ScheduleTurn& forward = turns.emplace_back(ScheduleTurn{forwards.next(), {}});
     if (side_by_side) {
       forward.beside = backwards.next();
     } else {

@@ -8,7 +8,7 @@ namespace stepwright::schedule {
 /// forward and one backward (or both overlapped if `side_by_side`), then the remaining backwards.
 /// With several chunks, micro-batches come in groups, each first through one chunk and then through
 /// the next (get_schedule_table of Megatron-Core's schedules.py).
-Turns one_and_one(const PipelineSize& size, std::int64_t warm_up, bool side_by_side);
+Turns one_forward_one_backward(const PipelineSize& size, std::int64_t warm_up, bool side_by_side);
 
 /// Number of forwards before the first backward of a position with several chunks, minus the one
 /// with which the steady state begins.

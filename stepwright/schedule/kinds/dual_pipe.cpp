@@ -10,7 +10,7 @@ Turns dual_pipe_of(const PipelineSize& size) {
   const std::int64_t rank = second_half ? size.behind() : size.position;
   const auto part = [second_half](Direction direction, std::size_t route, std::int64_t i) {
     const auto chunk = static_cast<std::int64_t>(second_half ? 1 - route : route);
-    return part_of(direction, chunk, 2 * i + chunk);
+    return make_turn_part(direction, chunk, 2 * i + chunk);
   };
   return dual_pipe_turns(size.stages / 2, rank, size.micro_batches / 2, part);
 }

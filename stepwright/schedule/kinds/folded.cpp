@@ -12,8 +12,8 @@ namespace {
 void add_trip(Turns& turns, const PipelineSize& size, std::int64_t slot, std::int64_t chunk) {
   const bool forward = slot < size.micro_batches;
   const bool backward = slot >= size.stages;
-  const Part back = part_of(Direction::kBackward, 1 - chunk, slot - size.stages);
-  if (forward) turns.push_back(turn_of(Direction::kForward, chunk, slot));
+  const Part back = make_turn_part(Direction::kBackward, 1 - chunk, slot - size.stages);
+  if (forward) turns.push_back(make_single_part_turn(Direction::kForward, chunk, slot));
   if (forward && backward) turns.back().beside = back;
   if (!forward && backward) turns.push_back({.part = back, .beside = std::nullopt});
 }
@@ -29,9 +29,10 @@ Turns without_meeting(const PipelineSize& size) {
   }
   std::ranges::sort(arrivals);
   Turns turns;
-  for (const auto& [time, way, i] : arrivals) turns.push_back(turn_of(Direction::kForward, way, i));
+  for (const auto& [time, way, i] : arrivals)
+    turns.push_back(make_single_part_turn(Direction::kForward, way, i));
   for (const auto& [time, way, i] : arrivals) {
-    turns.push_back(turn_of(Direction::kBackward, 1 - way, i));
+    turns.push_back(make_single_part_turn(Direction::kBackward, 1 - way, i));
   }
   return turns;
 }

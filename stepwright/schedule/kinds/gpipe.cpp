@@ -8,7 +8,7 @@ Turns gpipe_turns(const PipelineSize& size) {
   Turns turns;
   for (const Direction direction : {Direction::kForward, Direction::kBackward}) {
     for (std::int64_t i = 0; i < size.micro_batches; ++i) {
-      turns.push_back(turn_of(direction, 0, i));
+      turns.push_back(make_single_part_turn(direction, 0, i));
     }
   }
   return turns;

@@ -5,7 +5,7 @@ namespace {
 
 /// Interleaved 1F1B, with several model chunks on each position (2104.04473).
 Turns interleaved_turns(const PipelineSize& size) {
-  return one_and_one(size, interleaved_warm_up(size), false);
+  return one_forward_one_backward(size, interleaved_warm_up(size), false);
 }
 
 /// Seconds of interleaved 1F1B. A micro-batch is at least as slow as the slowest stage, and at most

@@ -7,7 +7,7 @@ namespace {
 Turns alternating_turns(const PipelineSize& size) {
   PipelineSize alone = size;
   alone.chunks = 1;
-  return one_and_one(alone, size.behind(), false);
+  return one_forward_one_backward(alone, size.behind(), false);
 }
 
 /// Seconds of the steady state, set by the slowest stretch of neighbouring positions: during a

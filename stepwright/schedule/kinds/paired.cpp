@@ -7,7 +7,7 @@ namespace {
 /// warm-up forward than in 1F1B (Megatron-Core's combined 1f1b). On one position: F0, B0 beside F1,
 /// ..., the last backward.
 Turns paired_turns(const PipelineSize& size) {
-  return one_and_one(size, interleaved_warm_up(size) + 1, true);
+  return one_forward_one_backward(size, interleaved_warm_up(size) + 1, true);
 }
 
 }  // namespace

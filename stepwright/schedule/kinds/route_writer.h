@@ -45,7 +45,7 @@ class RouteWriter {
 /// Returns the i-th micro-batch of a route as a part, if route 0 is chunk 0 (on the way down) and
 /// route 1 is chunk 1.
 inline Part chunk_of_route(Direction direction, std::size_t route, std::int64_t i) {
-  return part_of(direction, static_cast<std::int64_t>(route), i);
+  return make_turn_part(direction, static_cast<std::int64_t>(route), i);
 }
 
 /// Calls `work` `times` times.

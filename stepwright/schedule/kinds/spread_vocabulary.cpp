@@ -41,7 +41,7 @@ class Rounds {
 
   void add(Direction direction, std::int64_t micro_batch) {
     if (micro_batch < 0 || micro_batch >= size_.micro_batches) return;
-    turns_.push_back(turn_of(direction, 0, micro_batch));
+    turns_.push_back(make_single_part_turn(direction, 0, micro_batch));
   }
 
   PipelineSize size_;

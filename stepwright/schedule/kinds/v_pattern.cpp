@@ -64,15 +64,15 @@ Times times_of(const VPattern& pattern, const PipelineSize& size) {
 
 Turns in_order(const VPattern& pattern, const PipelineSize& size) {
   const Times times = times_of(pattern, size);
-  std::vector<std::pair<std::int64_t, Turn>> timed;
+  std::vector<std::pair<std::int64_t, ScheduleTurn>> timed;
   timed.reserve(static_cast<std::size_t>(kParts * size.micro_batches));
   for (std::int64_t i = 0; i < size.micro_batches; ++i) {
     for (std::size_t part = 0; part < kParts; ++part) {
       const auto& [direction, chunk] = kPartNames[part];
-      timed.emplace_back(times[part] + kParts * i, turn_of(direction, chunk, i));
+      timed.emplace_back(times[part] + kParts * i, make_single_part_turn(direction, chunk, i));
     }
   }
-  std::ranges::sort(timed, {}, &std::pair<std::int64_t, Turn>::first);
+  std::ranges::sort(timed, {}, &std::pair<std::int64_t, ScheduleTurn>::first);
   Turns turns;
   turns.reserve(timed.size());
   for (const auto& [time, turn] : timed) turns.push_back(turn);

@@ -113,7 +113,7 @@ class Passes {
 
   void add(Direction direction, std::int64_t micro_batch) {
     if (micro_batch < 0 || micro_batch >= size_.micro_batches) return;
-    turns_.push_back(turn_of(direction, 0, micro_batch));
+    turns_.push_back(make_single_part_turn(direction, 0, micro_batch));
   }
 
   PipelineSize size_;

@@ -157,7 +157,7 @@ BlockCost BlockPricer::price(const step::Template& piece, const Where& where) {
     cost.serial_s += times_[i].seconds;
     if (piece.operators[i].stream == step::Stream::kCompute) cost.stream_s += times_[i].seconds;
   }
-  const Alone alone = runner_.run(piece, times_, cost_.contention());
+  const IsolatedSeconds alone = runner_.run(piece, times_, cost_.contention());
   cost.seconds = alone.duration_s;
   cost.compute_s = alone.compute_s;
   cost.busy_s = alone.link_busy_s;
@@ -190,7 +190,7 @@ PassCost BlockPricer::price_pass(const step::VocabularyPass& pass, const Where& 
   PassCost result{.direction = pass.direction, .cost = price(pass.piece, where)};
   take_times(pass.piece, where);
   cost_.wait_for_host(pass.piece, where.layouts, times_);
-  const Alone alone = runner_.run(pass.piece, times_, cost_.contention());
+  const IsolatedSeconds alone = runner_.run(pass.piece, times_, cost_.contention());
   BlockCost& cost = result.cost;
   cost.seconds = alone.compute_end_s;
   result.message_s = alone.duration_s - alone.compute_end_s;

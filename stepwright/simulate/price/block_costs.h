@@ -25,7 +25,7 @@ class BlockPricer {
       : job_(job),
         cost_(cost),
         prices_(cost),
-        held_load_(memory::held_load(job)),
+        held_load_(memory::assumed_expert_load(job)),
         grows_(step::has_unequal_lengths(job)) {}
 
   /// Returns costs with embedding, head and all sizes; the layers have no costs yet (`add`).

@@ -141,7 +141,7 @@ double update_seconds(const PricedPosition& at, cost::PriceTable& computations) 
   const Messages messages(at.cost, at.plan, at.layouts);
   const step::StepEnd end = step_end(at.job, at.plan, at.stage);
   MessageCost sum;
-  const auto add = [&](const step::EndMessage& message) {
+  const auto add = [&](const step::StepEndMessage& message) {
     messages.add(sum,
                  {.kind = message.kind,
                   .group = message.group,
@@ -183,7 +183,7 @@ void add_messages(DataCost& sum, const PricedPosition& at, const step::StateSpre
   });
   add_copies(sum.gather, at, at.stage, spread, step::DataMoment::kEachUse);
   add_copies(sum.reduce, at, at.stage, spread, step::DataMoment::kEachBackward);
-  if (at.stage.resting == RestingBlocks{}) {
+  if (at.stage.resting == FrozenBlocks{}) {
     sum.regather = sum.gather;
     return;
   }
@@ -209,7 +209,7 @@ DataMemory data_memory(const plan::Job& job, const plan::Plan& plan, const Stage
   const double whole = bytes_of(plan::storage_type(job.precision), 1);
   const double parameter = plan.offload.parameters ? 0 : bytes_of(types.stored, 1);
   const double gradient = plan.offload.parameters ? 0 : bytes_of(types.gradient, 1);
-  const plan::OtherModels others = plan::other_models(job);
+  const plan::OtherModelCopies others = plan::other_models(job);
   const auto stores = static_cast<double>(1 + others.parameters);
   const auto updates = static_cast<double>(1 + others.updates);
   for (const step::StateSpread& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
@@ -267,7 +267,7 @@ double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const St
   // Gradients are accumulated in the type in which parameters are stored or in a wider one (law
   // `accumulate`).
   const plan::StateTypes types = plan::least_state_types(job);
-  const plan::OtherModels others = plan::other_models(job);
+  const plan::OtherModelCopies others = plan::other_models(job);
   const auto stores = static_cast<double>(1 + others.parameters);
   const auto updates = static_cast<double>(1 + others.updates);
   const double storage = offload.parameters ? 0 : bytes_of(plan::storage_type(job.precision), 1);

@@ -35,7 +35,7 @@ class DataCostCache {
     plan::Offload offload;
     step::UnitSize size;
     BlockSizes blocks;
-    RestingBlocks resting;
+    FrozenBlocks resting;
     std::int64_t units = 0, routed_units = 0, trained_units = 0, corrected = 0, tied_table = 0;
     bool operator==(const Key&) const = default;
   };

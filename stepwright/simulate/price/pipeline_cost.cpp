@@ -58,7 +58,7 @@ PeakBytes waiting_head(const StageCost& stage, const std::vector<ChunkCost>& chu
 }  // namespace
 
 PipelinePricer::PipelinePricer(const plan::Job& job, const cost::CostModel& cost,
-                               PlayedPipeline& played)
+                               PipelineSimulator& played)
     : job_(job), cost_(cost), layers_(model::layer_order(job.model)), played_(played) {}
 
 PeakBytes PipelinePricer::activations(const plan::Plan& plan, StageCost& stage) {
@@ -68,13 +68,13 @@ PeakBytes PipelinePricer::activations(const plan::Plan& plan, StageCost& stage) 
       chunks_, [](const ChunkCost& chunk) { return chunk.forward.retained_bytes > 0; });
   const std::int64_t m = plan::micro_batches(job_, plan);
   if (full && schedule::has_closed_form(plan.schedule.kind)) {
-    stage.on_host_bytes = waiting_on_host(chunks_, plan, position, m);
-    return waiting_bytes(chunks_, plan, position, m);
+    stage.on_host_bytes = waiting_host_bytes(chunks_, plan, position, m);
+    return waiting_activation_bytes(chunks_, plan, position, m);
   }
   const auto known = played_.waiting(plan, m);
   const std::vector<schedule::Moment>& fullest = known->fullest[static_cast<std::size_t>(position)];
   stage.on_host_bytes = played_on_host(chunks_, fullest);
-  return played_bytes(chunks_, pair_peaks_, fullest, cuts(), stage);
+  return schedule_peak_bytes(chunks_, pair_peaks_, fullest, cuts(), stage);
 }
 
 /// Returns the cost of a position's chunks, without activations that wait.
@@ -268,10 +268,11 @@ void PipelinePricer::set_pass_seconds() {
 /// Sets the floors of turns, either kept in `cost` so that a plan's messages can be laid around
 /// them, or simulated at once. Long pipelines are skipped: only a part of them is simulated for
 /// their seconds, which bounds nothing.
-void PipelinePricer::set_turn_floors(PipelineCost& cost, const plan::Plan& plan, Played played) {
-  if (cost.micro_batches * plan::placement_of(plan).model_chunks() > kMostPlayedTurns) return;
-  if (played != Played::kNothing) cost.floors = turn_floors_;
-  if (played == Played::kNothing || !schedule::has_closed_form(plan.schedule.kind)) {
+void PipelinePricer::set_turn_floors(PipelineCost& cost, const plan::Plan& plan,
+                                     SimulationExtent played) {
+  if (cost.micro_batches * plan::placement_of(plan).model_chunks() > kMaxSimulatedTurns) return;
+  if (played != SimulationExtent::kNothing) cost.floors = turn_floors_;
+  if (played == SimulationExtent::kNothing || !schedule::has_closed_form(plan.schedule.kind)) {
     cost.floor_s = std::max(cost.floor_s, played_.every_s(plan, cost.micro_batches, turn_floors_));
   }
 }
@@ -288,13 +289,13 @@ void PipelinePricer::repeat_position(std::size_t at) {
 }
 
 PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const plan::Plan& plan,
-                                     const Send& send, Played played) {
+                                     const Send& send, SimulationExtent played) {
   const std::int64_t p = plan.parallel.pipeline;
   split_ = plan::chunk_layers(job_, plan);
   count_layers(blocks, plan, layers_, split_, contents_);
   form_ = schedule::backward_form(plan.schedule);
-  floors_ = cuts() || played != Played::kNothing;
-  plays_ = played == Played::kAll || !schedule::has_closed_form(plan.schedule.kind);
+  floors_ = cuts() || played != SimulationExtent::kNothing;
+  plays_ = played == SimulationExtent::kAll || !schedule::has_closed_form(plan.schedule.kind);
   PipelineCost cost;
   cost.micro_batches = plan::micro_batches(job_, plan);
   cost.send_s = send.seconds + send.arrival_s;
@@ -325,7 +326,7 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const plan::Plan&
   }
   set_floors(cost, plan, send);
   turn_floors_.hop_s = send.seconds;
-  if (plays_ || played != Played::kNothing) set_turn_floors(cost, plan, played);
+  if (plays_ || played != SimulationExtent::kNothing) set_turn_floors(cost, plan, played);
   cost.seconds = std::max(pipeline_s(plan, cost.micro_batches, send), cost.floor_s);
   return cost;
 }

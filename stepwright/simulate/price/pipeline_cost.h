@@ -14,7 +14,7 @@ namespace stepwright::simulate {
 class PipelinePricer {
  public:
   /// `played` must outlive it.
-  PipelinePricer(const plan::Job& job, const cost::CostModel& cost, PlayedPipeline& played);
+  PipelinePricer(const plan::Job& job, const cost::CostModel& cost, PipelineSimulator& played);
 
   /// The cost of one message of the residual stream to the neighbouring position. `slow_down`: the
   /// share of its time that computation beside it loses.
@@ -25,7 +25,7 @@ class PipelinePricer {
     cost::LinkClass link = cost::LinkClass::kNone;
   };
   [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const plan::Plan& plan,
-                                     const Send& send, Played played);
+                                     const Send& send, SimulationExtent played);
   /// Returns the costs of all positions as far as they do not depend on the order of a schedule,
   /// and fills `parts`, all but `room_bytes`.
   [[nodiscard]] std::vector<StageCost> parts(const BlockCosts& blocks, const plan::Plan& plan,
@@ -66,7 +66,7 @@ class PipelinePricer {
   void repeat_position(std::size_t at);
   void set_load(StageCost& stage, const plan::Plan& plan, const Send& send) const;
   void set_floors(PipelineCost& cost, const plan::Plan& plan, const Send& send);
-  void set_turn_floors(PipelineCost& cost, const plan::Plan& plan, Played played);
+  void set_turn_floors(PipelineCost& cost, const plan::Plan& plan, SimulationExtent played);
   /// True if the present schedule cuts backwards.
   [[nodiscard]] bool cuts() const { return form_ != schedule::BackwardForm::kWhole; }
   [[nodiscard]] double pipeline_s(const plan::Plan& plan, std::int64_t micro_batches,
@@ -96,7 +96,7 @@ class PipelinePricer {
   schedule::TurnSeconds turn_seconds_;
   /// Least seconds of parts, with no message to slow them down.
   schedule::TurnSeconds turn_floors_;
-  PlayedPipeline& played_;
+  PipelineSimulator& played_;
 };
 
 }  // namespace stepwright::simulate

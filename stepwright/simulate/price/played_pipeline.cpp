@@ -26,20 +26,20 @@ schedule::Schedule with_group(const plan::Plan& plan, std::int64_t micro_batches
 std::int64_t played_of(const plan::Plan& plan, std::int64_t micro_batches) {
   if (schedule::traits_of(plan.schedule.kind).found) return micro_batches;
   const std::int64_t round = round_of(plan, micro_batches);
-  if (micro_batches <= kPlayedRounds * round) return micro_batches;
-  return kPlayedRounds * round + micro_batches % round;
+  if (micro_batches <= kMaxSimulatedRounds * round) return micro_batches;
+  return kMaxSimulatedRounds * round + micro_batches % round;
 }
 
 }  // namespace
 
-std::shared_ptr<const WaitingTurns> PlayedPipeline::waiting(const plan::Plan& plan,
-                                                            std::int64_t micro_batches) {
+std::shared_ptr<const WaitingTurns> PipelineSimulator::waiting(const plan::Plan& plan,
+                                                               std::int64_t micro_batches) {
   return schedules_->waiting(
       {with_group(plan, micro_batches), plan.parallel.pipeline, played_of(plan, micro_batches)});
 }
 
-double PlayedPipeline::seconds(const plan::Plan& plan, std::int64_t micro_batches,
-                               const schedule::TurnSeconds& seconds) {
+double PipelineSimulator::seconds(const plan::Plan& plan, std::int64_t micro_batches,
+                                  const schedule::TurnSeconds& seconds) {
   const schedule::Schedule grouped = with_group(plan, micro_batches);
   const auto played_s = [&](std::int64_t count) {
     const auto known = schedules_->turns({grouped, plan.parallel.pipeline, count});
@@ -53,8 +53,8 @@ double PlayedPipeline::seconds(const plan::Plan& plan, std::int64_t micro_batche
   return all + pace * static_cast<double>(micro_batches - played);
 }
 
-double PlayedPipeline::every_s(const plan::Plan& plan, std::int64_t micro_batches,
-                               const schedule::TurnSeconds& seconds) {
+double PipelineSimulator::every_s(const plan::Plan& plan, std::int64_t micro_batches,
+                                  const schedule::TurnSeconds& seconds) {
   const auto known =
       schedules_->turns({with_group(plan, micro_batches), plan.parallel.pipeline, micro_batches});
   return schedule::makespan_s(player_.play(known->order, known->turns, seconds), known->turns,

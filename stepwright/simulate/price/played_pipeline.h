@@ -10,20 +10,20 @@ namespace stepwright::simulate {
 /// Rounds of micro-batches that are simulated. A round has as many micro-batches as the pipeline
 /// has stages or, where micro-batches come in groups, as a group. Later rounds are taken as steady:
 /// each further micro-batch takes the mean time of a micro-batch of the last round.
-inline constexpr std::int64_t kPlayedRounds = 8;
+inline constexpr std::int64_t kMaxSimulatedRounds = 8;
 
 /// Most micro-batches times chunks of the model for which every turn is simulated: some
 /// milliseconds.
-inline constexpr std::int64_t kMostPlayedTurns = 40'000;
+inline constexpr std::int64_t kMaxSimulatedTurns = 40'000;
 
 /// Simulates schedules for the pricer, turn by turn. Not shared between threads, but its
 /// `ScheduleStore` may be.
-class PlayedPipeline {
+class PipelineSimulator {
  public:
-  explicit PlayedPipeline(std::shared_ptr<ScheduleStore> schedules)
+  explicit PipelineSimulator(std::shared_ptr<ScheduleStore> schedules)
       : schedules_(std::move(schedules)) {}
 
-  /// Returns the turns that wait for their backward, by position, in at most `kPlayedRounds`
+  /// Returns the turns that wait for their backward, by position, in at most `kMaxSimulatedRounds`
   /// rounds.
   std::shared_ptr<const WaitingTurns> waiting(const plan::Plan& plan, std::int64_t micro_batches);
 
@@ -36,7 +36,7 @@ class PlayedPipeline {
 
  private:
   std::shared_ptr<ScheduleStore> schedules_;
-  schedule::TurnPlayer player_;
+  schedule::TurnSimulator player_;
 };
 
 }  // namespace stepwright::simulate

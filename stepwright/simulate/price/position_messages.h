@@ -40,8 +40,8 @@ inline std::int64_t bucket_count(const plan::Plan& plan, const StageCost& stage)
   if (!step::reduces_in_buckets(plan)) return 1;
   const std::int64_t blocks = std::max<std::int64_t>(stage.trained_units, 1);
   const std::int64_t each = (stage.size.dense + stage.size.expert) / blocks;
-  const std::int64_t filling = divide_up(plan.gradient_bucket, std::max<std::int64_t>(each, 1));
-  return divide_up(blocks, std::clamp<std::int64_t>(filling, 1, blocks));
+  const std::int64_t filling = ceil_divide(plan.gradient_bucket, std::max<std::int64_t>(each, 1));
+  return ceil_divide(blocks, std::clamp<std::int64_t>(filling, 1, blocks));
 }
 
 /// Returns the most elements of one piece when `least` to `most` elements are cut into buckets

@@ -117,7 +117,7 @@ struct Pricer::Store {
         computations(cost) {}
 
   BlockPricer pricer;
-  PlayedPipeline played;
+  PipelineSimulator played;
   PipelinePricer pipelines;
   std::shared_ptr<BlockStore> blocks;
   UnevenSteps uneven;
@@ -126,7 +126,7 @@ struct Pricer::Store {
   cost::PriceTable computations;   ///< Remembered prices of the computations of updates.
   std::vector<DataCost> messages;  ///< Scratch space of `finish`.
   std::vector<double> hosts;       ///< Scratch: host bytes that a rank of each position needs.
-  memory::Reserve reserve;
+  memory::DeviceReserve reserve;
   bool late_gradients = false;      ///< Result of `memory::makes_gradients_late` for the job.
   bool passing_parameters = false;  ///< Whole parameters exist only during a step (`for_step`).
 };
@@ -139,8 +139,8 @@ Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost, const PriceSto
   store_->reserve = memory::framework_reserve(job);
   store_->late_gradients = memory::makes_gradients_late(job);
   const plan::WordSet apart = plan::framework_defaults(job.framework).apart;
-  for (const plan::ApartWork work :
-       {plan::ApartWork::kBlocksForStep, plan::ApartWork::kCastsForStep}) {
+  for (const plan::UnfusedWork work :
+       {plan::UnfusedWork::kBlocksForStep, plan::UnfusedWork::kCastsForStep}) {
     if (apart[static_cast<std::size_t>(work)]) store_->passing_parameters = true;
   }
 }
@@ -191,7 +191,8 @@ double most_shards_bytes(const plan::Plan& plan, const StageCost& stage) {
 
 }  // namespace
 
-PipelineCost Pricer::pipeline(const BlockCosts& given, const plan::Plan& plan, Played played) {
+PipelineCost Pricer::pipeline(const BlockCosts& given, const plan::Plan& plan,
+                              SimulationExtent played) {
   // A caller that shares blocks among schedules passes them without this schedule's parts of the
   // vocabulary tables.
   const bool own = schedule::traits_of(plan.schedule.kind).spreads_vocabulary ||
@@ -210,7 +211,7 @@ PipelineCost Pricer::pipeline(const BlockCosts& given, const plan::Plan& plan, P
   return cost;
 }
 
-Price Pricer::played_price(const plan::Plan& plan, Played played) {
+Price Pricer::played_price(const plan::Plan& plan, SimulationExtent played) {
   const plan::Plan settled = plan::with_canonical_sharding(job_, plan);
   return finish(pipeline(blocks(settled), settled, played), settled);
 }

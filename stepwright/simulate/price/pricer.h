@@ -168,7 +168,7 @@ struct BlockSizes {
 };
 
 /// Blocks without a backward, since nothing in them or below them is trained.
-struct RestingBlocks {
+struct FrozenBlocks {
   step::UnitSize size;
   std::int64_t units = 0;
   std::int64_t routed_units = 0;  ///< Blocks with routed parameters.
@@ -178,7 +178,7 @@ struct RestingBlocks {
     units += count;
     if (block.frozen_expert > 0) routed_units += count;
   }
-  auto operator<=>(const RestingBlocks&) const = default;
+  auto operator<=>(const FrozenBlocks&) const = default;
 };
 
 /// The cost of one or several equal pipeline positions, before the model states are sharded.
@@ -215,7 +215,7 @@ struct StageCost {
   BlockSizes blocks;               ///< Smallest and largest of the position's blocks.
   std::int64_t routed_units = 0;   ///< Number of blocks with routed parameters.
   std::int64_t corrected = 0;      ///< Number of routers whose biases a step corrects.
-  RestingBlocks resting;           ///< Blocks of the position that have no backward.
+  FrozenBlocks resting;            ///< Blocks of the position that have no backward.
   /// Elements of an embedding table that is tied to the head, as in `StepEnd`.
   std::int64_t tied_table = 0;
   bool head = false;  ///< True if the position has the head and computes the loss.
@@ -239,7 +239,7 @@ struct PipelineCost {
 };
 
 /// How far a pipeline is simulated turn by turn, if its schedule has closed forms.
-enum class Played : std::uint8_t {
+enum class SimulationExtent : std::uint8_t {
   kNothing,
   /// Simulates the pipeline for its lower bound only, with the messages that follow the last turns.
   kFloors,
@@ -252,9 +252,10 @@ struct Price {
   double seconds = 0;
   double lower_bound_s = 0;
   double upper_bound_s = 0;
-  Uneven uneven;  ///< Effect of unequal micro-batches on the step; `seconds` includes its waits.
+  /// Effect of unequal micro-batches on the step; `seconds` includes its waits.
+  UnevenStepWaits uneven;
   /// The bytes that the largest stage needs, with the memory of processes and with experts loaded
-  /// as `memory::held_load` says. Never more than the program's account
+  /// as `memory::assumed_expert_load` says. Never more than the program's account
   /// (`MemoryReport::needed_bytes`), so that a plan that does not fit by this figure does not fit.
   /// Parameters that are gathered ahead and gradients on their way to a reduction are left out, so
   /// it may be too small: over random plans by 2 % in the median, 15 % in one of twenty, at most 55
@@ -305,7 +306,7 @@ class Pricer {
   /// layers and overlap.pipeline. Where chunks differ, simulating turns (`played`) comes nearer to
   /// the simulator than closed forms, and takes a thousand times as long.
   [[nodiscard]] PipelineCost pipeline(const BlockCosts& blocks, const plan::Plan& plan,
-                                      Played played = Played::kNothing);
+                                      SimulationExtent played = SimulationExtent::kNothing);
   /// Returns the full price: adds sharding, accumulate, buckets, collectives.data, and the overlap
   /// of gradients and parameters.
   [[nodiscard]] Price finish(const PipelineCost& pipeline, const plan::Plan& plan);
@@ -316,8 +317,8 @@ class Pricer {
   /// Returns the seconds of a position's update: small reductions, gradient norm and optimizer.
   [[nodiscard]] double update_s(const plan::Plan& plan, const StageCost& stage);
 
-  Price price(const plan::Plan& plan) { return played_price(plan, Played::kNothing); }
-  Price played_price(const plan::Plan& plan, Played played = Played::kAll);
+  Price price(const plan::Plan& plan) { return played_price(plan, SimulationExtent::kNothing); }
+  Price played_price(const plan::Plan& plan, SimulationExtent played = SimulationExtent::kAll);
   /// Returns the parts of a plan from which an order of its schedule can be found.
   [[nodiscard]] PipelineParts parts(const plan::Plan& plan);
 

@@ -27,7 +27,7 @@ struct Room {
 
 /// Returns the memory that plans of a job may fill: `usable_bytes` of a device, and all of a host's
 /// memory (no limit if the cluster does not state it).
-inline Room room_of(const plan::Job& job) {
+inline Room plan_memory_limit(const plan::Job& job) {
   Room room{.device_bytes = memory::usable_bytes(job)};
   if (job.cluster.host.memory_bytes > 0) room.host_bytes = job.cluster.host.memory_bytes;
   return room;

@@ -10,10 +10,11 @@ namespace {
 /// Most turns remembered: about ten megabytes.
 constexpr std::int64_t kMostTurns = std::int64_t{1} << 18;
 
-PlayedSchedule made(const ScheduleStore::Key& key) {
-  PlayedSchedule schedule{.placement = schedule::placement_of(key.schedule, key.stages),
-                          .turns = schedule::all_turns(key.schedule, key.stages, key.micro_batches),
-                          .order = {}};
+StoredScheduleTurns made(const ScheduleStore::Key& key) {
+  StoredScheduleTurns schedule{
+      .placement = schedule::placement_of(key.schedule, key.stages),
+      .turns = schedule::all_turns(key.schedule, key.stages, key.micro_batches),
+      .order = {}};
   if (key.schedule.strands == 1) {
     for (schedule::Turns& turns : schedule.turns) turns = schedule::without_pairs(std::move(turns));
   }
@@ -21,11 +22,11 @@ PlayedSchedule made(const ScheduleStore::Key& key) {
   return schedule;
 }
 
-WaitingTurns what_waits(const PlayedSchedule& schedule) {
+WaitingTurns what_waits(const StoredScheduleTurns& schedule) {
   WaitingTurns waiting;
   for (const schedule::Turns& turns : schedule.turns) {
     waiting.fullest.push_back(schedule::fullest_moments(turns, schedule.placement.chunks()));
-    waiting.weights_at_end.push_back(schedule::weights_at_end(schedule::parts_of(turns)));
+    waiting.weights_at_end.push_back(schedule::weights_at_end(schedule::turn_parts(turns)));
   }
   return waiting;
 }
@@ -43,15 +44,15 @@ std::shared_ptr<ScheduleStore::Entry> ScheduleStore::entry(const Key& key) {
   return entries_[key] = std::make_shared<Entry>();
 }
 
-std::shared_ptr<const PlayedSchedule> ScheduleStore::turns(const Key& key) {
+std::shared_ptr<const StoredScheduleTurns> ScheduleStore::turns(const Key& key) {
   const std::shared_ptr<Entry> entry = this->entry(key);
   const std::lock_guard lock(entry->mutex);
-  if (!entry->turns) entry->turns = std::make_shared<const PlayedSchedule>(made(key));
+  if (!entry->turns) entry->turns = std::make_shared<const StoredScheduleTurns>(made(key));
   return entry->turns;
 }
 
 std::shared_ptr<const WaitingTurns> ScheduleStore::waiting(const Key& key) {
-  const std::shared_ptr<const PlayedSchedule> schedule = turns(key);
+  const std::shared_ptr<const StoredScheduleTurns> schedule = turns(key);
   const std::shared_ptr<Entry> entry = this->entry(key);
   const std::lock_guard lock(entry->mutex);
   if (!entry->waiting) entry->waiting = std::make_shared<const WaitingTurns>(what_waits(*schedule));

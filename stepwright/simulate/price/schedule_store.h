@@ -13,7 +13,7 @@
 namespace stepwright::simulate {
 
 /// The turns of a schedule for one number of stages and one of micro-batches.
-struct PlayedSchedule {
+struct StoredScheduleTurns {
   schedule::Placement placement;
   std::vector<schedule::Turns> turns;  ///< Turns by position; with one strand they have no pairs.
   schedule::TurnOrder order;
@@ -36,14 +36,14 @@ class ScheduleStore {
     std::int64_t micro_batches = 1;
     auto operator<=>(const Key&) const = default;
   };
-  std::shared_ptr<const PlayedSchedule> turns(const Key& key);
+  std::shared_ptr<const StoredScheduleTurns> turns(const Key& key);
   /// Returns the chunks that wait for their backward in a schedule, by position.
   std::shared_ptr<const WaitingTurns> waiting(const Key& key);
 
  private:
   struct Entry {
     std::mutex mutex;  ///< Held while the entry's members are computed.
-    std::shared_ptr<const PlayedSchedule> turns;
+    std::shared_ptr<const StoredScheduleTurns> turns;
     std::shared_ptr<const WaitingTurns> waiting;
   };
   std::shared_ptr<Entry> entry(const Key& key);

@@ -67,7 +67,8 @@ UnevenSteps::Makespan UnevenSteps::played(const Key& key) {
   for (int play = 0; play < kPlays; ++play) {
     seconds.factors.clear();
     for (std::int64_t i = 0; i < key.schedule.micro_batches; ++i) {
-      seconds.factors.push_back(1 + kDeviation * packing::skewed(normal(random), skewness));
+      seconds.factors.push_back(1 +
+                                kDeviation * packing::skewed_quantile(normal(random), skewness));
     }
     const double took_s =
         schedule::makespan_s(player_.play(schedule->order, schedule->turns, seconds));
@@ -110,7 +111,7 @@ double UnevenSteps::dealt(const plan::Plan& plan, double skewness) const {
   for (int step = 0; step < kSteps; ++step) {
     std::vector<double> costs;
     for (std::int64_t i = 0; i < ranks * each; ++i) {
-      costs.push_back(packing::skewed(normal(random), skew_of_one));
+      costs.push_back(packing::skewed_quantile(normal(random), skew_of_one));
     }
     std::ranges::sort(costs, std::greater{});
     std::vector<double> loads(static_cast<std::size_t>(ranks), 0);
@@ -132,7 +133,7 @@ const packing::Largest& UnevenSteps::largest_of(std::int64_t count, double skewn
   return entry->second;
 }
 
-Uneven UnevenSteps::of(const plan::Plan& plan, const MicroBatchSeconds& seconds) {
+UnevenStepWaits UnevenSteps::of(const plan::Plan& plan, const MicroBatchSeconds& seconds) {
   const packing::Packing& packing = job_.documents->packing;
   const packing::MicroBatchSpread spread =
       packing::micro_batch_spread(job_.documents->packs, packing, plan.micro_batch);
@@ -145,7 +146,7 @@ Uneven UnevenSteps::of(const plan::Plan& plan, const MicroBatchSeconds& seconds)
     const packing::Largest& one = largest_of(1, spread.skewness, spread.most);
     return {0, deviation_s * chain * one.low, deviation_s * chain * one.high};
   }
-  const bool balanced = packing.balance == packing::Deal::kByCost;
+  const bool balanced = packing.balance == packing::SequenceDealing::kByCost;
   const std::int64_t together = balanced ? 1 : ranks_in_step(job_, plan);
   const packing::Largest& meeting = largest_of(together, spread.skewness, spread.most);
   const Makespan rank = makespan(plan, spread.skewness);

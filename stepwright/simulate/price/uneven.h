@@ -22,7 +22,7 @@ struct MicroBatchSeconds {
 
 /// Expected waits and the spread of the time of a step with unequal micro-batches, compared to a
 /// step in which all micro-batches are the mean one.
-struct Uneven {
+struct UnevenStepWaits {
   /// Expected seconds of waiting: ranks wait for the slowest rank, positions for each other.
   double waits_s = 0;
   double low_s = 0;   ///< One step of ten is shorter by more seconds than this.
@@ -39,7 +39,7 @@ class UnevenSteps {
       : job_(job), schedules_(std::move(schedules)) {}
 
   /// Returns the waits and spread of a plan whose job has documents.
-  Uneven of(const plan::Plan& plan, const MicroBatchSeconds& seconds);
+  UnevenStepWaits of(const plan::Plan& plan, const MicroBatchSeconds& seconds);
 
  private:
   /// How much longer a pipeline takes than with equal micro-batches, in standard deviations of one
@@ -61,7 +61,7 @@ class UnevenSteps {
 
   const plan::Job& job_;
   std::shared_ptr<ScheduleStore> schedules_;
-  schedule::TurnPlayer player_;
+  schedule::TurnSimulator player_;
   std::map<Key, Makespan> known_;
   std::map<std::tuple<std::int64_t, double, double>, packing::Largest> largest_;
 };

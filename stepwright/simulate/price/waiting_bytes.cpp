@@ -76,8 +76,8 @@ step::UnitSize begun_at(const std::vector<ChunkCost>& chunks, const schedule::Mo
 
 }  // namespace
 
-PeakBytes waiting_bytes(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
-                        std::int64_t position, std::int64_t micro_batches) {
+PeakBytes waiting_activation_bytes(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
+                                   std::int64_t position, std::int64_t micro_batches) {
   // When as many micro-batches wait as ever do at once, the first backward is that of the last
   // chunk; with several chunks, the last forward was that of another chunk.
   const ChunkCost& last = chunks.back();
@@ -91,8 +91,8 @@ PeakBytes waiting_bytes(const std::vector<ChunkCost>& chunks, const plan::Plan& 
   return peak;
 }
 
-double waiting_on_host(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
-                       std::int64_t position, std::int64_t micro_batches) {
+double waiting_host_bytes(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
+                          std::int64_t position, std::int64_t micro_batches) {
   return all_waiting(chunks, plan, position, micro_batches, &BlockCost::on_host_bytes);
 }
 
@@ -109,9 +109,10 @@ double played_on_host(const std::vector<ChunkCost>& chunks,
   return most;
 }
 
-PeakBytes played_bytes(const std::vector<ChunkCost>& chunks,
-                       const std::vector<schedule::Beside<PeakBytes>>& pairs,
-                       const std::vector<schedule::Moment>& fullest, bool cuts, StageCost& stage) {
+PeakBytes schedule_peak_bytes(const std::vector<ChunkCost>& chunks,
+                              const std::vector<schedule::Beside<PeakBytes>>& pairs,
+                              const std::vector<schedule::Moment>& fullest, bool cuts,
+                              StageCost& stage) {
   PeakBytes most;
   const schedule::Moment* largest = nullptr;
   for (const schedule::Moment& moment : fullest) {

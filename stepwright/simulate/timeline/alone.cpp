@@ -2,16 +2,17 @@
 
 namespace stepwright::simulate {
 
-Alone AloneRunner::run(const step::Template& piece, std::span<const cost::OperatorTime> times,
-                       const cost::Contention& contention) {
+IsolatedSeconds AloneRunner::run(const step::Template& piece,
+                                 std::span<const cost::OperatorTime> times,
+                                 const cost::Contention& contention) {
   compiler_.clear();
   compiler_.add(piece, times);
   compiler_.append(item_, schedule::Direction::kForward);
   return play(contention);
 }
 
-Alone AloneRunner::run(const step::StepProgram& program, const step::Sequence& sequence,
-                       const Prices& prices, const cost::Contention& contention) {
+IsolatedSeconds AloneRunner::run(const step::StepProgram& program, const step::Sequence& sequence,
+                                 const Prices& prices, const cost::Contention& contention) {
   compiler_.clear();
   for (std::size_t i = 0; i < prices.size(); ++i) {
     compiler_.add(program.templates[i], prices[i]);
@@ -20,21 +21,21 @@ Alone AloneRunner::run(const step::StepProgram& program, const step::Sequence& s
   return play(contention);
 }
 
-Alone AloneRunner::play(const cost::Contention& contention) {
+IsolatedSeconds AloneRunner::play(const cost::Contention& contention) {
   constexpr std::array<step::Slot, 1> kOnce{};
   constexpr std::array<std::int32_t, 1> kFirst{};
-  const Score& score = compiler_.score();
-  Player player({.score = &score,
-                 .track_of = kFirst,
-                 .schedule = kOnce,
-                 .arrivals = {},
-                 .contention = contention,
-                 .memo = nullptr});
+  const FlatPricedProgram& score = compiler_.score();
+  StageSimulator player({.score = &score,
+                         .track_of = kFirst,
+                         .schedule = kOnce,
+                         .arrivals = {},
+                         .contention = contention,
+                         .memo = nullptr});
   while (player.next_s() != kNever) {
     notices_.clear();
     player.settle(notices_);
   }
-  const Account& account = player.account();
+  const StageTimeAccount& account = player.account();
   return {.duration_s = player.end_s(),
           .compute_end_s = player.compute_end_s(),
           .compute_s = account.compute_busy_s,
@@ -42,8 +43,8 @@ Alone AloneRunner::play(const cost::Contention& contention) {
           .link_busy_s = account.link_busy_s};
 }
 
-Alone run_alone(const step::Template& piece, std::span<const cost::OperatorTime> times,
-                const cost::Contention& contention) {
+IsolatedSeconds run_alone(const step::Template& piece, std::span<const cost::OperatorTime> times,
+                          const cost::Contention& contention) {
   return AloneRunner().run(piece, times, contention);
 }
 

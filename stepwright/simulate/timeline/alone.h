@@ -10,7 +10,7 @@
 namespace stepwright::simulate {
 
 /// The seconds of a template or sequence when one stage runs nothing else.
-struct Alone {
+struct IsolatedSeconds {
   double duration_s = 0;  ///< Seconds until all operators have ended.
   /// Seconds until the compute stream has ended; messages may still run.
   double compute_end_s = 0;
@@ -28,22 +28,22 @@ struct Alone {
 class AloneRunner {
  public:
   /// Runs one template. `times` has an entry for each operator.
-  Alone run(const step::Template& piece, std::span<const cost::OperatorTime> times,
-            const cost::Contention& contention);
+  IsolatedSeconds run(const step::Template& piece, std::span<const cost::OperatorTime> times,
+                      const cost::Contention& contention);
   /// Runs a sequence of a program's templates, priced as for `play`.
-  Alone run(const step::StepProgram& program, const step::Sequence& sequence, const Prices& prices,
-            const cost::Contention& contention);
+  IsolatedSeconds run(const step::StepProgram& program, const step::Sequence& sequence,
+                      const Prices& prices, const cost::Contention& contention);
 
  private:
-  Alone play(const cost::Contention& contention);
+  IsolatedSeconds play(const cost::Contention& contention);
 
   Compiler compiler_{{.merge = true, .meetings = false, .arrivals = false}};
-  std::vector<Notice> notices_;
+  std::vector<StageNotice> notices_;
   std::array<step::Item, 1> item_;
 };
 
 /// Runs a single template alone.
-Alone run_alone(const step::Template& piece, std::span<const cost::OperatorTime> times,
-                const cost::Contention& contention);
+IsolatedSeconds run_alone(const step::Template& piece, std::span<const cost::OperatorTime> times,
+                          const cost::Contention& contention);
 
 }  // namespace stepwright::simulate

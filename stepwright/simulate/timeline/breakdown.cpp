@@ -7,11 +7,11 @@ namespace {
 
 constexpr double kTied = 1e-9;  ///< Relative difference below which two times count as equal.
 
-double exposed_s(const Account& account, step::Scheme scheme) {
+double exposed_s(const StageTimeAccount& account, step::Scheme scheme) {
   return account.exposed_s[static_cast<int>(scheme)];
 }
 
-Breakdown breakdown(const Account& account, double wait_s) {
+Breakdown breakdown(const StageTimeAccount& account, double wait_s) {
   return {.compute_s = account.compute_s,
           .bubble_s = account.bubble_s + wait_s,
           .optimizer_s = account.optimizer_s,
@@ -38,11 +38,12 @@ std::int32_t critical_stage(const Simulation& result) {
 
 }  // namespace
 
-Simulation conclude(std::span<const Account> accounts, std::span<const double> ends_s) {
+Simulation finish_simulation(std::span<const StageTimeAccount> accounts,
+                             std::span<const double> ends_s) {
   Simulation result;
   for (const double end_s : ends_s) result.step_time_s = std::max(result.step_time_s, end_s);
   for (std::size_t s = 0; s < accounts.size(); ++s) {
-    const Account& account = accounts[s];
+    const StageTimeAccount& account = accounts[s];
     result.stages.push_back({.breakdown = breakdown(account, result.step_time_s - ends_s[s]),
                              .end_s = ends_s[s],
                              .compute_busy_s = account.compute_busy_s,
@@ -52,7 +53,7 @@ Simulation conclude(std::span<const Account> accounts, std::span<const double> e
   return result;
 }
 
-void add_waits(Simulation& simulation, double waits_s) {
+void add_uneven_waits(Simulation& simulation, double waits_s) {
   simulation.step_time_s += waits_s;
   for (StageTimes& stage : simulation.stages) stage.breakdown.bubble_s += waits_s;
 }

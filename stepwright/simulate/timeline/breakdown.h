@@ -10,6 +10,7 @@ namespace stepwright::simulate {
 /// Returns the result of a simulation, without events. `accounts`: the time that every stage has
 /// booked until the end of its last operator; `ends_s`: those ends. The step ends with the last
 /// stage, for which the other stages wait.
-Simulation conclude(std::span<const Account> accounts, std::span<const double> ends_s);
+Simulation finish_simulation(std::span<const StageTimeAccount> accounts,
+                             std::span<const double> ends_s);
 
 }  // namespace stepwright::simulate

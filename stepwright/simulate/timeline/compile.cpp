@@ -77,7 +77,7 @@ void Compiler::clear() {
 
 void Compiler::add(const step::Template& piece, std::span<const cost::OperatorTime> times) {
   check(piece, times);
-  Outline outline{.piece = &piece, .times = times, .first_place = places_.size()};
+  TemplateQueues outline{.piece = &piece, .times = times, .first_place = places_.size()};
   for (const step::Operator& op : piece.operators) places_.push_back(outline.count[lane_of(op)]++);
   outlines_.push_back(outline);
 }
@@ -115,7 +115,7 @@ void Compiler::lay_out(std::span<const step::Item> items, bool holds) {
   track_.first_receive = static_cast<std::int32_t>(score_.receives.size());
   track_.first_send = static_cast<std::int32_t>(score_.sends.size());
   for (const step::Item& item : items) {
-    const Outline& outline = outlines_[item.which];
+    const TemplateQueues& outline = outlines_[item.which];
     for (int s = 0; s < step::kStreams; ++s) track_.count[s] += outline.count[s];
     track_.receives += outline.count[kArrivals];
   }
@@ -166,7 +166,7 @@ Compiler::Need Compiler::release(std::span<const step::Item> items, std::int32_t
 /// end replace it.
 void Compiler::append_item(const step::Item& item, std::int32_t index,
                            schedule::Direction direction) {
-  const Outline& outline = outlines_[item.which];
+  const TemplateQueues& outline = outlines_[item.which];
   const Need begin = ends_.back();
   const auto& operators = outline.piece->operators;
   for (std::size_t i = 0; i < operators.size(); ++i) {
@@ -203,7 +203,7 @@ void Compiler::append_item(const step::Item& item, std::int32_t index,
 }
 
 /// Returns the needs of an operator of the present item.
-Compiler::Need Compiler::need(const Outline& outline, const step::Operator& op,
+Compiler::Need Compiler::need(const TemplateQueues& outline, const step::Operator& op,
                               const Need& release) const {
   Need need = release;
   for (const std::int32_t other : outline.piece->after(op)) {
@@ -239,7 +239,7 @@ void Compiler::write_waits(Task& task, int stream, const Need& need) {
 
 /// Returns the needs for the present item to have fully ended; for an item without operators, its
 /// release.
-Compiler::Need Compiler::ended(const Outline& outline, const Need& release) const {
+Compiler::Need Compiler::ended(const TemplateQueues& outline, const Need& release) const {
   Need end = release;
   for (int s = 0; s < step::kStreams; ++s) {
     if (outline.count[s] > 0) end.tasks[s] = std::max(end.tasks[s], base_[s] + outline.count[s]);
@@ -298,14 +298,14 @@ std::vector<std::int32_t> what_is_played(const step::Sequence& sequence) {
 
 }  // namespace
 
-Score compile(const step::StepProgram& program, const Prices& prices, bool merge) {
+FlatPricedProgram compile(const step::StepProgram& program, const Prices& prices, bool merge) {
   if (prices.size() != program.templates.size()) {
     throw Error(ErrorKind::kRuntime, fmt::format("prices of {} templates for a program of {}",
                                                  prices.size(), program.templates.size()));
   }
   Compiler compiler({.merge = merge, .meetings = program.stages.size() > 1});
   for (std::size_t i = 0; i < prices.size(); ++i) compiler.add(program.templates[i], prices[i]);
-  Score& score = compiler.score();
+  FlatPricedProgram& score = compiler.score();
   std::map<std::vector<std::int32_t>, std::int32_t> known;
   for (const step::Stage& stage : program.stages) {
     std::vector<std::int32_t>& tracks = score.track_of.emplace_back();

@@ -30,7 +30,7 @@ class Compiler {
   void append(std::span<const step::Item> items, schedule::Direction direction);
 
   void clear();
-  [[nodiscard]] Score& score() { return score_; }
+  [[nodiscard]] FlatPricedProgram& score() { return score_; }
 
  private:
   /// How many tasks of each stream (counted from the slot's start; -1: none) and which receives
@@ -42,7 +42,7 @@ class Compiler {
     void merge(const Need& other);
   };
   /// A template: the position of each operator in its queue, and the length of each queue.
-  struct Outline {
+  struct TemplateQueues {
     const step::Template* piece = nullptr;
     std::span<const cost::OperatorTime> times;
     std::size_t first_place = 0;
@@ -56,15 +56,15 @@ class Compiler {
   [[nodiscard]] Need release(std::span<const step::Item> items, std::int32_t item,
                              schedule::Direction direction) const;
   void append_item(const step::Item& item, std::int32_t index, schedule::Direction direction);
-  [[nodiscard]] Need need(const Outline& outline, const step::Operator& op,
+  [[nodiscard]] Need need(const TemplateQueues& outline, const step::Operator& op,
                           const Need& release) const;
   void write_waits(Task& task, int stream, const Need& need);
-  [[nodiscard]] Need ended(const Outline& outline, const Need& release) const;
+  [[nodiscard]] Need ended(const TemplateQueues& outline, const Need& release) const;
   void merge_computations();
 
   Options options_;
-  Score score_;
-  std::vector<Outline> outlines_;
+  FlatPricedProgram score_;
+  std::vector<TemplateQueues> outlines_;
   std::vector<std::int32_t> places_;
   // State of the present sequence.
   Track track_;
@@ -78,6 +78,6 @@ class Compiler {
 };
 
 /// Returns the score of a program. `merge`: as in the compiler's options.
-Score compile(const step::StepProgram& program, const Prices& prices, bool merge);
+FlatPricedProgram compile(const step::StepProgram& program, const Prices& prices, bool merge);
 
 }  // namespace stepwright::simulate

@@ -39,27 +39,27 @@ class Engine {
   void run_ahead();
   void settle(std::int32_t stage);
   void look(std::int32_t stage);
-  void hear(std::int32_t stage, const Notice& notice);
-  void join_meeting(std::int32_t stage, const Notice& notice);
-  void leave_meeting(std::int32_t stage, const Notice& notice);
+  void hear(std::int32_t stage, const StageNotice& notice);
+  void join_meeting(std::int32_t stage, const StageNotice& notice);
+  void leave_meeting(std::int32_t stage, const StageNotice& notice);
   void call(const Meeting& meeting, double time_s);
   [[nodiscard]] std::size_t attendance(plan::GroupKind group) const;
   [[noreturn]] void fail_stuck(std::int32_t stage) const;
   void collect_events(std::int32_t stage, std::vector<Event>& events) const;
 
   const step::StepProgram& program_;
-  Score score_;
-  SlotMemo memo_;
+  FlatPricedProgram score_;
+  SimulatedSlotCache memo_;
   Matching matching_;
-  std::vector<std::vector<Arrival>> arrivals_;
-  std::vector<Player> players_;
+  std::vector<std::vector<MessageArrival>> arrivals_;
+  std::vector<StageSimulator> players_;
   std::vector<double> next_s_;      ///< Next instant at which something happens on each stage.
   std::vector<std::int32_t> free_;  ///< Stages that may be able to run ahead.
-  std::vector<Notice> notices_;
+  std::vector<StageNotice> notices_;
   std::array<std::vector<Meeting>, plan::kGroupKinds> meetings_;
   /// Number of meetings that each stage has reached, by kind of group.
   std::vector<std::array<std::int32_t, plan::kGroupKinds>> met_;
-  std::vector<std::vector<Player::Played>> played_;
+  std::vector<std::vector<StageSimulator::Played>> played_;
 };
 
 Engine::Engine(const step::StepProgram& program, const Prices& prices,
@@ -97,14 +97,14 @@ Simulation Engine::run() {
     free_.push_back(static_cast<std::int32_t>(next - next_s_.begin()));
     settle(free_.back());
   }
-  std::vector<Account> accounts;
+  std::vector<StageTimeAccount> accounts;
   std::vector<double> ends_s;
   for (std::int32_t s = 0; s < stages; ++s) {
     if (!players_[s].finished()) fail_stuck(s);
     accounts.push_back(players_[s].account());
     ends_s.push_back(players_[s].end_s());
   }
-  Simulation result = conclude(accounts, ends_s);
+  Simulation result = finish_simulation(accounts, ends_s);
   if (!played_.empty()) {
     for (std::int32_t s = 0; s < stages; ++s) collect_events(s, result.events);
   }
@@ -115,7 +115,7 @@ Simulation Engine::run() {
 void Engine::run_ahead() {
   while (!free_.empty()) {
     const std::int32_t stage = free_.back();
-    const Player& player = players_[stage];
+    const StageSimulator& player = players_[stage];
     if (player.blocked() || player.next_s() == kNever) {
       free_.pop_back();
     } else {
@@ -125,42 +125,42 @@ void Engine::run_ahead() {
 }
 
 void Engine::settle(std::int32_t stage) {
-  Player& player = players_[stage];
+  StageSimulator& player = players_[stage];
   notices_.clear();
   player.settle(notices_);
   next_s_[stage] = player.next_s();
-  for (const Notice& notice : notices_) hear(stage, notice);
+  for (const StageNotice& notice : notices_) hear(stage, notice);
 }
 
 /// Lets a stage that waited for something unknown check again, with news from other stages.
 void Engine::look(std::int32_t stage) {
-  Player& player = players_[stage];
+  StageSimulator& player = players_[stage];
   if (!player.blocked()) return;
   player.look();
   next_s_[stage] = player.next_s();
   if (!player.blocked()) free_.push_back(stage);
 }
 
-void Engine::hear(std::int32_t stage, const Notice& notice) {
+void Engine::hear(std::int32_t stage, const StageNotice& notice) {
   switch (notice.what) {
-    case Notice::What::kSendBegan: {
+    case StageNotice::What::kSendBegan: {
       const Target target = matching_.targets[stage][notice.send];
       arrivals_[target.stage][target.receive].sent_s = notice.time_s;
       return;
     }
-    case Notice::What::kSendEnded: {
+    case StageNotice::What::kSendEnded: {
       const Target target = matching_.targets[stage][notice.send];
       arrivals_[target.stage][target.receive].arrived_s = notice.time_s;
       return look(target.stage);
     }
-    case Notice::What::kReachedMeeting: return join_meeting(stage, notice);
-    case Notice::What::kDoneInMeeting: return leave_meeting(stage, notice);
+    case StageNotice::What::kReachedMeeting: return join_meeting(stage, notice);
+    case StageNotice::What::kDoneInMeeting: return leave_meeting(stage, notice);
   }
 }
 
 /// Lets a stage join a meeting: the k-th operator of a kind on each stage belongs to the k-th
 /// meeting of that kind. The last stage to arrive starts the meeting.
-void Engine::join_meeting(std::int32_t stage, const Notice& notice) {
+void Engine::join_meeting(std::int32_t stage, const StageNotice& notice) {
   std::vector<Meeting>& meetings = meetings_[static_cast<int>(notice.group)];
   const std::size_t number = met_[stage][static_cast<int>(notice.group)]++;
   if (meetings.size() <= number) meetings.resize(number + 1);
@@ -172,7 +172,7 @@ void Engine::join_meeting(std::int32_t stage, const Notice& notice) {
 
 /// Lets a stage leave a meeting. The last stage to be done ends the meeting for all. Streams run in
 /// order, so a stage is in the latest meeting that it has joined on this stream.
-void Engine::leave_meeting(std::int32_t stage, const Notice& notice) {
+void Engine::leave_meeting(std::int32_t stage, const StageNotice& notice) {
   std::vector<Meeting>& meetings = meetings_[static_cast<int>(notice.group)];
   const std::pair<std::int32_t, std::int32_t> self(stage, notice.stream);
   const auto meeting = std::find_if(meetings.rbegin(), meetings.rend(), [&](const Meeting& one) {
@@ -195,9 +195,9 @@ std::size_t Engine::attendance(plan::GroupKind group) const {
 }
 
 void Engine::fail_stuck(std::int32_t stage) const {
-  const Player::Head head = players_[stage].stuck();
+  const StageSimulator::Head head = players_[stage].stuck();
   double now_s = 0;
-  for (const Player& player : players_) now_s = std::max(now_s, player.now_s());
+  for (const StageSimulator& player : players_) now_s = std::max(now_s, player.now_s());
   const step::Stage& part = program_.stages[stage];
   const step::Slot& slot = part.schedule[head.slot];
   const step::Sequence& sequence = part.sequences[slot.sequence];
@@ -231,7 +231,7 @@ void Engine::collect_events(std::int32_t stage, std::vector<Event>& events) cons
                       part.schedule[slot].micro_batch_of(place.strand_of(op)), slot, start_s,
                       end_s});
   };
-  for (const Player::Played& played : played_[stage]) {
+  for (const StageSimulator::Played& played : played_[stage]) {
     if (played.task->operation == kNoOperation) continue;
     add(played.slot, played.task->item, played.task->operation, played.start_s, played.end_s);
   }

@@ -15,13 +15,15 @@ struct End {
   std::int32_t key = -1;
   std::int32_t stage = 0;
   std::int32_t slot = 0;
-  std::int32_t message = 0;  ///< Index in `Score::sends` or `Score::receives`.
-  std::int32_t index = 0;    ///< Index among the stage's messages of this direction.
+  /// Index in `FlatPricedProgram::sends` or `FlatPricedProgram::receives`.
+  std::int32_t message = 0;
+  std::int32_t index = 0;  ///< Index among the stage's messages of this direction.
 };
 
 class Matcher {
  public:
-  Matcher(const step::StepProgram& program, const Score& score) : program_(program), score_(score) {
+  Matcher(const step::StepProgram& program, const FlatPricedProgram& score)
+      : program_(program), score_(score) {
     chunks_ = static_cast<std::int32_t>(program.placement.model_chunks());
     for (const step::Stage& stage : program.stages) {
       for (const step::Slot& slot : stage.schedule) {
@@ -144,7 +146,7 @@ class Matcher {
   }
 
   const step::StepProgram& program_;
-  const Score& score_;
+  const FlatPricedProgram& score_;
   std::int32_t chunks_ = 0;
   std::int32_t micro_batches_ = 0;
   Matching matching_;
@@ -157,7 +159,7 @@ class Matcher {
 
 }  // namespace
 
-Matching match(const step::StepProgram& program, const Score& score) {
+Matching match(const step::StepProgram& program, const FlatPricedProgram& score) {
   return Matcher(program, score).run();
 }
 

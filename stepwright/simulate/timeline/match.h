@@ -24,6 +24,6 @@ struct Matching {
 /// backward one to g - 1, for the same micro-batch; the k-th send of such a key feeds the k-th
 /// receive. Throws `Error{kRuntime}` for a send or receive that has no partner,
 /// naming stage, slot and operator.
-Matching match(const step::StepProgram& program, const Score& score);
+Matching match(const step::StepProgram& program, const FlatPricedProgram& score);
 
 }  // namespace stepwright::simulate

@@ -17,7 +17,7 @@ bool stays_inside(const Task& task) {
 
 }  // namespace
 
-Player::Player(const StageScore& part)
+StageSimulator::StageSimulator(const StageScore& part)
     : score_(*part.score),
       track_of_(part.track_of),
       schedule_(part.schedule),
@@ -34,14 +34,14 @@ Player::Player(const StageScore& part)
   for (unsigned m = used; m != 0; m = rest(m)) next_slot(first(m));
 }
 
-void Player::tell(Notice notice, std::vector<Notice>& notices) {
+void StageSimulator::tell(StageNotice notice, std::vector<StageNotice>& notices) {
   notice.time_s = now_s_;
   notices.push_back(notice);
   if (recording_) slot_.notices.push_back(notice);
 }
 
 /// Moves a queue that has finished its tasks of one slot to the next slot that has some.
-void Player::next_slot(int s) {
+void StageSimulator::next_slot(int s) {
   Lane& lane = lanes_[s];
   const auto slots = static_cast<std::int32_t>(schedule_.size());
   while (true) {
@@ -65,19 +65,19 @@ void Player::next_slot(int s) {
 }
 
 /// Marks the new head of a queue as waiting.
-void Player::new_head(int s) {
+void StageSimulator::new_head(int s) {
   lanes_[s].wait = score_.waits.data() + head(s).first_wait;
   waiting_ |= bit(s);
   check_ |= bit(s);
 }
 
-void Player::check_watchers(int lane) {
+void StageSimulator::check_watchers(int lane) {
   check_ |= watches_[lane].streams;
   watches_[lane] = {};
 }
 
 /// True if everything that a head waits for has happened; remembers how far it got.
-bool Player::ready(int s) {
+bool StageSimulator::ready(int s) {
   Lane& lane = lanes_[s];
   const Wait* const last = score_.waits.data() + lane.task->last_wait;
   for (; lane.wait < last; ++lane.wait) {
@@ -98,24 +98,24 @@ bool Player::ready(int s) {
 }
 
 /// Starts a ready head, or lets it reach its meeting.
-void Player::start(int s, std::vector<Notice>& notices) {
+void StageSimulator::start(int s, std::vector<StageNotice>& notices) {
   waiting_ &= ~bit(s);
   const Task& task = head(s);
   if (task.role != Role::kMeeting) return begin(s, notices);
   meeting_ |= bit(s);
   lanes_[s].called_s = kNever;
   recording_ = false;
-  tell({.what = Notice::What::kReachedMeeting,
+  tell({.what = StageNotice::What::kReachedMeeting,
         .stream = static_cast<std::int8_t>(s),
         .group = task.group},
        notices);
 }
 
-void Player::begin(int s, std::vector<Notice>& notices) {
+void StageSimulator::begin(int s, std::vector<StageNotice>& notices) {
   const Task& task = head(s);
   Lane& lane = lanes_[s];
   if (task.role == Role::kSend) {
-    tell({.what = Notice::What::kSendBegan, .send = lane.sends + task.send}, notices);
+    tell({.what = StageNotice::What::kSendBegan, .send = lane.sends + task.send}, notices);
   }
   if (task.seconds == 0 && task.role != Role::kMeeting) {
     lane.start_s = now_s_;
@@ -126,7 +126,7 @@ void Player::begin(int s, std::vector<Notice>& notices) {
 }
 
 /// Marks the head of a queue as running.
-void Player::enter(int s) {
+void StageSimulator::enter(int s) {
   const Task& task = head(s);
   Lane& lane = lanes_[s];
   lane.start_s = now_s_;
@@ -141,7 +141,7 @@ void Player::enter(int s) {
 }
 
 /// Removes a task that is done from its link and from the running tasks.
-void Player::leave(int s) {
+void StageSimulator::leave(int s) {
   running_ &= ~bit(s);
   if ((computing_ & bit(s)) != 0) {
     computing_ &= ~bit(s);
@@ -151,7 +151,7 @@ void Player::leave(int s) {
 }
 
 /// Books a task that has ended.
-void Player::end(const Lane& lane, const Task& task) {
+void StageSimulator::end(const Lane& lane, const Task& task) {
   end_s_ = now_s_;
   if (task.role == Role::kComputation) {
     account_.compute_busy_s += task.seconds;
@@ -166,13 +166,13 @@ void Player::end(const Lane& lane, const Task& task) {
 }
 
 /// Ends the head of a queue and moves the queue on.
-void Player::finish(int s, std::vector<Notice>& notices) {
+void StageSimulator::finish(int s, std::vector<StageNotice>& notices) {
   Lane& lane = lanes_[s];
   const Task& task = head(s);
   if (++ended_[s] >= watches_[s].count) check_watchers(s);
   end(lane, task);
   if (task.role == Role::kSend) {
-    tell({.what = Notice::What::kSendEnded, .send = lane.sends + task.send}, notices);
+    tell({.what = StageNotice::What::kSendEnded, .send = lane.sends + task.send}, notices);
   }
   if (++lane.task < lane.end) {
     new_head(s);
@@ -181,7 +181,7 @@ void Player::finish(int s, std::vector<Notice>& notices) {
   }
 }
 
-void Player::end_due(std::vector<Notice>& notices) {
+void StageSimulator::end_due(std::vector<StageNotice>& notices) {
   for (unsigned m = running_; m != 0; m = rest(m)) {
     const int s = first(m);
     if (lanes_[s].pace.finish_s > now_s_) continue;
@@ -189,7 +189,7 @@ void Player::end_due(std::vector<Notice>& notices) {
     if (head(s).role == Role::kMeeting) {
       held_ |= bit(s);
       lanes_[s].called_s = kNever;
-      tell({.what = Notice::What::kDoneInMeeting,
+      tell({.what = StageNotice::What::kDoneInMeeting,
             .stream = static_cast<std::int8_t>(s),
             .group = head(s).group},
            notices);
@@ -204,7 +204,7 @@ void Player::end_due(std::vector<Notice>& notices) {
   }
 }
 
-void Player::start_ready(std::vector<Notice>& notices) {
+void StageSimulator::start_ready(std::vector<StageNotice>& notices) {
   for (unsigned m = meeting_; m != 0; m = rest(m)) {
     if (lanes_[first(m)].called_s > now_s_) continue;
     meeting_ &= ~bit(first(m));
@@ -219,7 +219,7 @@ void Player::start_ready(std::vector<Notice>& notices) {
 }
 
 /// Sets the present rate of every running task; tasks whose rate is unchanged keep their exact end.
-void Player::refresh() {
+void StageSimulator::refresh() {
   double slow = 1;
   for (int c = 1; c < cost::kLinkClasses; ++c) {
     if (on_link_[c] > 0) slow = std::max(slow, beside_[c]);
@@ -241,8 +241,8 @@ void Player::refresh() {
 }
 
 /// Sets the rate of a running task. Several calls at one instant have the effect of the last.
-void Player::set_pace(Lane& lane, double stretch) const {
-  Pace& pace = lane.pace;
+void StageSimulator::set_pace(Lane& lane, double stretch) const {
+  QueueRate& pace = lane.pace;
   if (pace.since_s < now_s_) {
     lane.before = pace;
   } else if (stretch == lane.before.stretch) {
@@ -260,7 +260,7 @@ void Player::set_pace(Lane& lane, double stretch) const {
 /// While only the compute stream runs, simulates those of its tasks that concern no other queue and
 /// no other stage: each takes its priced seconds. The result equals that of calling `settle` for
 /// each.
-void Player::play_alone() {
+void StageSimulator::play_alone() {
   const int s = kComputeLane;
   const bool alone = running_ == bit(s) && (meeting_ | held_ | watches_[kArrivals].streams) == 0;
   if (!alone) return;
@@ -289,7 +289,7 @@ void Player::play_alone() {
   refresh();
 }
 
-void Player::look() {
+void StageSimulator::look() {
   next_s_ = own_next_s_;
   blocked_ = false;
   const auto expect = [&](double time_s) {
@@ -304,7 +304,7 @@ void Player::look() {
 }
 
 // Flattened, since calls of such short functions take a fifth of a simulation.
-[[gnu::flatten]] void Player::settle(std::vector<Notice>& notices) {
+[[gnu::flatten]] void StageSimulator::settle(std::vector<StageNotice>& notices) {
   spend_until(next_s_);
   now_s_ = next_s_;
   end_due(notices);
@@ -317,7 +317,7 @@ void Player::look() {
   look();
 }
 
-Player::Head Player::stuck() const {
+StageSimulator::Head StageSimulator::stuck() const {
   const unsigned candidates = unfinished_ & ~running_;
   if (candidates == 0) return {};
   const int s = first(candidates);

@@ -13,33 +13,34 @@ namespace stepwright::simulate {
 
 /// When a message from another stage was sent and arrives, as far as its sender knows (`kNever`:
 /// not yet); the simulation of a sender may be ahead of the receiver's.
-struct Arrival {
+struct MessageArrival {
   double sent_s = kNever;
   double arrived_s = kNever;
 };
 
 /// The part of a score that a player simulates: one stage. All of it must outlive the player.
 struct StageScore {
-  const Score* score = nullptr;
+  const FlatPricedProgram* score = nullptr;
   std::span<const std::int32_t> track_of;  ///< The track of each of the stage's sequences.
   std::span<const step::Slot> schedule;
-  std::span<const Arrival> arrivals;  ///< Arrivals at the stage's receives; written by the engine.
+  /// Arrivals at the stage's receives; written by the engine.
+  std::span<const MessageArrival> arrivals;
   cost::Contention contention;
   /// Memo shared by the players of this score; null: every task is simulated.
-  SlotMemo* memo = nullptr;
+  SimulatedSlotCache* memo = nullptr;
 };
 
 /// Simulates one stage: eight in-order queues, the tasks that run at their heads, and the rule that
 /// shares links. Messages on one link class get equal shares of it. Computation runs at 1 / factor
 /// beside messages; with both classes busy the larger factor counts (the two take turns on the same
 /// memory and cores, so the product would count it twice). Messages are not slowed by computation.
-class Player {
+class StageSimulator {
  public:
-  explicit Player(const StageScore& part);
+  explicit StageSimulator(const StageScore& part);
 
   /// Simulates everything that happens at `next_s`: tasks that are due end, and tasks that can
   /// start do start.
-  void settle(std::vector<Notice>& notices);
+  void settle(std::vector<StageNotice>& notices);
   /// Returns the next instant at which something happens on this stage, as far as is known;
   /// `kNever`: nothing will.
   [[nodiscard]] double next_s() const { return next_s_; }
@@ -57,7 +58,7 @@ class Player {
   [[nodiscard]] bool finished() const { return unfinished_ == 0; }
   [[nodiscard]] double end_s() const { return end_s_; }
   [[nodiscard]] double compute_end_s() const { return compute_end_s_; }
-  [[nodiscard]] const Account& account() const { return account_; }
+  [[nodiscard]] const StageTimeAccount& account() const { return account_; }
 
   /// The head of a queue that holds the stage up, for messages about a deadlock.
   struct Head {
@@ -84,40 +85,40 @@ class Player {
   void new_head(int s);
   void check_watchers(int lane);
   [[nodiscard]] bool ready(int s);
-  void start(int s, std::vector<Notice>& notices);
-  void begin(int s, std::vector<Notice>& notices);
+  void start(int s, std::vector<StageNotice>& notices);
+  void begin(int s, std::vector<StageNotice>& notices);
   void enter(int s);
   void leave(int s);
-  void finish(int s, std::vector<Notice>& notices);
+  void finish(int s, std::vector<StageNotice>& notices);
   void end(const Lane& lane, const Task& task);
-  void end_due(std::vector<Notice>& notices);
-  void start_ready(std::vector<Notice>& notices);
+  void end_due(std::vector<StageNotice>& notices);
+  void start_ready(std::vector<StageNotice>& notices);
   void refresh();
   void play_alone();
   void set_pace(Lane& lane, double stretch) const;
 
-  void tell(Notice notice, std::vector<Notice>& notices);
+  void tell(StageNotice notice, std::vector<StageNotice>& notices);
   [[nodiscard]] std::int32_t track_id(std::int32_t slot) const {
     return track_of_[schedule_[slot].sequence];
   }
-  [[gnu::noinline]] bool play_again(std::vector<Notice>& notices);
+  [[gnu::noinline]] bool play_again(std::vector<StageNotice>& notices);
   [[gnu::noinline]] void keep_slot();
-  [[nodiscard]] Stand stand() const;
-  [[nodiscard]] bool stands_like(const PlayedSlot& played) const;
-  [[nodiscard]] bool stands_like(const Lane& lane, const Lane& other, const PlayedSlot& played,
+  [[nodiscard]] QueueStates stand() const;
+  [[nodiscard]] bool stands_like(const SimulatedSlot& played) const;
+  [[nodiscard]] bool stands_like(const Lane& lane, const Lane& other, const SimulatedSlot& played,
                                  bool runs) const;
-  [[nodiscard]] bool waits_longer(const Lane& lane, const PlayedSlot& played) const;
-  void repeat(const PlayedSlot& played, std::vector<Notice>& notices);
+  [[nodiscard]] bool waits_longer(const Lane& lane, const SimulatedSlot& played) const;
+  void repeat(const SimulatedSlot& played, std::vector<StageNotice>& notices);
 
   void spend_until(double now_s);
   void spend_idle(double from_s, double now_s);
   void spend_on_streams(unsigned streams, double seconds);
   void spend_on(const Task& task, double seconds);
 
-  const Score& score_;
+  const FlatPricedProgram& score_;
   std::span<const std::int32_t> track_of_;
   std::span<const step::Slot> schedule_;
-  std::span<const Arrival> arrivals_;
+  std::span<const MessageArrival> arrivals_;
   std::array<double, cost::kLinkClasses>
       beside_;  ///< Slow-down factor of computation while a link class is busy.
 
@@ -147,14 +148,14 @@ class Player {
   double slow_ = 1;  ///< Present seconds per priced second of computation.
   double end_s_ = 0;
   double compute_end_s_ = 0;
-  Account account_;
+  StageTimeAccount account_;
   std::vector<Played>* played_ = nullptr;
 
-  SlotMemo* memo_ = nullptr;
+  SimulatedSlotCache* memo_ = nullptr;
   /// True if the compute stream has come to a slot that it has not begun.
   bool begins_slot_ = false;
   bool recording_ = false;  ///< True while this slot is recorded in `slot_`.
-  PlayedSlot slot_;
+  SimulatedSlot slot_;
 };
 
 }  // namespace stepwright::simulate

@@ -5,7 +5,7 @@
 
 namespace stepwright::simulate {
 /// Books the time since the last event, during which nothing of this stage changed.
-void Player::spend_until(double now_s) {
+void StageSimulator::spend_until(double now_s) {
   const double from_s = now_s_;
   if (now_s <= from_s) return;
   if ((computing_ & (1U << kComputeLane)) == 0) {
@@ -19,7 +19,7 @@ void Player::spend_until(double now_s) {
 /// Books time in which the compute stream waited, on what its head waits for. The search follows a
 /// wait to the operator at the head of the awaited stream and, if that operator waits too, on to
 /// what it waits for.
-void Player::spend_idle(double from_s, double now_s) {
+void StageSimulator::spend_idle(double from_s, double now_s) {
   const double elapsed_s = now_s - from_s;
   int s = kComputeLane;
   if ((unfinished_ & 1U) == 0) {
@@ -47,7 +47,7 @@ void Player::spend_idle(double from_s, double now_s) {
   account_.bubble_s += elapsed_s;
 }
 
-void Player::spend_on(const Task& task, double seconds) {
+void StageSimulator::spend_on(const Task& task, double seconds) {
   if (task.role == Role::kComputation) {
     (task.optimizer ? account_.optimizer_s : account_.compute_s) += seconds;
   } else {
@@ -56,7 +56,7 @@ void Player::spend_on(const Task& task, double seconds) {
 }
 
 /// Splits time evenly over the tasks that run on these streams.
-void Player::spend_on_streams(unsigned streams, double seconds) {
+void StageSimulator::spend_on_streams(unsigned streams, double seconds) {
   const double share = seconds / std::popcount(streams);
   for (unsigned m = streams; m != 0; m &= m - 1) spend_on(head(std::countr_zero(m)), share);
 }

@@ -32,9 +32,9 @@ void move_on(Lane& lane, const Lane& then, const Lane& now, double seconds) {
 }
 
 /// Finds the slots on which the record of a slot depends; false where this cannot be determined.
-bool bound(PlayedSlot& played) {
-  const Stand& before = played.before;
-  const Stand& after = played.after;
+bool bound(SimulatedSlot& played) {
+  const QueueStates& before = played.before;
+  const QueueStates& after = played.after;
   if (before.unfinished != after.unfinished) return false;
   unsigned still = 0;
   std::int32_t first = before.lanes[kComputeLane].slot;
@@ -62,7 +62,7 @@ bool bound(PlayedSlot& played) {
 
 }  // namespace
 
-void Account::add(const Account& before, const Account& after) {
+void StageTimeAccount::add(const StageTimeAccount& before, const StageTimeAccount& after) {
   const auto add = [](double& sum, double from, double to) { sum += to - from; };
   add(compute_s, before.compute_s, after.compute_s);
   add(optimizer_s, before.optimizer_s, after.optimizer_s);
@@ -77,7 +77,7 @@ void Account::add(const Account& before, const Account& after) {
   }
 }
 
-void SlotMemo::keep(std::int32_t track, PlayedSlot&& slot) {
+void SimulatedSlotCache::keep(std::int32_t track, SimulatedSlot&& slot) {
   OfTrack& of = slots_[static_cast<std::size_t>(track)];
   if (of.played.size() < kMost) {
     of.played.push_back(std::move(slot));
@@ -88,22 +88,22 @@ void SlotMemo::keep(std::int32_t track, PlayedSlot&& slot) {
 
 /// Called at the start of a slot's computation: repeats a recorded slot that started in the same
 /// state, or starts a record of this one. Returns true if it repeated one.
-bool Player::play_again(std::vector<Notice>& notices) {
+bool StageSimulator::play_again(std::vector<StageNotice>& notices) {
   if ((running_ >> kComputeLane & 1U) == 0) return false;
   begins_slot_ = false;
   if ((meeting_ | held_ | watches_[kArrivals].streams) != 0) return false;
-  for (const PlayedSlot& played : memo_->of(track_id(lanes_[kComputeLane].slot))) {
+  for (const SimulatedSlot& played : memo_->of(track_id(lanes_[kComputeLane].slot))) {
     if (!stands_like(played)) continue;
     repeat(played, notices);
     return true;
   }
-  slot_ = PlayedSlot{.before = stand()};
+  slot_ = SimulatedSlot{.before = stand()};
   recording_ = true;
   return false;
 }
 
 /// Ends the record of a slot when the compute stream has left it.
-void Player::keep_slot() {
+void StageSimulator::keep_slot() {
   if (lanes_[kComputeLane].slot == slot_.before.lanes[kComputeLane].slot) return;
   recording_ = false;
   slot_.after = stand();
@@ -114,7 +114,7 @@ void Player::keep_slot() {
   memo_->keep(track, std::move(slot_));
 }
 
-Stand Player::stand() const {
+QueueStates StageSimulator::stand() const {
   return {.now_s = now_s_,
           .lanes = lanes_,
           .ended = ended_,
@@ -126,8 +126,8 @@ Stand Player::stand() const {
 }
 
 /// True if everything on which a recorded slot depended is now as it was then.
-bool Player::stands_like(const PlayedSlot& played) const {
-  const Stand& before = played.before;
+bool StageSimulator::stands_like(const SimulatedSlot& played) const {
+  const QueueStates& before = played.before;
   if (unfinished_ != before.unfinished || running_ != before.running) return false;
   const Lane& own = lanes_[kComputeLane];
   const Lane& then = before.lanes[kComputeLane];
@@ -147,15 +147,15 @@ bool Player::stands_like(const PlayedSlot& played) const {
     if (!alike) return false;
   }
   const double later_s = now_s_ - before.now_s;
-  return std::ranges::all_of(played.needed, [&](const PlayedSlot::Needed& needed) {
+  return std::ranges::all_of(played.needed, [&](const SimulatedSlot::Needed& needed) {
     return arrivals_[needed.receive + own.receives - then.receives].arrived_s <=
            needed.time_s + later_s;
   });
 }
 
-bool Player::stands_like(const Lane& lane, const Lane& other, const PlayedSlot& played,
-                         bool runs) const {
-  const Stand& before = played.before;
+bool StageSimulator::stands_like(const Lane& lane, const Lane& other, const SimulatedSlot& played,
+                                 bool runs) const {
+  const QueueStates& before = played.before;
   if (lane.task != other.task ||
       lane.slot - lanes_[kComputeLane].slot != other.slot - before.lanes[kComputeLane].slot) {
     return false;
@@ -169,7 +169,7 @@ bool Player::stands_like(const Lane& lane, const Lane& other, const PlayedSlot& 
 
 /// True if the head of a lane waits for more than happens in a slot. Effects of the last
 /// computation are checked when it has ended.
-bool Player::waits_longer(const Lane& lane, const PlayedSlot& played) const {
+bool StageSimulator::waits_longer(const Lane& lane, const SimulatedSlot& played) const {
   const Wait& wait = *lane.wait;
   if (wait.lane == kArrivals) return false;
   const std::int32_t ended =
@@ -179,9 +179,9 @@ bool Player::waits_longer(const Lane& lane, const PlayedSlot& played) const {
 }
 
 /// Goes through a slot as a recorded one did.
-void Player::repeat(const PlayedSlot& played, std::vector<Notice>& notices) {
-  const Stand& before = played.before;
-  const Stand& after = played.after;
+void StageSimulator::repeat(const SimulatedSlot& played, std::vector<StageNotice>& notices) {
+  const QueueStates& before = played.before;
+  const QueueStates& after = played.after;
   const Lane now = lanes_[kComputeLane];
   const Lane& then = before.lanes[kComputeLane];
   const double later_s = now_s_ - before.now_s;
@@ -197,7 +197,7 @@ void Player::repeat(const PlayedSlot& played, std::vector<Notice>& notices) {
   waiting_ = check_ = unfinished_ & ~running_;
   watches_ = {};
   account_.add(before.account, after.account);
-  for (Notice notice : played.notices) {
+  for (StageNotice notice : played.notices) {
     notice.send += now.sends - then.sends;
     notice.time_s += later_s;
     notices.push_back(notice);

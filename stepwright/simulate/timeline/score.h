@@ -35,8 +35,8 @@ inline constexpr std::int32_t kNoOperation = -1;
 /// One entry of a queue: an operator, or several computations that no other stream can tell apart.
 struct Task {
   double seconds = 0;
-  std::int32_t first_wait = 0;  ///< Index of its first wait in `Score::waits`.
-  std::int32_t last_wait = 0;   ///< Index past its last wait in `Score::waits`.
+  std::int32_t first_wait = 0;  ///< Index of its first wait in `FlatPricedProgram::waits`.
+  std::int32_t last_wait = 0;   ///< Index past its last wait in `FlatPricedProgram::waits`.
   std::int32_t item = 0;        ///< Index of its item in the sequence.
   std::int32_t operation = 0;  ///< Index of its operator in the item's template, or `kNoOperation`.
   Role role = Role::kComputation;
@@ -58,15 +58,15 @@ struct MessageEnd {
 struct Track {
   std::array<std::int32_t, step::kStreams> first{};
   std::array<std::int32_t, step::kStreams> count{};
-  std::int32_t first_receive = 0;  ///< Index of its first receive in `Score::receives`.
+  std::int32_t first_receive = 0;  ///< Index of its first receive in `FlatPricedProgram::receives`.
   std::int32_t receives = 0;
-  std::int32_t first_send = 0;  ///< Index of its first send in `Score::sends`.
+  std::int32_t first_send = 0;  ///< Index of its first send in `FlatPricedProgram::sends`.
   std::int32_t sends = 0;
 };
 
 /// A priced program as flat arrays, which the player simulates. Slots share the tracks of their
 /// sequences.
-struct Score {
+struct FlatPricedProgram {
   std::vector<Task> tasks;
   std::vector<Wait> waits;
   std::vector<MessageEnd> receives;

@@ -73,6 +73,6 @@ Simulation simulate(const step::StepProgram& program, const cost::CostModel& cos
                     const plan::Plan& plan, bool record = false);
 
 /// Adds the waits of a step whose micro-batches are unequal.
-void add_waits(Simulation& simulation, double waits_s);
+void add_uneven_waits(Simulation& simulation, double waits_s);
 
 }  // namespace stepwright::simulate

@@ -9,7 +9,7 @@
 namespace stepwright::simulate {
 
 /// News of a stage for the other stages: written by a player, read by the engine.
-struct Notice {
+struct StageNotice {
   enum class What : std::uint8_t { kSendBegan, kSendEnded, kReachedMeeting, kDoneInMeeting };
   What what{};
   std::int8_t stream = 0;
@@ -21,9 +21,9 @@ struct Notice {
 /// A record of how a stage went through one slot, from when its first computation had started to
 /// when its last had ended. Micro-batches are alike: a stage (or another one with the same work)
 /// that starts a slot in the same state goes through it in the same way.
-struct PlayedSlot {
-  Stand before;
-  Stand after;  ///< State after the slot, before anything starts at that instant.
+struct SimulatedSlot {
+  QueueStates before;
+  QueueStates after;  ///< State after the slot, before anything starts at that instant.
   /// Streams whose heads wait in slots beyond those that the others reached, for more than happens
   /// in this slot.
   unsigned beyond = 0;
@@ -35,25 +35,25 @@ struct PlayedSlot {
     double time_s = 0;
   };
   std::vector<Needed> needed;
-  std::vector<Notice> notices;
+  std::vector<StageNotice> notices;
 };
 
 /// Recorded slots of one simulation, by their track: at most a few for each, since more would not
 /// help where a stage never comes to the same state.
-class SlotMemo {
+class SimulatedSlotCache {
  public:
-  explicit SlotMemo(std::size_t tracks) : slots_(tracks) {}
+  explicit SimulatedSlotCache(std::size_t tracks) : slots_(tracks) {}
 
-  [[nodiscard]] const std::vector<PlayedSlot>& of(std::int32_t track) const {
+  [[nodiscard]] const std::vector<SimulatedSlot>& of(std::int32_t track) const {
     return slots_[static_cast<std::size_t>(track)].played;
   }
   /// Adds a record; replaces the oldest where there are too many.
-  void keep(std::int32_t track, PlayedSlot&& slot);
+  void keep(std::int32_t track, SimulatedSlot&& slot);
 
  private:
   static constexpr std::size_t kMost = 8;
   struct OfTrack {
-    std::vector<PlayedSlot> played;
+    std::vector<SimulatedSlot> played;
     std::size_t oldest = 0;
   };
   std::vector<OfTrack> slots_;

@@ -17,7 +17,7 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();
 /// in turn; to the pipeline scheme while an awaited message is on its way from another stage; to
 /// the bubble before that, and while a collective waits for other stages. After its last operator,
 /// time is booked to the messages still running, in equal parts.
-struct Account {
+struct StageTimeAccount {
   double compute_s = 0;    ///< Computation of the compute stream, in priced seconds.
   double optimizer_s = 0;  ///< Computation of the optimizer update, in priced seconds.
   double bubble_s = 0;
@@ -28,14 +28,14 @@ struct Account {
   std::array<double, cost::kLinkClasses> link_busy_s{};
 
   /// Adds the time booked between two accounts of one stage.
-  void add(const Account& before, const Account& after);
+  void add(const StageTimeAccount& before, const StageTimeAccount& after);
 };
 
 /// The index of the lane of the compute stream.
 inline constexpr int kComputeLane = static_cast<int>(step::Stream::kCompute);
 
 /// How fast the head of a queue runs.
-struct Pace {
+struct QueueRate {
   double finish_s = 0;
   double remaining_s = 0;  ///< Priced seconds left at `since_s`.
   double since_s = 0;
@@ -44,9 +44,9 @@ struct Pace {
 
 /// A queue: its position in the schedule, and the task that runs at its head.
 struct Lane {
-  Pace pace;
+  QueueRate pace;
   /// The pace before `pace.since_s`; its `stretch` is 0 for a head that started then.
-  Pace before;
+  QueueRate before;
   double start_s = 0;
   double called_s = kNever;    ///< When the present meeting begins; once begun, when it ends.
   const Task* task = nullptr;  ///< The task at the head of the queue.
@@ -60,7 +60,7 @@ struct Lane {
 };
 
 /// The state of all queues of a stage.
-struct Stand {
+struct QueueStates {
   double now_s = 0;  ///< The last instant that was simulated.
   std::array<Lane, step::kStreams> lanes;
   /// Number of tasks of each stream that have ended.
@@ -70,7 +70,7 @@ struct Stand {
   unsigned unfinished = 0;
   unsigned running = 0;
   unsigned computing = 0;  ///< Set of streams that run a computation.
-  Account account;
+  StageTimeAccount account;
 };
 
 }  // namespace stepwright::simulate

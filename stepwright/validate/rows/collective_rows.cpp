@@ -53,7 +53,7 @@ RowResult result_of(const fit::CollectiveSample& sample, const CsvTable& table,
 void predict_machine(const CsvTable& whole, const fit::CollectiveSamples& read,
                      fit::SamplePredictor& predictor, std::vector<RowOutcome>& outcomes) {
   std::vector<fit::DroppedRow> dropped = read.dropped;
-  for (const fit::MachineSamples& machine : fit::by_machine(read.samples, dropped)) {
+  for (const fit::MachineSamples& machine : fit::samples_by_machine(read.samples, dropped)) {
     for (const fit::CollectiveSample* sample : machine.samples) {
       outcomes[row_on_line(whole, sample->line)].results = {result_of(*sample, whole, predictor)};
     }

@@ -42,7 +42,7 @@ constexpr Measured kMeasured[] = {
 plan::PlannedJob started_job(const CsvTable& table, const CsvRow& row) {
   const launch_scripts::SourceFile file{.name = "launch",
                                         .text = std::string(cell(table, row, "launch"))};
-  framework_files::Given given{.cluster = std::string(cell(table, row, "cluster"))};
+  framework_files::UserFacts given{.cluster = std::string(cell(table, row, "cluster"))};
   if (const std::string_view model = cell(table, row, "model"); !model.empty()) {
     const Document document = Document::parse(fmt::format("model: {}", model), "column model");
     given.known_model = model::read_model(document.root().get("model"), "");

@@ -28,7 +28,7 @@ struct MemoryResult {
   PeakKind kind{};
   RowResult row;  ///< Result in bytes; the measured value is absent for labels.
   double capacity_bytes = 0;
-  Label label;  ///< The row's label, with the predicted verdict.
+  FitLabel label;  ///< The row's label, with the predicted verdict.
   [[nodiscard]] bool fits() const { return row.predicted <= capacity_bytes; }
   [[nodiscard]] bool is_label() const { return kind == PeakKind::kFits || kind == PeakKind::kOom; }
 };

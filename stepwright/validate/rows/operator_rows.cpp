@@ -30,7 +30,7 @@ struct TimedPass {
   double measured_s = 0;
   double floor_s = 0;
 
-  [[nodiscard]] bool impossible() const { return measured_s < fit::kBelowFloor * floor_s; }
+  [[nodiscard]] bool impossible() const { return measured_s < fit::kImpossibleTimeShare * floor_s; }
 };
 
 /// Predicts the rows of a table that were measured on one machine.
@@ -81,7 +81,7 @@ Skipped OperatorRows::fault(const TimedPass& timed, double predicted_s) const {
                                       1e6 * timed.measured_s, 1e6 * timed.floor_s)};
   }
   const double factor = timed.measured_s / predicted_s;
-  if (factor >= fit::kOtherUnits || factor <= 1 / fit::kOtherUnits) {
+  if (factor >= fit::kWrongUnitsFactor || factor <= 1 / fit::kWrongUnitsFactor) {
     return {"other units", fmt::format("{:.3g} times the prediction", factor)};
   }
   const auto [impossible, all] =

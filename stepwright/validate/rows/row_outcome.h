@@ -20,7 +20,7 @@ struct RowResult {
   /// run.
   double low_s = 0, high_s = 0;
   double waiting_share = 0;  ///< Share of a run's step spent waiting (`simulate::waiting_share`).
-  int unknown_parts = 0;     ///< Number of unknown parts of a run (`cost::unknown_parts`).
+  int unknown_parts = 0;     ///< Number of unknown parts of a run (`cost::unfitted_parts_count`).
   /// Terms of the prediction: seconds by term ("compute", "bubble", ...), or bytes by kind.
   std::vector<std::pair<std::string_view, double>> terms;
   std::vector<std::string> notes;

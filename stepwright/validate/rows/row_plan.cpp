@@ -33,13 +33,13 @@ Tree cell_tree(std::string_view column, const std::string& cell) {
 }
 
 /// Merges one mapping into another: mappings recursively; other values replace.
-void lay_over(Tree& under, const Tree& over) {
+void merge_over(Tree& under, const Tree& over) {
   for (std::size_t i = 0; i < over.items.size(); i += 2) {
     Tree* present = under.find(over.items[i].text);
     const Tree& value = over.items[i + 1];
     if (present != nullptr && present->kind == Tree::Kind::kMapping &&
         value.kind == Tree::Kind::kMapping) {
-      lay_over(*present, value);
+      merge_over(*present, value);
     } else {
       under.set(over.items[i].text, value);
     }
@@ -93,7 +93,7 @@ Tree model_of(const RunRow& row) {
 /// Returns the cluster's profile; a file is relative to the working directory, not to the table's
 /// folder.
 std::string profile_of(const std::string& cluster) {
-  return is_there(cluster) ? std::filesystem::absolute(cluster).string() : cluster;
+  return path_exists(cluster) ? std::filesystem::absolute(cluster).string() : cluster;
 }
 
 /// True if a row names another framework than the job whose run it is.
@@ -132,7 +132,7 @@ Tree job_of(const RunRow& row, const plan::Job* of, Tree said) {
     job.set("cluster", std::move(devices));
   }
   job.set("batch", Tree::mapping().set("sequences", *row.global_batch).set("length", *row.length));
-  lay_over(job, said);
+  merge_over(job, said);
   return job;
 }
 
@@ -150,7 +150,7 @@ Tree file_of(const RunRow& row, Tree job, const Tree& said) {
     const auto kind = name_of(schedule::kScheduleNames, schedule::ScheduleKind::kInterleaved);
     file.set("schedule", Tree::mapping().set("kind", kind).set("chunks", *row.chunks));
   }
-  lay_over(file, said);
+  merge_over(file, said);
   return file;
 }
 
@@ -180,7 +180,7 @@ std::variant<RowPlan, Skipped> made_plan(const RunRow& row, const plan::Job* of)
   RowPlan made{.planned = read_with_recipe(file, row), .notes = {}};
   const auto& [job, plan] = made.planned;
   if (job.model.experts && !row.expert) return Skipped{"ep not stated"};
-  if (const auto rule = plan::broken_rule(job, plan)) {
+  if (const auto rule = plan::first_broken_rule(job, plan)) {
     return Skipped{fmt::format("no legal plan: {}", plan::rule_name(*rule))};
   }
   if (file.find("job")->find("precision") == nullptr) {

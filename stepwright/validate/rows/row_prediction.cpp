@@ -85,7 +85,7 @@ std::variant<RowResult, Skipped> predict_run(const RunRow& row,
     const double priced_s = simulate::Pricer(planned.job, cost).price(planned.plan).seconds;
     result.waiting_share =
         simulate::waiting_share(simulation.stages[critical].breakdown, result.predicted);
-    result.unknown_parts = cost::unknown_parts(conditions, planned.job);
+    result.unknown_parts = cost::unfitted_parts_count(conditions, planned.job);
     const cost::StepInterval interval =
         simulate::step_span(planned, cost, {result.predicted, priced_s, result.waiting_share})
             .interval;

@@ -128,7 +128,7 @@ std::string named_profile(const CsvTable& table, const CsvRow& row) {
   std::string name(cell(table, row, "cluster"));
   if (name.find_first_of("./") == std::string::npos) return name;
   const std::filesystem::path beside = std::filesystem::path(table.name).parent_path() / name;
-  return is_there(beside) ? beside.string() : name;
+  return path_exists(beside) ? beside.string() : name;
 }
 
 std::vector<std::string_view> run_columns() {

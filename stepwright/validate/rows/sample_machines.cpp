@@ -63,7 +63,7 @@ OperatorMachine operator_machine(const std::string& name) {
   if (holds(cluster::built_in_devices(), name)) return {cluster::built_in_device(name), nullptr};
   if (holds(cluster::built_in_clusters(), name))
     return {cluster::load_cluster(name, 1).device, nullptr};
-  if (is_there(name)) {
+  if (path_exists(name)) {
     const MachineFile file = load_machine_file(name);
     if (!file.is_cluster) return of_profile(file.document);
     return {cluster::read_cluster(file.document.root(), std::filesystem::path(name).parent_path())
@@ -98,7 +98,7 @@ const cost::ComputeCost& OperatorMachine::cost(cluster::AttentionKernel kernel) 
   plan::Job job;
   job.cluster.device = device_;
   job.kernels.attention = kernel;
-  return costs_.emplace(kernel, cost::ComputeCost(job, profiles_, cost::Load::kIsolated))
+  return costs_.emplace(kernel, cost::ComputeCost(job, profiles_, cost::DeviceLoad::kIsolated))
       .first->second;
 }
 
@@ -138,7 +138,7 @@ fit::SampledMachine CollectiveMachines::described(const std::string& name) {
   const fit::SampledMachine* known = fit::find_machine(name);
   if (known == nullptr && holds(cluster::built_in_devices(), name)) known = machine_with(name);
   if (known != nullptr) return *known;
-  if (is_there(name)) return of_file(name);
+  if (path_exists(name)) return of_file(name);
   std::vector<std::string_view> names;
   for (const fit::SampledMachine& machine : fit::sampled_machines()) names.push_back(machine.name);
   fail_unknown(name, names);

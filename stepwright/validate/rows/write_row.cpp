@@ -41,8 +41,8 @@ Json plan_cell(const plan::PlannedJob& planned) {
 
 }  // namespace
 
-std::vector<RowCell> written_row(const plan::PlannedJob& planned, const std::string& id,
-                                 const std::string& outcome, std::optional<double> seconds) {
+std::vector<RowCell> run_as_table_row(const plan::PlannedJob& planned, const std::string& id,
+                                      const std::string& outcome, std::optional<double> seconds) {
   const auto& [job, plan] = planned;
   const model::Architecture& model = job.model;
   const auto number = [](std::int64_t value) { return fmt::format("{}", value); };

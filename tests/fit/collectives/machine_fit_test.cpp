@@ -50,7 +50,7 @@ TEST(MachineFit, ALayoutWhoseRowsContradictEachOtherIsDropped) {
   }
   const auto samples = read_collective_samples(parse_csv(rows, "rows.csv"), "gh200_120g_vista");
   std::vector<DroppedRow> dropped;
-  EXPECT_TRUE(by_machine(samples.samples, dropped).empty());
+  EXPECT_TRUE(samples_by_machine(samples.samples, dropped).empty());
   EXPECT_EQ(dropped.size(), 60U);
 }
 
@@ -72,7 +72,7 @@ CollectiveSamples invented(double off) {
                                                      sample_layout(sample, cluster),
                                                      collective::Algorithm::kLibrary});
     sample.seconds = cost::seconds(sample.routes, defaults.of(sample.operation)) *
-                     (fifth_of(sample) == 0 ? 1 : off);
+                     (hold_out_fifth(sample) == 0 ? 1 : off);
     table.samples.push_back(sample);
   }
   return table;
@@ -82,7 +82,7 @@ TEST(MachineFit, AFitThatIsWorseThanTheDefaultsIsRefused) {
   // A slow fifth pulls the others away from the documented constants, which are right for them.
   CollectiveSamples table = invented(1);
   for (CollectiveSample& sample : table.samples) {
-    if (fifth_of(sample) < 2) sample.seconds *= fifth_of(sample) == 0 ? 1.6 : 1 / 1.6;
+    if (hold_out_fifth(sample) < 2) sample.seconds *= hold_out_fifth(sample) == 0 ? 1.6 : 1 / 1.6;
   }
   const FittedCollectives fitted = fit_collectives({table});
   const LeftOutErrors& errors = fitted.machines.at(0).libraries.at(0).study.rows_left_out;

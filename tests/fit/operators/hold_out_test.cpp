@@ -42,8 +42,8 @@ struct Additions {
 
 TEST(HoldOut, ASizeIsPredictedWithoutItsOwnRows) {
   const Additions plain(1), slow(3);
-  const HeldOut of_plain = hold_out(plain.rows, plain.setting);
-  const HeldOut of_slow = hold_out(slow.rows, slow.setting);
+  const HeldOutPredictions of_plain = predict_held_out_rows(plain.rows, plain.setting);
+  const HeldOutPredictions of_slow = predict_held_out_rows(slow.rows, slow.setting);
   bool others_moved = false;
   for (std::size_t i = 0; i < plain.rows.size(); ++i) {
     if (plain.rows[i].sample->hold_out == kJudged) {
@@ -74,7 +74,7 @@ MachineStudy study(double factor) {
       read_collective_samples(parse_csv(text, "links.csv"), "gh200_120g_vista");
   EXPECT_TRUE(read.dropped.empty());
   std::vector<DroppedRow> dropped;
-  return study_machine(by_machine(read.samples, dropped).at(0), nullptr);
+  return cross_validate_machine(samples_by_machine(read.samples, dropped).at(0), nullptr);
 }
 
 TEST(HoldOut, ALayoutIsPredictedWithoutItsOwnRows) {

@@ -78,7 +78,7 @@ TEST(PublishedSamples, AreMetOnHiddenSizesLeftOutBetterThanByThePapersModelsOnRa
 
 TEST(PublishedSamples, GiveTheEntriesOfTheProfile) {
   for (const Table& table : kTables) {
-    const ProfileHead head{
+    const ProfileHeader head{
         .name = table.profile, .target = fit_target(table.device), .sources = {table.file}};
     const Json fitted = profile_json(head, fit_short(table));
     const Json stored = profile(table.profile);
@@ -110,7 +110,7 @@ TEST(PublishedSamples, AProfileIsWhatItsSamplesGive) {
   const std::vector<OperatorTable> tables = {
       read_operator_samples(load_csv("data/operators/other_gpus.csv"))};
   const FitTarget target = fit_target("gb200");
-  const ProfileHead head{.name = "gb200", .target = target, .sources = {"other_gpus.csv"}};
+  const ProfileHeader head{.name = "gb200", .target = target, .sources = {"other_gpus.csv"}};
   Json fitted = profile_json(head, fit_device(tables, target));
   Json stored = profile("gb200");
   fitted.erase("collectives");
@@ -124,7 +124,7 @@ TEST(PublishedSamples, NoRowOfOtherSizesIsFarOffWhatTheProfileSays) {
   plan::Job job;
   job.cluster.device = cluster::built_in_device("a100-sxm-80g");
   const cost::ComputeCost cost(job, cost::operator_profiles_for(job.cluster.device),
-                               cost::Load::kIsolated);
+                               cost::DeviceLoad::kIsolated);
   std::size_t far = 0;
   for (const OperatorSample& sample : table.samples) {
     const double ratio = predicted_s(cost, sample, cost::Pass::kForward) / sample.forward_s.value();

@@ -63,7 +63,7 @@ TEST(ClusterFits, TellHowMuchSlowerComputationIsBesideMessages) {
                       {cost::LinkClass::kNetwork, 2, 1, 3.5}};  // longer than one after the other
   const ClusterFit fit = fit_cluster(samples);
   EXPECT_DOUBLE_EQ(fit.overlap.beside_inside, 2 / 1.5);
-  EXPECT_DOUBLE_EQ(fit.overlap.beside_network, cost::kMostSlower);
+  EXPECT_DOUBLE_EQ(fit.overlap.beside_network, cost::kMaxSlowdownFactor);
   samples.overlaps = {{cost::LinkClass::kInside, 2, 1, 1.9}};  // faster together: none is slower
   EXPECT_DOUBLE_EQ(fit_cluster(samples).overlap.beside_inside, 1);
   EXPECT_DOUBLE_EQ(fit_cluster(samples).overlap.beside_network, 0);
@@ -97,8 +97,8 @@ TEST(ClusterFits, FindTheLawBehindSchedules) {
       fit.schedules.at({collective::Algorithm::kHoRing, collective::Collective::kAllGather});
   EXPECT_NEAR(found.law.law.network_s_per_byte / truth.network_s_per_byte, 1, 0.05);
   EXPECT_LT(found.held_out_error.value(), 0.05);
-  EXPECT_NEAR(cost::factor_of(found.law.curves, samples.messages[20].group,
-                              samples.messages[20].payload_bytes),
+  EXPECT_NEAR(cost::measured_time_factor(found.law.curves, samples.messages[20].group,
+                                         samples.messages[20].payload_bytes),
               1.2, 0.05);
 }
 

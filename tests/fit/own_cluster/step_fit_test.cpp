@@ -212,7 +212,7 @@ TEST(StepFit, FitsTheProductsThatHaveATime) {
   EXPECT_EQ(fit_refusal(job, trace), "nothing");
 }
 
-/// As in tables of overlap, a slow-down above the limit counts as kMostSlower.
+/// As in tables of overlap, a slow-down above the limit counts as kMaxSlowdownFactor.
 TEST(StepFit, OverlapHasTheLimitsOfTables) {
   const plan::PlannedJob job = planned(8);
   const auto slower = [&job](double alone, double beside) {
@@ -231,7 +231,7 @@ TEST(StepFit, OverlapHasTheLimitsOfTables) {
     return fit_steps(job, {trace}, {}).fit.overlap.beside_inside;
   };
   EXPECT_DOUBLE_EQ(slower(1, 1.5), 1.5);
-  EXPECT_DOUBLE_EQ(slower(1, 1000), cost::kMostSlower);
+  EXPECT_DOUBLE_EQ(slower(1, 1000), cost::kMaxSlowdownFactor);
   EXPECT_DOUBLE_EQ(slower(1, 0.5), 1);
 }
 

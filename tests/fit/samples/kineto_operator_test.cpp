@@ -7,14 +7,14 @@ namespace {
 
 constexpr const char* kType = "c10::BFloat16";
 
-std::variant<MappedOperator, Unmapped> map(logs::KinetoSignature op,
-                                           const SoftmaxSizes& softmaxes = {}) {
+std::variant<MappedOperator, UnmappedReason> map(logs::KinetoSignature op,
+                                                 const SoftmaxSizes& softmaxes = {}) {
   if (op.types.empty()) op.types.assign(op.dims.size(), kType);
   return map_operator(op, softmaxes);
 }
 
-std::string reason_of(const std::variant<MappedOperator, Unmapped>& result) {
-  const auto* unmapped = std::get_if<Unmapped>(&result);
+std::string reason_of(const std::variant<MappedOperator, UnmappedReason>& result) {
+  const auto* unmapped = std::get_if<UnmappedReason>(&result);
   return unmapped == nullptr ? "mapped" : unmapped->reason;
 }
 

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-ShellScript script_of(std::string_view text, const ShellGiven& given = {}) {
+ShellScript script_of(std::string_view text, const ShellAssumptions& given = {}) {
   const ShellSource source{"script", text};
   return read_shell_scripts({&source, 1}, given);
 }
@@ -205,7 +205,7 @@ TEST(ShellScript, ExecutesNothing) {
 }
 
 TEST(ShellScript, WhatIsGivenStandsInThePlaceOfAssignments) {
-  const ShellGiven given{.variables = {{"T", "8"}}};
+  const ShellAssumptions given{.variables = {{"T", "8"}}};
   EXPECT_THAT(words(script_of("T=2\nexport T=4\nlet T=6\nrun $T ${T:-1}\n", given)),
               ElementsAre("run", "8", "8"));
 }

@@ -276,7 +276,7 @@ void change_index(const Folder& folder,
   const auto path = checkpoint::find_checkpoint(folder.path() / "c");
   checkpoint::CheckpointIndex index = checkpoint::load_index(path);
   change(index);
-  std::ofstream(path / checkpoint::kIndexName) << checkpoint::index_text(index);
+  std::ofstream(path / checkpoint::kCheckpointIndexName) << checkpoint::index_text(index);
 }
 
 TEST(Checkpoint, RefusesOtherDataOfTheSameSize) {

@@ -70,7 +70,7 @@ class Noting : public Performer {
     bool operator==(const Seen&) const = default;
   };
   std::vector<Seen> seen;
-  std::vector<std::weak_ptr<Cell>> read;  ///< Cells that weight gradients have read.
+  std::vector<std::weak_ptr<PlacedTensor>> read;  ///< Cells that weight gradients have read.
 
  private:
   void run(const PlacedOperator& placed) {

@@ -60,7 +60,7 @@ class Watched {
  private:
   std::promise<std::string> ended_;
   std::future<std::string> said_ = ended_.get_future();
-  runtime::Watch watch_;
+  runtime::RankWatch watch_;
 };
 
 /// No rank waits for it in a message; its silence is detected all the same.
@@ -87,7 +87,7 @@ TEST(Watch, ARankThatLeftIsNotMissed) {
   {
     const Watched two(store, 2);
   }
-  store->HashStore::set(runtime::left_key(2), std::vector<std::uint8_t>{});
+  store->HashStore::set(runtime::rank_done_key(2), std::vector<std::uint8_t>{});
   std::this_thread::sleep_for(std::chrono::seconds(3));
   EXPECT_TRUE(zero.goes_on());
 }

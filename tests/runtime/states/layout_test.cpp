@@ -77,20 +77,20 @@ TEST(StateLayout, TwoByTwoIsTheOneOfThePaper) {
 }
 
 TEST(InitialValues, DependOnSeedNameAndIndexAlone) {
-  const InitialValues a(1, "layers.0.mlp.fc1", model::Start::kNormal, 4);
-  const InitialValues again(1, "layers.0.mlp.fc1", model::Start::kNormal, 4);
-  const InitialValues other(1, "layers.1.mlp.fc1", model::Start::kNormal, 4);
-  const InitialValues seeded(2, "layers.0.mlp.fc1", model::Start::kNormal, 4);
+  const InitialValues a(1, "layers.0.mlp.fc1", model::ParameterInit::kNormal, 4);
+  const InitialValues again(1, "layers.0.mlp.fc1", model::ParameterInit::kNormal, 4);
+  const InitialValues other(1, "layers.1.mlp.fc1", model::ParameterInit::kNormal, 4);
+  const InitialValues seeded(2, "layers.0.mlp.fc1", model::ParameterInit::kNormal, 4);
   EXPECT_EQ(a.at(17), again.at(17));
   EXPECT_NE(a.at(17), other.at(17));
   EXPECT_NE(a.at(17), seeded.at(17));
   EXPECT_EQ(a.at(-1), 0);
-  EXPECT_EQ(InitialValues(1, "norm.final", model::Start::kOnes, 4).at(3), 1);
-  EXPECT_EQ(InitialValues(1, "mlp.fc1_bias", model::Start::kZeros, 4).at(3), 0);
+  EXPECT_EQ(InitialValues(1, "norm.final", model::ParameterInit::kOnes, 4).at(3), 1);
+  EXPECT_EQ(InitialValues(1, "mlp.fc1_bias", model::ParameterInit::kZeros, 4).at(3), 0);
 }
 
 TEST(InitialValues, AreNormal) {
-  const InitialValues values(5, "embedding.word", model::Start::kNormal, 4);
+  const InitialValues values(5, "embedding.word", model::ParameterInit::kNormal, 4);
   double sum = 0;
   double squares = 0;
   constexpr int kCount = 100'000;

@@ -23,7 +23,7 @@ constexpr int kPlans = 400;
 /// Counts the calls of each stage's ranks by kind, group size and elements, whatever the names of
 /// the groups.
 std::map<std::tuple<std::int64_t, step::OperatorKind, std::int64_t, std::int64_t>, std::int64_t>
-messages_of(const step::StepProgram& program) {
+timed_messages_of(const step::StepProgram& program) {
   std::map<std::tuple<std::int64_t, step::OperatorKind, std::int64_t, std::int64_t>, std::int64_t>
       calls;
   for (const step::Stage& stage : program.stages) {
@@ -56,7 +56,8 @@ Pair random_pair(plan::Dice& dice, bool of_all) {
     Pair pair{.job = plan::random_good_job(dice), .given = {}, .settled = {}};
     pair.job.kernels.scattered_gradients = !dice.chance(3);
     pair.job.kernels.refresh_by_tensor = dice.chance(3);
-    pair.job.kernels.masters = plan::kMasterNames[dice.below(std::size(plan::kMasterNames))].value;
+    pair.job.kernels.masters =
+        plan::kMasterWeightsNames[dice.below(std::size(plan::kMasterWeightsNames))].value;
     pair.given = plan::random_legal_plan(dice, pair.job);
     plan::Sharding& sharding = pair.given.sharding;
     sharding = dice.pick(plan::paro_strategies());
@@ -64,10 +65,10 @@ Pair random_pair(plan::Dice& dice, bool of_all) {
     const plan::Parallel& sizes = pair.given.parallel;
     sharding.group = of_all ? sizes.data * sizes.context : 1;
     sharding.expert_group = of_all && pair.job.model.experts ? sizes.expert_data() : 1;
-    if (plan::broken_rule(pair.job, pair.given)) continue;
+    if (plan::first_broken_rule(pair.job, pair.given)) continue;
     pair.settled = pair.given;
     pair.settled.sharding = plan::canonical(pair.given, pair.job).sharding;
-    if (!plan::broken_rule(pair.job, pair.settled)) return pair;
+    if (!plan::first_broken_rule(pair.job, pair.settled)) return pair;
   }
 }
 
@@ -76,7 +77,7 @@ void expect_same(const Pair& pair) {
   SCOPED_TRACE(plan::shown(given) + " -> " + plan::shown(settled));
   const step::StepProgram before = step::build_program(job, given);
   const step::StepProgram after = step::build_program(job, settled);
-  EXPECT_EQ(messages_of(before), messages_of(after));
+  EXPECT_EQ(timed_messages_of(before), timed_messages_of(after));
   EXPECT_EQ(memory::memory_report(job, before).peak_bytes,
             memory::memory_report(job, after).peak_bytes);
   const cost::CostModel cost(job);

@@ -84,7 +84,7 @@ TEST(TurnMessages, HoldTheFirstForwardAndFollowTheLastBackward) {
   const schedule::Schedule schedule{schedule::ScheduleKind::kOneForwardOneBackward, 1};
   schedule::TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 2}}}, .messages = {{{3, 5}}}};
   const std::vector<schedule::Turns> turns = schedule::all_turns(schedule, 1, 2);
-  schedule::TurnPlayer player;
+  schedule::TurnSimulator player;
   const auto& ends =
       player.play(turns, schedule::Placement(schedule::PlacementKind::kCyclic, 1, 1), seconds);
   EXPECT_DOUBLE_EQ(schedule::makespan_s(ends), 8);

@@ -153,7 +153,7 @@ plan::Job job_of(const std::string& model, std::int64_t layers) {
 
 /// Compares the sums of messages for every position of a plan.
 void compare(const plan::Job& job, const plan::Plan& plan) {
-  ASSERT_FALSE(plan::broken_rule(job, plan)) << plan::shown(plan);
+  ASSERT_FALSE(plan::first_broken_rule(job, plan)) << plan::shown(plan);
   const cost::CostModel cost(job);
   Pricer pricer(job, cost);
   const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
@@ -208,7 +208,7 @@ TEST_P(Strategies, SendWhatThePricerCounts) {
     compare_choices(job, plan);
     plan::Job whole = job;
     whole.kernels.scattered_gradients = false;
-    whole.kernels.masters = plan::Masters::kAlone;
+    whole.kernels.masters = plan::MasterWeights::kAlone;
     compare(whole, plan);
   }
 }
@@ -264,14 +264,14 @@ TEST(StepEnd, IsWhatTheUpdateSends) {
     plan.parallel = parallel;
     plan.sequence_parallel = parallel.tensor > 1;
     plan.sharding = *plan::sharding_of("NGG");
-    ASSERT_FALSE(plan::broken_rule(job, plan)) << plan::shown(plan);
+    ASSERT_FALSE(plan::first_broken_rule(job, plan)) << plan::shown(plan);
     const cost::CostModel cost(job);
     Pricer pricer(job, cost);
     const step::StepProgram program = step::build_program(job, plan);
     const plan::Grid grid(plan);
     for (const StageCost& stage : pricer.pipeline(pricer.blocks(plan), plan).stages) {
       Sums priced;
-      const auto add = [&](const step::EndMessage& message) {
+      const auto add = [&](const step::StepEndMessage& message) {
         if (message.elements == 0 || grid.size(message.group) <= 1) return;
         Sum& sum = priced[{step::OperatorKind::kAllReduce, message.group}];
         sum.messages += 1;

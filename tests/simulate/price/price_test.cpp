@@ -42,7 +42,7 @@ class Dice {
     job.model_name = pick<std::string>(
         {"llama-3-8b", "llama-2-13b", "llama-3-70b", "mixtral-8x7b", "gpt-neox-20b", "gpt2-xl"});
     job.model = *model::built_in_model(job.model_name);
-    if (job.model.position == model::Position::kRope && ++jobs_ % 4 == 0) {
+    if (job.model.position == model::PositionEncoding::kRope && ++jobs_ % 4 == 0) {
       job.model.multi_token_layers = 1 + jobs_ % 8 / 4;
       job.model.count_multi_token = true;
     }
@@ -50,10 +50,11 @@ class Dice {
         pick<std::string>({"dgx-h100", "dgx-a100-80g", "gb200-nvl72", "perlmutter-a100-40g"}), 8);
     job.length = job.model_name == "gpt2-xl" ? 1024 : pick(Sizes{2048, 4096, 8192});
     job.sequences = pick(Sizes{64, 128, 256, 1152});
-    job.kernels.masters = plan::kMasterNames[static_cast<std::size_t>(jobs_ % 3)].value;
+    job.kernels.masters = plan::kMasterWeightsNames[static_cast<std::size_t>(jobs_ % 3)].value;
     job.kernels.loss_chunks = jobs_ % 5 == 0 ? 8 : 1;
     job.kernels.loss_keeps =
-        plan::kLossKeepsNames[jobs_ % 16 < 4 ? static_cast<std::size_t>(jobs_ % 4) : 0].value;
+        plan::kLossSavedTensorsNames[jobs_ % 16 < 4 ? static_cast<std::size_t>(jobs_ % 4) : 0]
+            .value;
     return job;
   }
 
@@ -91,7 +92,7 @@ class Dice {
         if (flag(2)) p.recompute.modules.add(module);
       }
       p.recompute.modules.add(plan::Module::kNorm);
-      p.recompute.modules = plan::held_modules(job.model, p.recompute.modules);
+      p.recompute.modules = plan::modules_of_model(job.model, p.recompute.modules);
       if (flag(3)) p.recompute.every = 2;
     }
     if (!flag(4)) {
@@ -150,7 +151,7 @@ TEST(Simulation, KindsOfComputationSumToIt) {
   for (int seen = 0; seen < 100;) {
     const plan::Job job = dice.job();
     const plan::Plan plan = dice.plan(job);
-    if (plan::broken_rule(job, plan)) continue;
+    if (plan::first_broken_rule(job, plan)) continue;
     ++seen;
     const Simulation simulation =
         simulate(step::build_program(job, plan), cost::CostModel(job),
@@ -183,7 +184,7 @@ Distances distances(std::uint64_t seed, std::size_t plans, bool frozen) {
     plan::Job job = dice.job();
     if (frozen) step::freeze_any(job, freezing);
     const plan::Plan plan = dice.plan(job);
-    if (plan::broken_rule(job, plan)) continue;
+    if (plan::first_broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
     const Simulation simulation =
         simulate(step::build_program(job, plan), cost,
@@ -192,7 +193,7 @@ Distances distances(std::uint64_t seed, std::size_t plans, bool frozen) {
     const Price price = pricer.price(plan);
     const double time = simulation.step_time_s;
     EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan::shown(plan);
-    const double played_s = pricer.played_price(plan, Played::kFloors).lower_bound_s;
+    const double played_s = pricer.played_price(plan, SimulationExtent::kFloors).lower_bound_s;
     EXPECT_LE(played_s, time * (1 + 1e-9)) << plan::shown(plan);
     EXPECT_GE(played_s, price.lower_bound_s) << plan::shown(plan);
     slack.push_back(1 - played_s / time);
@@ -225,7 +226,7 @@ TEST(Price, OfStepsThatTrainAPartNeverNeedsMoreMemoryThanTheProgram) {
     plan::Job job = dice.job();
     step::freeze_any(job, freezing);
     const plan::Plan plan = dice.plan(job);
-    if (plan::broken_rule(job, plan)) continue;
+    if (plan::first_broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
     const double memory = memory::memory_report(job, step::build_program(job, plan)).needed_bytes();
     const double priced = Pricer(job, cost).price(plan).memory_bytes;
@@ -266,7 +267,7 @@ TEST(Price, BoundsPlansWithAChunkWithoutLayers) {
     plan::Plan plan = dice.plan(job);
     if (plan::placement_of(plan).model_chunks() < 3) continue;
     empty_chunk(plan, job, dice.pick<std::size_t>({0, 1, 2, 3, 7}));
-    if (!plan::is_hollow(plan.layers) || plan::broken_rule(job, plan)) continue;
+    if (!plan::is_hollow(plan.layers) || plan::first_broken_rule(job, plan)) continue;
     ++drawn;
     bounded_ratio(job, plan);
   }
@@ -275,7 +276,7 @@ TEST(Price, BoundsPlansWithAChunkWithoutLayers) {
 /// Makes a job defer its head to the drain, with unchunked logits and without multi-token layers.
 void defer_head(plan::Job& job, plan::Plan& plan) {
   job.kernels.loss_chunks = 1;
-  job.kernels.loss_keeps = plan::LossKeeps::kLogits;
+  job.kernels.loss_keeps = plan::LossSavedTensors::kLogits;
   job.model.multi_token_layers = 0;
   job.model.count_multi_token = false;
   plan.overlap.defer_embedding_gradient = true;
@@ -290,7 +291,7 @@ TEST(Price, BoundsPlansThatDeferTheHeadsGradients) {
     plan::Plan plan = dice.plan(job);
     defer_head(job, plan);
     job.model.tied = dice.pick<int>({0, 1, 2}) == 0;
-    if (plan.parallel.pipeline == 1 || plan::broken_rule(job, plan)) continue;
+    if (plan.parallel.pipeline == 1 || plan::first_broken_rule(job, plan)) continue;
     gaps.push_back(std::abs(bounded_ratio(job, plan) - 1));
     const cost::CostModel cost(job);
     const double priced = Pricer(job, cost).price(plan).memory_bytes;
@@ -360,10 +361,10 @@ TEST(Price, BoundsPlansThatSpreadTheVocabulary) {
     plan.layers.clear();
     if (drawn % 3 != 0) {
       job.kernels.loss_chunks = 1;
-      job.kernels.loss_keeps = plan::LossKeeps::kLogits;
+      job.kernels.loss_keeps = plan::LossSavedTensors::kLogits;
       plan.sharding.parameters = plan.sharding.gradients = plan::Spread::kNone;
     }
-    if (plan::broken_rule(job, plan)) continue;
+    if (plan::first_broken_rule(job, plan)) continue;
     ++drawn;
     // Hidden are messages of data parallelism, and of passes.
     EXPECT_NEAR(bounded_ratio(job, plan), 1, 0.25) << plan::shown(plan);
@@ -384,9 +385,9 @@ TEST(Price, NeverNeedsMoreOfAHostThanTheProgram) {
                                   plan::OffloadModule::kLayerInput};
     }
     plan.offload.parameters = random() % 4 == 0;
-    if (random() % 3 == 0) job.method.reference.place = plan::ModelPlace::kHost;
+    if (random() % 3 == 0) job.method.reference.place = plan::SecondModelPlace::kHost;
     job.cluster.host.memory_bytes = 1e15;
-    if (plan::broken_rule(job, plan)) continue;
+    if (plan::first_broken_rule(job, plan)) continue;
     const double host = memory::memory_report(job, step::build_program(job, plan)).host_bytes;
     const cost::CostModel cost(job);
     const double priced = Pricer(job, cost).price(plan).host_bytes;
@@ -407,7 +408,7 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
   while (shares.size() < 2000) {
     const plan::Job job = dice.job();
     const plan::Plan plan = dice.plan(job);
-    if (plan::broken_rule(job, plan)) continue;
+    if (plan::first_broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
     Pricer pricer(job, cost);
     const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
@@ -449,7 +450,7 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfTwoStrands) {
       plan.tensor_input = plan::TensorInput::kKeep;
       plan.sequence_parallel = plan.parallel.tensor > 1;
     }
-    if (plan::broken_rule(job, plan)) continue;
+    if (plan::first_broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
     const double priced = Pricer(job, cost).price(plan).memory_bytes;
     const double memory = memory::memory_report(job, step::build_program(job, plan)).needed_bytes();
@@ -486,7 +487,7 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfUnlikeLayers) {
       job.model.frozen.encoder = !dice.flag(2);
     }
     const plan::Plan plan = dice.plan(job);
-    if (plan::broken_rule(job, plan)) continue;
+    if (plan::first_broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
     const double priced = Pricer(job, cost).price(plan).memory_bytes;
     const double memory = memory::memory_report(job, step::build_program(job, plan)).needed_bytes();
@@ -531,7 +532,8 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
       plan.sequence_parallel = true;
       plan.schedule = schedule;
       plan.overlap = plan::overlap_all(false);
-      ASSERT_FALSE(plan::illegal(job, plan)) << plan::illegal(job, plan)->message;
+      ASSERT_FALSE(plan::find_plan_rejection(job, plan))
+          << plan::find_plan_rejection(job, plan)->message;
       const cost::CostModel cost(job);
       Pricer pricer(job, cost);
       if (!schedule::is_settled(plan.schedule)) {
@@ -561,7 +563,7 @@ TEST(Price, IsTheSameWhateverWasPricedBefore) {
   int compared = 0;
   while (compared < 30) {
     const plan::Plan plan = dice.plan(job);
-    if (plan::broken_rule(job, plan)) continue;
+    if (plan::first_broken_rule(job, plan)) continue;
     Pricer fresh(job, cost);
     EXPECT_EQ(warm.price(plan).seconds, fresh.price(plan).seconds) << plan::shown(plan);
     ++compared;

@@ -26,12 +26,12 @@ plan::Job job_of_documents(const packing::Packing& packing, std::int64_t sequenc
   job.length = kLength;
   job.documents =
       plan::DocumentBatch{.lengths = packing::lognormal_lengths(900, 0.9), .packing = packing};
-  job.documents->packs = packing::make_packs(job.documents->lengths, packing, kLength);
+  job.documents->packs = packing::pack_with_statistics(job.documents->lengths, packing, kLength);
   return job;
 }
 
 packing::Packing packed(packing::PackingKind kind = packing::PackingKind::kGreedy) {
-  return {.kind = kind, .too_long = packing::TooLong::kDrop};
+  return {.kind = kind, .too_long = packing::LongDocumentPolicy::kDrop};
 }
 
 /// Draws many sequences and packs them; returns their attention pairs divided by the mean.
@@ -70,7 +70,7 @@ double drawn_waits(const plan::Job& job, const plan::Plan& plan, const MicroBatc
   const double all = seconds.pairs + seconds.tokens;
   turns.parts.assign(static_cast<std::size_t>(plan.parallel.pipeline),
                      {{.forward = all / 3, .backward = 2 * all / 3}});
-  schedule::TurnPlayer player;
+  schedule::TurnSimulator player;
   const double even_s = schedule::makespan_s(player.play(schedule->order, schedule->turns, turns));
   constexpr int kSteps = 300;
   double waits = 0;
@@ -135,7 +135,7 @@ TEST(Uneven, WithFewMicroBatchesForManyStagesTheLawIsLow) {
 TEST(Uneven, OneRankWithoutAPipelineWaitsForNobody) {
   const plan::Job job = job_of_documents(packed(), 8);
   UnevenSteps law(job, std::make_shared<ScheduleStore>());
-  const Uneven uneven = law.of(plan_with(1, 1, 1), {.pairs = 0.2, .tokens = 0.8});
+  const UnevenStepWaits uneven = law.of(plan_with(1, 1, 1), {.pairs = 0.2, .tokens = 0.8});
   EXPECT_NEAR(uneven.waits_s, 0, 1e-4);
   EXPECT_LT(uneven.low_s, 0);
   EXPECT_GT(uneven.high_s, 0);
@@ -161,7 +161,7 @@ TEST(Uneven, DealingByCostAndSortingTakeTheWaitsAway) {
     return UnevenSteps(job, std::make_shared<ScheduleStore>()).of(plan, seconds).waits_s;
   };
   packing::Packing dealt = packed();
-  dealt.balance = packing::Deal::kByCost;
+  dealt.balance = packing::SequenceDealing::kByCost;
   EXPECT_LT(waits(dealt), 0.3 * waits(packed()));
   EXPECT_EQ(waits(packed(packing::PackingKind::kSorted)), 0);
 }
@@ -175,7 +175,7 @@ TEST(Uneven, MicroBatchesDifferByWhatTheyTakeAlone) {
     plan::Job job = job_of_documents(packing, 8);
     job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
     job.documents->lengths = lengths;
-    job.documents->packs = packing::make_packs(lengths, packing, kLength);
+    job.documents->packs = packing::pack_with_statistics(lengths, packing, kLength);
     return document_figures(predict({job, plan_with(8, 1, 1)}));
   };
   const double difference = figures({{4096, 1}}).even_step_s - figures({{512, 1}}).even_step_s;

@@ -15,7 +15,7 @@ TEST(Alone, TellsWhatComputationHidesAndWhatItLoses) {
   // the reduction without computation.
   const Draft draft =
       single({{computation(1), tensor_message(2, {0}), computation(2), reduction(4, {2})}});
-  const Alone alone = run_alone(draft.program.templates[0], draft.prices[0], kSlow);
+  const IsolatedSeconds alone = run_alone(draft.program.templates[0], draft.prices[0], kSlow);
   EXPECT_DOUBLE_EQ(alone.duration_s, 8);
   EXPECT_DOUBLE_EQ(alone.compute_end_s, 4);
   EXPECT_DOUBLE_EQ(alone.compute_s, 3);
@@ -45,7 +45,8 @@ TEST(Alone, PlaysASequenceAsASimulationOfItAlone) {
     step::Stage& stage = draft.program.stages[0];
     stage.schedule = {{0, 0}};
     const Simulation whole = simulate::play(draft.program, draft.prices, kSlow);
-    const Alone alone = runner.run(draft.program, stage.sequences[0], draft.prices, kSlow);
+    const IsolatedSeconds alone =
+        runner.run(draft.program, stage.sequences[0], draft.prices, kSlow);
     EXPECT_DOUBLE_EQ(alone.duration_s, whole.step_time_s);
     EXPECT_DOUBLE_EQ(alone.compute_s, whole.stages[0].compute_busy_s);
     EXPECT_DOUBLE_EQ(alone.exposed_s[static_cast<int>(step::Scheme::kExpert)],

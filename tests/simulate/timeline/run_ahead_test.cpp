@@ -46,19 +46,19 @@ TEST(Player, PlaysTheSameWhenItHearsLateOfAMessage) {
   Line third = reduction(0.2, {0, 2});
   third.stream = step::Stream::kGather;
   Draft draft = single({{first, second, receive(false), third}});
-  const Score score = compile(draft.program, draft.prices, false);
+  const FlatPricedProgram score = compile(draft.program, draft.prices, false);
   const auto play = [&](bool late) {
-    std::array<Arrival, 1> arrival;
+    std::array<MessageArrival, 1> arrival;
     if (!late) arrival[0].arrived_s = 0.1;
     const step::Stage& stage = draft.program.stages[0];
-    Player player({.score = &score,
-                   .track_of = score.track_of[0],
-                   .schedule = stage.schedule,
-                   .arrivals = arrival,
-                   .contention = {}});
-    std::vector<Player::Played> played;
+    StageSimulator player({.score = &score,
+                           .track_of = score.track_of[0],
+                           .schedule = stage.schedule,
+                           .arrivals = arrival,
+                           .contention = {}});
+    std::vector<StageSimulator::Played> played;
     player.record(&played);
-    std::vector<Notice> notices;
+    std::vector<StageNotice> notices;
     while (player.next_s() != kNever) {
       player.settle(notices);
       if (player.now_s() > 0) arrival[0].arrived_s = 0.1;

@@ -25,7 +25,7 @@ plan::Job many_micro_batches() {
 /// Expects the same result from simulating recorded slots as from simulating task by task.
 void expect_same_as_recorded(const plan::Job& job, const plan::Plan& plan) {
   SCOPED_TRACE(plan::shown(plan));
-  ASSERT_FALSE(plan::broken_rule(job, plan));
+  ASSERT_FALSE(plan::first_broken_rule(job, plan));
   const cost::CostModel cost(job);
   const step::StepProgram program = step::build_program(job, plan);
   const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
@@ -63,14 +63,14 @@ TEST(SlotMemo, ChangesNoTimeWhateverOverlapsAndIsSharded) {
         plan.sharding = *plan::sharding_of(sharding);
         plan.overlap.pipeline = plan.overlap.tensor = plan.overlap.gradients =
             plan.overlap.parameters = overlap;
-        if (!plan::broken_rule(job, plan)) expect_same_as_recorded(job, plan);
+        if (!plan::first_broken_rule(job, plan)) expect_same_as_recorded(job, plan);
       }
     }
   }
 }
 
 TEST(SlotMemo, KeepsAHandfulOfSlots) {
-  SlotMemo memo(2);
+  SimulatedSlotCache memo(2);
   for (int i = 0; i < 20; ++i) memo.keep(1, {.before = {.now_s = static_cast<double>(i)}});
   EXPECT_TRUE(memo.of(0).empty());
   EXPECT_EQ(memo.of(1).size(), 8U);

@@ -35,7 +35,7 @@ Draft zero_bubble_draft(const ZeroBubble& z) {
     chain(stage, schedule::Direction::kDataGradient, data);
     chain(stage, schedule::Direction::kWeightGradient, weight);
     const schedule::Schedule schedule{.kind = schedule::ScheduleKind::kZeroBubbleH1, .chunks = 1};
-    for (const schedule::Part& part : schedule::parts_of(schedule::all_turns(
+    for (const schedule::Part& part : schedule::turn_parts(schedule::all_turns(
              schedule, z.stages, z.micro_batches)[static_cast<std::size_t>(s)])) {
       const bool waits = part.direction == schedule::Direction::kWeightGradient;
       const std::int32_t sequence = part.direction == schedule::Direction::kForward ? 0

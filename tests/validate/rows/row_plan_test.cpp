@@ -175,11 +175,11 @@ TEST(RowPlan, BucketsCloseWithTheWeightThatFillsThem) {
   model.hidden = 4;
   model.heads = model.kv_heads = model.head_dim = 2;
   model.ffn = 8;
-  EXPECT_EQ(plan::filled_bucket(model, 1, 60), (96 + 64 + 96 + 64) / 4);
-  EXPECT_EQ(plan::filled_bucket(model, 1, 33), (96 + 64 + 96 + 64) / 4);
-  EXPECT_EQ(plan::filled_bucket(model, 1, 1), 320 / 8);
-  EXPECT_EQ(plan::filled_bucket(model, 1, 1000), 1000) << "one that no layer fills";
-  EXPECT_EQ(plan::filled_bucket(model, 2, 30), (48 + 32 + 48 + 32) / 4);
+  EXPECT_EQ(plan::mean_filled_bucket(model, 1, 60), (96 + 64 + 96 + 64) / 4);
+  EXPECT_EQ(plan::mean_filled_bucket(model, 1, 33), (96 + 64 + 96 + 64) / 4);
+  EXPECT_EQ(plan::mean_filled_bucket(model, 1, 1), 320 / 8);
+  EXPECT_EQ(plan::mean_filled_bucket(model, 1, 1000), 1000) << "one that no layer fills";
+  EXPECT_EQ(plan::mean_filled_bucket(model, 2, 30), (48 + 32 + 48 + 32) / 4);
   const auto bucket = [](const char* plan) {
     return planned(row_of("{framework: nanotron}", plan)).plan.gradient_bucket;
   };
