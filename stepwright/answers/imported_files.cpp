@@ -22,8 +22,9 @@ void reject_options_with_plan(const ImportRequest& request) {
       {"--batch", !given.batch.empty()}};
   for (const auto& [option, is_said] : said) {
     if (!is_said) continue;
-    fail_input(fmt::format("{}: goes with files of a framework; {} is a plan, which says it itself",
-                           option, printable(request.files.front().name)));
+    fail_input(
+        fmt::format("{}: is only for files of a framework; {} is a plan, which says it itself",
+                    option, printable(request.files.front().name)));
   }
   if (request.files.size() > 1) {
     fail_input(fmt::format("{}: is a plan, which stands alone; {} stands beside it",

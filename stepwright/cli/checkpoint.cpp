@@ -131,7 +131,7 @@ class Checkpoint : public Command {
 
   void run(const Console& console) override {
     if (output_.empty() == (action_ == "convert")) {
-      fail_input("-o PATH goes with `checkpoint convert`, which needs it");
+      fail_input("-o PATH is only for `checkpoint convert`, which needs it");
     }
     check_format();
     if (action_ == "convert" && format_ == "stepwright") {
@@ -147,13 +147,13 @@ class Checkpoint : public Command {
  private:
   void check_format() const {
     const bool there = format_ != "stepwright";
-    if (there && action_ != "convert") fail_input("--format goes with `checkpoint convert`");
-    if (!there && !dtype_.empty()) fail_input("--dtype goes with --format huggingface or peft");
+    if (there && action_ != "convert") fail_input("--format is only for `checkpoint convert`");
+    if (!there && !dtype_.empty()) fail_input("--dtype is only for --format huggingface or peft");
     const bool whole = format_ == "huggingface";
-    if (!whole && !merge_.empty()) fail_input("--merge goes with --format huggingface");
-    if (format_ != "peft" && !base_.empty()) fail_input("--base goes with --format peft");
+    if (!whole && !merge_.empty()) fail_input("--merge is only for --format huggingface");
+    if (format_ != "peft" && !base_.empty()) fail_input("--base is only for --format peft");
     if (!whole && !shard_size_.empty()) {
-      fail_input("--shard-size goes with --format huggingface");
+      fail_input("--shard-size is only for --format huggingface");
     }
     static_cast<void>(shard_bytes());  // fails where it is no size
   }

@@ -17,7 +17,7 @@ Command::Command(CLI::App& program, const std::string& name, const std::string& 
 
 void Command::refuse(std::span<const char* const> options, std::string_view belongs_to) const {
   for (const char* option : options) {
-    if (app_->count(option) > 0) fail_input(fmt::format("{} goes with {}", option, belongs_to));
+    if (app_->count(option) > 0) fail_input(fmt::format("{} is only for {}", option, belongs_to));
   }
 }
 

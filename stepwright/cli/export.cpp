@@ -135,10 +135,10 @@ class Export : public Command {
       refuse(kScheduleOptions, "--to mscclpp and msccl-xml");
     } else {
       refuse(kTunerOptions, "--to nccl-tuner");
-      if (!plan_.empty()) fail_input("--plan goes with --to nccl-tuner and frameworks");
+      if (!plan_.empty()) fail_input("--plan is only for --to nccl-tuner and frameworks");
     }
     if (json() && to_ != "mscclpp") {
-      fail_input(fmt::format("--json goes with --to mscclpp: what {} reads is no JSON", to_));
+      fail_input(fmt::format("--json is only for --to mscclpp: what {} reads is no JSON", to_));
     }
     if (launches) return launch(console);
     if (tunes)
@@ -252,7 +252,7 @@ class Export : public Command {
       fail_input("--to nccl-tuner needs --cluster or --plan, one of them");
     }
     if (cluster_.empty()) {
-      if (nodes_) fail_input("--nodes goes with --cluster");
+      if (nodes_) fail_input("--nodes is only for --cluster");
       const plan::PlannedJob planned = load_settled_plan(plan_, console);
       return tuner_of(planned.job.cluster, collective_files::plan_groups(planned));
     }

@@ -124,7 +124,7 @@ class Fit : public Command {
     if (!request_.plan.empty()) {
       refuse(kOfOperators, "operator samples");
       refuse(kOfCollectives, "collective samples");
-      refuse(kNamed, "samples, not with --plan");
+      refuse(kNamed, "samples, not for --plan");
       return fit_step_traces(request_, console);
     }
     for (const std::string& file : request_.files) request_.samples.push_back(load_samples(file));

@@ -70,7 +70,7 @@ class Lengths : public Command {
 
   void run(const Console& console) override {
     if (!field_.name.empty() && std::ranges::all_of(files_, holds_lengths)) {
-      fail_input(fmt::format("--field: goes with JSON lines; {} holds lengths already",
+      fail_input(fmt::format("--field: is only for JSON lines; {} holds lengths already",
                              printable(files_.front())));
     }
     packing::LengthHistogram all;
@@ -86,7 +86,7 @@ class Lengths : public Command {
     if (all.empty()) fail_input(fmt::format("{}: holds no document", printable(files_.front())));
     if (field_.characters_per_token > 0 && !text) {
       fail_input(
-          fmt::format("--characters-per-token: goes with text, and '{}' holds none in {}; leave "
+          fmt::format("--characters-per-token: is only for text, and '{}' holds none in {}; leave "
                       "the option out",
                       printable(field_.name), printable(files_.front())));
     }

@@ -80,10 +80,10 @@ class List : public Command {
 
  private:
   void check_options() const {
-    if (!config_.empty() && what_ != "models") fail_input("--config goes with `list models` only");
-    if (length_ > 0 && config_.empty()) fail_input("--length goes with --config");
+    if (!config_.empty() && what_ != "models") fail_input("--config is only for `list models`");
+    if (length_ > 0 && config_.empty()) fail_input("--length is only for --config");
     if (tensors_ && (config_.empty() || !json())) {
-      fail_input("--tensors goes with --config and --json");
+      fail_input("--tensors needs both --config and --json");
     }
   }
 

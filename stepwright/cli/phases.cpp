@@ -52,7 +52,10 @@ class PhasesCommand : public Command {
 
  private:
   answers::StepPhasesAnswer of_plan(const Console& console) {
-    if (!output_.empty()) fail_input("--output belongs to a job, whose plan is looked for");
+    if (!output_.empty())
+      fail_input(
+          "--output writes the plan that is found for a job; this file is a plan: leave the option "
+          "out");
     return answers::predict_step_phases(load_settled_plan(file_, console),
                                         {.name = file_, .reserve = reserve_.given()});
   }

@@ -44,7 +44,7 @@ class Sample : public Command {
   void run(const Console& console) override {
     sample::check_sample_options(options_);
     if (!plans_.empty() && options_.kind != "collectives") {
-      fail_input("--plan: goes with `sample collectives`");
+      fail_input("--plan: is only for `sample collectives`");
     }
     for (const std::string& file : plans_) ask_for(file, console);
     sample::check_sample_options(options_);

@@ -73,7 +73,7 @@ class StudyCommand : public Command {
  private:
   /// Fails with `kInput` if an option of another study was given.
   void check_absent(std::span<const char* const> names, std::string_view owner) {
-    refuse(names, fmt::format("`study {}`, not with `study {}`", owner, what_));
+    refuse(names, fmt::format("`study {}`, not for `study {}`", owner, what_));
   }
 
   void play_schedules(const Console& console) {

@@ -450,12 +450,13 @@ void refuse_unused(const LaunchTarget& target, std::span<const SourceFile> files
   if (!given.function.empty() &&
       !(target.data->functions && std::ranges::any_of(files, is_python))) {
     fail_input(fmt::format(
-        "--function: goes with files of Python whose functions make a configuration (torchtitan, "
+        "--function: is only for files of Python whose functions make a configuration (torchtitan, "
         "bridge); {} is none",
         name));
   }
   if (given.command && std::ranges::none_of(files, launch_scripts::is_shell_script)) {
-    fail_input(fmt::format("--command: goes with a script that starts several; {} is none", name));
+    fail_input(
+        fmt::format("--command: is only for a script that starts several; {} is none", name));
   }
 }
 

@@ -60,17 +60,18 @@ void check_sample_options(const SampleOptions& o) {
       std::ranges::any_of(kSampleKindNames, [&](const auto& kind) { return kind.name == o.kind; });
   need(known, "WHAT", fmt::format("'{}' is none of operators, collectives, overlap", o.kind));
   need(!o.output.empty(), "--output", "a file to write is required");
-  need(o.scale == 1 || o.kind == "collectives", "--scale", "goes with collectives");
-  need(o.pace == 1 || o.kind == "operators", "--pace", "goes with operators");
+  need(o.scale == 1 || o.kind == "collectives", "--scale", "is only for collectives");
+  need(o.pace == 1 || o.kind == "operators", "--pace", "is only for operators");
   const bool messages = o.kind == "collectives";
-  need(!o.world_only || messages, "--world", "goes with collectives");
-  need(o.most_bytes == 0 || messages, "--largest", "goes with collectives");
-  need(o.messages.empty() || messages, "--message", "goes with collectives");
+  need(!o.world_only || messages, "--world", "is only for collectives");
+  need(o.most_bytes == 0 || messages, "--largest", "is only for collectives");
+  need(o.messages.empty() || messages, "--message", "is only for collectives");
   need(o.messages.empty() || (!o.world_only && o.most_bytes == 0), "--message",
-       "goes without --world and --largest");
+       "cannot be given beside --world and --largest");
   for (const std::string& message : o.messages) parse_message_option(message);
   const bool executed = o.dtype == "fp32" || o.dtype == "bf16" || o.dtype == "fp64";
-  need(o.dtype == SampleOptions().dtype || o.kind == "operators", "--dtype", "goes with operators");
+  need(o.dtype == SampleOptions().dtype || o.kind == "operators", "--dtype",
+       "is only for operators");
   need(executed, "--dtype", fmt::format("'{}' is none of fp32, bf16, fp64", o.dtype));
 }
 

@@ -37,7 +37,9 @@ void check_covered(const cluster::Cluster& cluster) {
   const std::int64_t network = carrying(cluster, node_levels, cluster.levels.size());
   if (std::ranges::any_of(cluster.levels, &cluster::FabricLevel::mesh)) {
     fail_unsupported(
-        fmt::format("{}: its nodes are meshes; scaling covers one switch inside", cluster.name));
+        fmt::format("{}: the devices of its nodes are linked without a switch; `scaling` covers "
+                    "only nodes with one",
+                    cluster.name));
   }
   if (inside > 1 || network > 1) {
     fail_unsupported(fmt::format(

@@ -312,7 +312,8 @@ class Tuning {
                           format_time(found->step_time_s),
                           format_percent(found->step_time_s / best.step_time_s - 1));
     result.notes.push_back(
-        fmt::format("The best plan's chunks have {} layers, so that the pipeline position with the "
+        fmt::format("The best plan's chunks have {} layers (layers x chunks), so that the pipeline "
+                    "position with the "
                     "head of the model has as much work as the others; {}.",
                     plan::layers_word(best.plan.layers), gain));
   }

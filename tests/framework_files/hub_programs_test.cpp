@@ -104,7 +104,7 @@ TEST(Axolotl, WhatIsLeftOfASharedGroupReplicates) {
   EXPECT_EQ(plan.sharding.group, 2);
   EXPECT_THAT(refused(with(kAxolotl, "dp_replicate_size: 3\n")), HasSubstr("3 (replicate) x 2"));
   EXPECT_THAT(refused("base_model: Qwen/Qwen3-8B\nmicro_batch_size: 1\ndp_shard_size: 2\n"),
-              HasSubstr("goes with fsdp_config"));
+              HasSubstr("needs fsdp_config"));
 }
 
 TEST(Axolotl, ItsDefaultsAreItsOwn) {

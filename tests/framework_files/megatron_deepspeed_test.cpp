@@ -112,7 +112,7 @@ TEST(MegatronDeepspeed, RefusesStagesWithoutItsPipeline) {
     from_deepspeed(kBloom + " --no-pipeline-parallel\n", "jean-zay-a100:48");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("--no-pipeline-parallel goes with"));
+    EXPECT_THAT(error.what(), HasSubstr("--no-pipeline-parallel is only for"));
   }
 }
 

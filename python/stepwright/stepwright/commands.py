@@ -846,7 +846,7 @@ def _reading_options(
     """
     for name in ("gpus_per_node", "only_launchers", "timeout"):
         if others[name] and not capture:
-            raise InputError(f"{name}: goes with capture")
+            raise InputError(f"{name}: is only for capture")
     if nodes is None and gpus is None:
         gpus = ranks_of(configurations, cluster)
     named = {"from": source, "cluster": cluster, "nodes": nodes, "gpus": gpus, "capture": capture}

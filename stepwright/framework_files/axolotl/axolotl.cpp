@@ -162,7 +162,7 @@ void read_mesh(const Fields& fields, bool is_fsdp, const UserFacts& given, Train
     read_context(fields, plan, report);
   const auto share = fields.size("dp_shard_size");
   if (share && *share > 1 && !is_fsdp) {
-    fields.find("dp_shard_size")->fail("goes with fsdp_config, which is not there");
+    fields.find("dp_shard_size")->fail("needs fsdp_config, which the file lacks");
   }
   if (share && *share > 1) trainer.share = share;
   const auto copies = fields.size("dp_replicate_size");

@@ -117,7 +117,7 @@ cluster::Cluster cluster_of(JobExtent& extent, ImportReport& report, const UserF
     mapping = fmt::format("{{profile: {}, {}}}", nlohmann::json(mapping).dump(),
                           extent_text(extent, report, mapping, nodes));
   } else if (given.nodes) {
-    fail_input("--nodes goes with the name of a profile: --cluster states its own");
+    fail_input("--nodes is only for the name of a profile: --cluster states its own");
   }
   const Document document = option_document("cluster", mapping);
   return cluster::read_cluster(document.root().get("cluster"), std::filesystem::current_path());

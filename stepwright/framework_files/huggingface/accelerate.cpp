@@ -112,7 +112,7 @@ void read_parallelism_section(const Fields& section, Trainer& trainer, plan::Pla
   }
   const auto ulysses = size("sp_size");
   if (ulysses && *ulysses > 1) {
-    if (degrees.context > 1) find("sp_size")->fail("goes without a context size; only one");
+    if (degrees.context > 1) find("sp_size")->fail("cannot be given beside a context size");
     degrees.context = *ulysses;
     plan.context_kind = plan::ContextKind::kUlysses;
   }

@@ -190,7 +190,7 @@ void read_zero(const Fields& fields, PartialPlan& settled, ImportReport& report)
   const auto mics = group_of(zero, "mics_shard_size");
   const auto hpz = group_of(zero, "zero_hpz_partition_size");
   if (mics && hpz) {
-    zero.find("mics_shard_size")->fail("goes without zero_hpz_partition_size; only one can be");
+    zero.find("mics_shard_size")->fail("cannot be given beside zero_hpz_partition_size");
   }
   if (mics && settled.framework.version.empty()) {
     settled.framework.version = kLastWithMics;

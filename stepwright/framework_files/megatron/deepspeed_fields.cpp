@@ -13,7 +13,7 @@ void take_deepspeed_degrees(const Fields& fields, PartialPlan& settled) {
   settled.framework.name = "megatron-deepspeed";
   plan::Parallel& degrees = settled.plan.parallel;
   if (const auto off = fields.find("no_pipeline_parallel"); off && degrees.pipeline > 1) {
-    off->fail("--no-pipeline-parallel goes with --pipeline-model-parallel-size 1 only");
+    off->fail("--no-pipeline-parallel is only for --pipeline-model-parallel-size 1");
   }
   if (const auto ranks = fields.find("ds_sequence_parallel_size")) {
     degrees.context = ranks->integer(1, kMaxSizeField);

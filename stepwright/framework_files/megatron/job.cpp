@@ -265,7 +265,7 @@ void read_batch_fields(const Fields& fields, const UserFacts& given, JobBatch& j
   if (const auto schedule = fields.find("step_batch_size_schedule")) {
     const std::int64_t last = last_of_schedule(*schedule);
     if (job_batch.sequences && *job_batch.sequences != last) {
-      schedule->fail("goes without a global batch beside it");
+      schedule->fail("cannot be given beside another global batch");
     }
     job_batch.sequences = last;
     report.notes.push_back(

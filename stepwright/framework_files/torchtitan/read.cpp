@@ -438,7 +438,7 @@ void read_titan_attention(const Fields& spec, PartialPlan& settled, JobExtent& e
       .rule = plan::Rule::kUnfusedContext,
       .message =
           "context parallelism with attn_backend varlen, with which torchtitan does not "
-          "start: flex goes with it",
+          "start; use flex",
       .nearest = {}};
 }
 

@@ -48,7 +48,8 @@ void read_speed(Node node, Rollout& rollout) {
   const auto rate = node.find("tokens_per_s");
   const auto time = node.find("seconds");
   if (rate && time) {
-    time->fail("goes without tokens_per_s: one of them says how fast sequences are generated");
+    time->fail(
+        "cannot be given beside tokens_per_s: one of them says how fast sequences are generated");
   }
   if (rate) rollout.tokens_per_s = require_above_zero(*rate, rate->number(0, kMostTokensPerS));
   if (time) {

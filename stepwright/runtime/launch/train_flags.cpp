@@ -152,28 +152,28 @@ void check_train_options(const TrainOptions& o) {
   };
   if (o.hold) check_held(o);
   need(o.hold || !o.data.empty(), "--data", "a file to train on is required (or --hold)");
-  need(o.hold || o.scale == 1, "--scale", "goes with --hold");
-  need(o.pace == 1 || o.device != "cuda", "--pace", "goes with the CPU");
+  need(o.hold || o.scale == 1, "--scale", "is only for --hold");
+  need(o.pace == 1 || o.device != "cuda", "--pace", "is only for the CPU");
   need(o.device == "auto" || o.device == "cpu" || o.device == "cuda", "--device",
        fmt::format("'{}' is none of auto, cpu, cuda", o.device));
   need(o.steps > 0 || o.logits.empty(), "--logits", "needs a step (--steps)");
   need(o.checkpoint_every == 0 || !o.checkpoint.empty(), "--checkpoint-every",
-       "goes with --checkpoint");
+       "needs --checkpoint");
   need(o.keep_checkpoints == 0 || !o.checkpoint.empty(), "--keep-checkpoints",
-       "goes with --checkpoint");
-  need(!o.resume || !o.checkpoint.empty(), "--resume", "goes with --checkpoint");
+       "needs --checkpoint");
+  need(!o.resume || !o.checkpoint.empty(), "--resume", "needs --checkpoint");
   need(o.adapters_from.empty() || !o.weights_from.empty(), "--adapters-from",
-       "goes with --weights-from");
+       "needs --weights-from");
   const bool known = o.decay == "constant" || o.decay == "linear" || o.decay == "cosine";
   need(known, "--decay", fmt::format("'{}' is none of constant, linear, cosine", o.decay));
   need(o.decay != "constant" || o.least_learning_rate == 0, "--min-lr",
-       "goes with --decay linear or cosine");
+       "needs --decay linear or cosine");
 }
 
 void check_for_plan(const TrainOptions& o, const plan::PlannedJob& planned) {
   const std::int64_t ranks = planned.plan.parallel.ranks();
   if (!o.logits.empty() && ranks > 1) {
-    fail_input(fmt::format("--logits: goes with a plan of one rank; this one has {}", ranks));
+    fail_input(fmt::format("--logits: is only for a plan of one rank; this one has {}", ranks));
   }
   if (!o.weights_from.empty()) huggingface::HuggingFaceWeights(o.weights_from, planned.job.model);
   if (!o.adapters_from.empty()) {

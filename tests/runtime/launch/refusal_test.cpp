@@ -47,7 +47,7 @@ TEST(Refusals, LogitsOfSeveralRanks) {
       {.plan = plan_text_of({.model = kModel, .choices = "parallel: {data: 2}\n", .ranks = 2}),
        .options = {"--logits nowhere"}});
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.errors, HasSubstr("--logits: goes with a plan of one rank; this one has 2"));
+  EXPECT_THAT(run.errors, HasSubstr("--logits: is only for a plan of one rank; this one has 2"));
 }
 
 TEST(Refusals, WeightsThatAreNotThere) {
