@@ -261,16 +261,6 @@ bool SequenceWriter::gradient_goes_on() const {
   });
 }
 
-/// Gathers a block without a backward, for frameworks that prefetch in the reverse order of the
-/// forward even if the block is not used; the block stays gathered until the backward ends
-/// (pytorch/pytorch 2.13 torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py,
-/// _backward_prefetch).
-void SequenceWriter::prefetch_in_vain(Sequence& sequence, const Block& block,
-                                      const Progress& progress) {
-  if (!sharding_.gathers_each_use() || !plan_.overlap.parameters || progress.done.empty()) return;
-  if (store_.prefetches_in_order()) append_gather(sequence, block, false, progress);
-}
-
 Sequence SequenceWriter::backward(bool last) { return backward(last, true); }
 
 Sequence SequenceWriter::data_gradients(bool last) { return backward(last, false); }
@@ -284,10 +274,7 @@ Sequence SequenceWriter::backward(bool last, bool whole) {
   if (!gradient_comes() && !gradient_goes_on()) return sequence;
   append_source(sequence, progress, chunk_.behind);
   for (auto block = chunk_.blocks.rbegin(); block != chunk_.blocks.rend(); ++block) {
-    if (block->backward < 0) {
-      prefetch_in_vain(sequence, *block, progress);
-      break;
-    }
+    if (block->backward < 0) break;
     const std::int32_t gather = append_gather(sequence, *block, false, progress);
     const TemplateId which = whole ? block->whole : block->backward;
     append_block(sequence, {which, block->layer, {}, {}, {block->unit}}, gather, progress);

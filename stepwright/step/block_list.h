@@ -61,8 +61,6 @@ class TemplateStore {
     return block.unit != kHeadUnit || (s_.loss_in_forward && !by_model);
   }
   /// True if a backward gathers blocks in the reverse order of the forward, even blocks that it
-  /// does not use.
-  [[nodiscard]] bool prefetches_in_order() const { return s_.copies_gathers; }
   TemplateId reduce(const ShardingBuilder& sharding, const std::vector<UnitSize>& bucket,
                     Reduction how);
   /// True if `units` is the head alone and the loss has already reduced the head's gradients.
@@ -152,7 +150,6 @@ class SequenceWriter {
   };
   std::int32_t append_gather(Sequence& sequence, const Block& block, bool first,
                              const Progress& progress);
-  void prefetch_in_vain(Sequence& sequence, const Block& block, const Progress& progress);
   void append_forward(Sequence& sequence, const Block& block, bool first, Progress& progress);
   void append_block(Sequence& sequence, const Item& block, std::int32_t gather, Progress& progress);
   void append_source(Sequence& sequence, Progress& progress, ChunkLink from);

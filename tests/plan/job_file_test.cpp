@@ -418,9 +418,11 @@ TEST(JobFile, TargetsBelongToTheSmallestCluster) {
 
 TEST(JobFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
   for (const std::string line :
-       {"packed: true", "search: {schedule: dualpipe}", "search: {schedule: [1f1b, dualpipe]}"}) {
+       {"search: {schedule: dualpipe}", "search: {schedule: [1f1b, dualpipe]}"}) {
     EXPECT_THAT(job_refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
   }
+  EXPECT_THAT(job_refused("packed: true\n", ErrorKind::kUnsupported),
+              HasSubstr("state batch.lengths"));
 }
 
 TEST(JobFile, ReadsWhatMayBeLeftToTheHost) {

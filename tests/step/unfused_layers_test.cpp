@@ -100,33 +100,5 @@ TEST(UnfusedLayers, WithAdaptersInFp32CastTheirInputs) {
   EXPECT_EQ(bytes_kept_of(first_layer(job), "casts"), 0) << "FSDP2 casts parameters instead";
 }
 
-/// Counts the gathers in the backward passes of a step that trains adapters.
-std::int64_t gathers_of_backwards(std::string_view framework) {
-  plan::Job job = unfused_job("llama-3-8b", framework);
-  adapt(job, 16);
-  plan::Plan plan = plan_of(job, 1, 1);
-  plan.sharding = {.parameters = plan::Spread::kGlobal,
-                   .gradients = plan::Spread::kGlobal,
-                   .optimizer = plan::Spread::kGlobal};
-  plan.overlap.parameters = true;
-  const StepProgram program = build_program(job, plan);
-  std::int64_t gathers = 0;
-  for (const Sequence& sequence : program.stages.front().sequences) {
-    if (sequence.direction != schedule::Direction::kBackward) continue;
-    gathers = 0;
-    for (const Item& item : sequence.items) {
-      gathers += program.templates[static_cast<std::size_t>(item.which)].name == "gather" ? 1 : 0;
-    }
-  }
-  return gathers;
-}
-
-// FSDP2 prefetches in the reverse order of the forward: a frozen embedding, too, behind 32 layers
-// and the head.
-TEST(UnfusedLayers, AFrozenEmbeddingIsPrefetchedInVain) {
-  EXPECT_EQ(gathers_of_backwards("accelerate"), 34);
-  EXPECT_EQ(gathers_of_backwards("deepspeed"), 33);
-}
-
 }  // namespace
 }  // namespace stepwright::step

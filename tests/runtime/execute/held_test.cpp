@@ -181,9 +181,9 @@ TEST_F(Paced, WhatIsNoPaceIsRefused) {
   };
   refused("train plan.yaml --data text --pace 0.5", "--pace: must be a number from 1 to");
   refused("train plan.yaml --data text --pace nan", "--pace: must be a number from 1 to");
-  refused("train plan.yaml --data text --pace 2 --device cuda", "--pace: goes with the CPU");
+  refused("train plan.yaml --data text --pace 2 --device cuda", "--pace: is only for the CPU");
   refused("sample operators -o s.csv --pace 0", "--pace: must be a number from 1 to");
-  refused("sample collectives -o s.csv --pace 2", "--pace: goes with operators");
+  refused("sample collectives -o s.csv --pace 2", "--pace: is only for operators");
 }
 
 TEST_F(Held, AProfileThatIsNotThereIsNamed) {

@@ -23,7 +23,7 @@ const std::map<std::string_view, Bars>& open_sources() {
   static const std::map<std::string_view, Bars> sources = {
       {"torchtune_full_dense", {0.01, 0.055}}, {"transformers_ddp_dense", {0.015, 0.05}},
       {"trl_ddp_dense", {0.03, 0.05}},         {"trl_ddp_lora_mixture", {0.03, 0.08}},
-      {"trl_fsdp2_lora_dense", {0.05, 0.07}},  {"trl_fsdp2_lora_mixture", {0.05, 0.08}}};
+      {"trl_fsdp2_lora_dense", {0.06, 0.11}},  {"trl_fsdp2_lora_mixture", {0.05, 0.16}}};
   return sources;
 }
 
