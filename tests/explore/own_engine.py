@@ -100,6 +100,7 @@ class Browser(browser.Browser):
         super().__exit__(*reason)
 
     def open(self, *given, **view):
+        self.call("Page.navigate", url="about:blank")  # the page before must ask nothing more
         for program in self.programs.values():
             program.end()
         self.programs = {}
