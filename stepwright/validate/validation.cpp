@@ -165,7 +165,8 @@ std::vector<RowOutcome> outcomes_of(const CsvTable& table, const ValidationOptio
 /// Fails with `kInput` for options that do not apply to this kind of table.
 void check_options(const CsvTable& table, TableKind kind, const ValidationOptions& options) {
   if (!options.conditions.empty() && kind != TableKind::kTrainingRuns) {
-    fail_input(fmt::format("--conditions: is only for a table of runs, which {} is not", table.name));
+    fail_input(
+        fmt::format("--conditions: is only for a table of runs, which {} is not", table.name));
   }
   if (options.tier.empty()) return;
   const auto column = table.column("tier");
