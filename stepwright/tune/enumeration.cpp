@@ -16,7 +16,7 @@ std::int64_t product(std::initializer_list<std::int64_t> factors) {
 }
 
 DType narrowest(const std::vector<DType>& types) {
-  return std::ranges::min(types, {}, [](DType type) { return size_bytes(type, 1); });
+  return *std::ranges::min_element(types, {}, [](DType type) { return size_bytes(type, 1); });
 }
 
 }  // namespace

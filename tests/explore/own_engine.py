@@ -20,16 +20,18 @@ FOLDER = tempfile.TemporaryDirectory()
 EMPTY_MODULE = b"\0asm\x01\0\0\0"
 # Takes the place of workers: questions go to the program.
 WORKERS = """(() => {
+  const page = Math.random();
   const workers = new Map();
+  askProgram(JSON.stringify({page, begins: true}));
   window.Worker = class {
     constructor() { this.number = workers.size; workers.set(this.number, this); }
     postMessage(question) {
       if (question.module) return;
-      askProgram(JSON.stringify({worker: this.number, question}));
+      askProgram(JSON.stringify({page, worker: this.number, question}));
     }
     terminate() {
       this.onmessage = () => {};
-      askProgram(JSON.stringify({worker: this.number}));
+      askProgram(JSON.stringify({page, worker: this.number}));
     }
   };
   window.answerWorker = (number, data) => workers.get(number).onmessage({data});
@@ -88,6 +90,7 @@ class Browser(browser.Browser):
 
     def __enter__(self):
         self.programs = {}
+        self.page = None  # number of the page in sight; what earlier ones still ask is dropped
         self.lock = threading.Lock()
         super().__enter__()
         self.call("Runtime.addBinding", name="askProgram")
@@ -99,13 +102,6 @@ class Browser(browser.Browser):
             program.end()
         super().__exit__(*reason)
 
-    def open(self, *given, **view):
-        self.call("Page.navigate", url="about:blank")  # the page before must ask nothing more
-        for program in self.programs.values():
-            program.end()
-        self.programs = {}
-        super().open(*given, **view)
-
     def write(self, message: dict) -> None:
         with self.lock:
             super().write(message)
@@ -114,7 +110,17 @@ class Browser(browser.Browser):
         super().note(event)
         if event.get("method") == "Runtime.bindingCalled":
             asked = json.loads(event["params"]["payload"])
-            self.ask(asked["worker"], asked.get("question"))
+            if asked.get("begins"):
+                self.begin(asked["page"])
+            elif asked["page"] == self.page:
+                self.ask(asked["worker"], asked.get("question"))
+
+    def begin(self, page: float) -> None:
+        """Ends the programs of the page before."""
+        self.page = page
+        for program in self.programs.values():
+            program.end()
+        self.programs = {}
 
     def ask(self, worker: int, question: dict | None) -> None:
         """Asks the program of a worker; without a question it ends."""
