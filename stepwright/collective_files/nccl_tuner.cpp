@@ -77,7 +77,7 @@ void add_crossings(const Choice& one, const Choice& other, std::set<std::uint64_
   const double c = one.constant - other.constant;
   const double root = b * b - 4 * a * c;
   if (root < 0) return;
-  // Of the two formulas of each root, the one without cancellation.
+  // Each root has two formulas; this code uses the one without cancellation.
   const double q = -(b + std::copysign(std::sqrt(root), b)) / 2;
   if (a != 0) add_about(q / a, sizes);
   if (q != 0) add_about(c / q, sizes);

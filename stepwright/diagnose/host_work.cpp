@@ -21,10 +21,9 @@ struct WorkWord {
 };
 
 std::vector<WorkWord> read_work_words() {
-  const Document document = Document::parse(embedded_words().front().text, "words.yaml");
   std::vector<WorkWord> words;
   for (const auto& [work, name] : kWorkNames) {
-    const Node list = document.root().get("host_work").get(name);
+    const Node list = word_table().root().get("host_work").get(name);
     for (std::size_t i = 0; i < list.size(); ++i) words.push_back({work, list.at(i).text()});
   }
   return words;

@@ -16,9 +16,8 @@ struct PlaceWord {
 };
 
 std::vector<PlaceWord> read_place_words() {
-  const Document document = Document::parse(embedded_words().front().text, "words.yaml");
   std::vector<PlaceWord> words;
-  for (const auto& [reason, list] : document.root().get("memory_places").members()) {
+  for (const auto& [reason, list] : word_table().root().get("memory_places").members()) {
     for (std::size_t i = 0; list.is_sequence() && i < list.size(); ++i) {
       words.push_back({reason, list.at(i).text()});
     }

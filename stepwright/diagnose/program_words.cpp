@@ -40,9 +40,8 @@ ProgramWords read_program(TrainingProgram program, Node row) {
 }
 
 std::vector<ProgramWords> read_programs() {
-  const Document document = Document::parse(embedded_words().front().text, "words.yaml");
   std::vector<ProgramWords> programs;
-  for (const auto& [name, row] : document.root().get("programs").members()) {
+  for (const auto& [name, row] : word_table().root().get("programs").members()) {
     for (const auto& [program, called] : kTrainingProgramNames) {
       if (called == name) programs.push_back(read_program(program, row));
     }
@@ -63,6 +62,11 @@ std::int64_t step_of_epochs(std::string_view text) {
 }
 
 }  // namespace
+
+const Document& word_table() {
+  static const Document kTable = Document::parse(embedded_words().front().text, "words.yaml");
+  return kTable;
+}
 
 std::span<const ProgramWords> program_words() {
   static const std::vector<ProgramWords> kPrograms = read_programs();

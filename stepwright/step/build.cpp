@@ -297,7 +297,7 @@ class ProgramBuilder {
         stage.schedule.push_back({.sequence = first, .micro_batch = turn.part.micro_batch});
         continue;
       }
-      // Of two parts that run together, the backward is first in the list (`turn_parts`).
+      // The list (`turn_parts`) has the backward before the forward that runs together with it.
       const std::int32_t backward = parts[static_cast<std::size_t>(i - 1)].micro_batch;
       const std::int32_t forward = parts[static_cast<std::size_t>(i)].micro_batch;
       const std::int32_t second = next_sequence();

@@ -113,6 +113,13 @@ void chunk_weight_gradient(Emit& e, TensorId dy, TensorId x, TensorId into) {
             {e.gradients, activation(e, "weight_gradient", p.columns, p.inner)});
 }
 
+/// Returns tensors that an operator reads, and the variables of the loop over chunks, which stay in
+/// memory until the operator ends.
+std::vector<TensorId> with_variables(std::vector<TensorId> reads, const HeadGradients& held) {
+  reads.insert(reads.end(), held.variables.begin(), held.variables.end());
+  return reads;
+}
+
 /// Copies the held gradient of all chunks into the buffer of its reduction. The held gradient stays
 /// in memory meanwhile (pytorch/pytorch 2.13
 /// torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce: the last gradient of a
@@ -129,8 +136,7 @@ void copy_for_reduction(Emit& e, const HeadGradients& held) {
                                          .kind = TensorKind::kCommunication,
                                          .dtype = e.s.gradient,
                                          .extents = {shard, 1, 1}});
-  std::vector<TensorId> reads = {held.weight, e.parameters, held.rows};
-  reads.insert(reads.end(), held.variables.begin(), held.variables.end());
+  const std::vector<TensorId> reads = with_variables({held.weight, e.parameters, held.rows}, held);
   const TensorId writes[] = {copy, reduced};
   e.out.add({.kind = OperatorKind::kAccumulate,
              .phase = Phase::kWeightGradient,
@@ -163,8 +169,7 @@ void copy_chunks(Emit& e, TensorId x, HeadGradients& held) {
 
 /// Converts the fp32 gradient of all rows to the type of storage after the loop over chunks.
 void narrow_held_rows(Emit& e, HeadGradients& held) {
-  std::vector<TensorId> reads = {held.rows};
-  reads.insert(reads.end(), held.variables.begin(), held.variables.end());
+  const std::vector<TensorId> reads = with_variables({held.rows}, held);
   const TensorId narrow[] = {activation(e, "gradient", rows_of(e), e.s.model->hidden)};
   e.out.add(row_copy(e, Phase::kDataGradient), reads, narrow);
   held.rows = narrow[0];

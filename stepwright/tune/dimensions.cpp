@@ -98,8 +98,8 @@ std::vector<plan::Overlap> free_overlaps(const plan::Job& job, const SpaceDimens
     }
     within = distinct(within);
   }
-  // Of two overlaps that differ in parameters alone, the one with it also stands for states without
-  // parameters to gather.
+  // Overlaps with the flag `parameters` come first: they also stand for states without parameters
+  // to gather, for which the flag changes nothing.
   std::ranges::stable_sort(within, std::ranges::greater{}, &plan::Overlap::parameters);
   return distinct(within);
 }

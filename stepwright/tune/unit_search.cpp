@@ -98,11 +98,20 @@ void SearchFindings::merge(SearchFindings&& other) {
   passed_bound_s = std::min(passed_bound_s, other.passed_bound_s);
 }
 
-plan::Plan unit_plan(const plan::Job& job, const SearchUnit& unit, const GridChoice& grid) {
+namespace {
+
+/// Returns the plan of a grid with a micro-batch, with which blocks are priced.
+plan::Plan priced_plan(const plan::Job& job, const GridChoice& grid, std::int64_t micro_batch) {
   plan::Plan plan = grid_plan(job, grid.parallel, grid.order);
   plan.accumulate = grid.accumulate;
-  plan.micro_batch = unit.micro_batch;
+  plan.micro_batch = micro_batch;
   return plan;
+}
+
+}  // namespace
+
+plan::Plan unit_plan(const plan::Job& job, const SearchUnit& unit, const GridChoice& grid) {
+  return priced_plan(job, grid, unit.micro_batch);
 }
 
 bool UnitSearch::filters() const { return !goal_.exhaustive && !goal_.least_memory; }
@@ -133,9 +142,7 @@ void UnitSearch::pass(double simulated_floor_s) {
 
 plan::Plan UnitSearch::block_plan(const GridChoice& grid, const BlockChoice& block,
                                   std::int64_t micro_batch) const {
-  plan::Plan plan = grid_plan(job_, grid.parallel, grid.order);
-  plan.accumulate = grid.accumulate;
-  plan.micro_batch = micro_batch;
+  plan::Plan plan = priced_plan(job_, grid, micro_batch);
   apply(block, plan);
   return plan;
 }

@@ -85,7 +85,7 @@ TEST(Validation, ComparesPlansOfOneJob) {
   EXPECT_EQ(v.choices->groups, 1U) << "one row of source b";
   EXPECT_EQ(validation_json(v)["choices"]["groups"], 1);
 
-  std::string apart;  // The same rows in a table that declares one of them different.
+  std::string apart;  // The rows of `text`, with a column that declares the setup of one different.
   std::size_t line = 0;
   for (std::size_t begin = 0; begin < text.size(); ++line) {
     const std::size_t end = text.find('\n', begin);

@@ -111,7 +111,7 @@ double direct_s(const ClosedFormTerms& t) {
 /// | all-to-all, all-gather, reduce-scatter | (N-1) C | (N-1)/N V |
 /// | all-reduce | 2 (N-1) C | 2 (N-1)/N V |
 ///
-/// Of these bytes, (N-m)/N V per rank leave a node of m ranks: the minimum for an all-to-all, m
+/// Each rank sends (N-m)/N V bytes out of its node of m ranks: the minimum for an all-to-all, m
 /// times the minimum for other operations. An all-to-all goes by tiers, so that all ranks of a node
 /// send to other nodes at the same time.
 const AlgorithmDefinition algorithms::kDirect = {

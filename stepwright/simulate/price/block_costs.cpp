@@ -23,7 +23,6 @@ step::Setting block_setting(const plan::Job& job, const plan::Plan& plan) {
   setting.copies_gradients = false;
   setting.gather_dense = setting.gather_expert = false;
   setting.reduce_dense = setting.reduce_expert = false;
-  setting.dense_blocks = setting.expert_blocks = 1;
   return setting;
 }
 

@@ -177,7 +177,7 @@ TEST(Hangs, OfALauncherEndItsRanks) {
   run.await(fmt::format("the launcher (process {}) has been stopped for 6 s", run.process()));
   for (const pid_t rank : ranks) {
     ASSERT_GT(rank, 0);
-    // Its launcher can no longer read its exit code.
+    // The rank stays a zombie, as the stopped launcher cannot read its exit code.
     await_text(fmt::format("/proc/{}/stat", rank), ") Z");
   }
 }
